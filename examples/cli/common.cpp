@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <stemma/core/glob.hpp>
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/error.hpp>
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace cli {
+
+void add_common_options(CLI::App& command, common_options& options, const std::string& formats) {
+    auto& how = options.attribution;
+    command.add_option("MODEL", options.model, "an ONNX file")->required();
+    command
+        .add_option("-m,--modules", how.captures,
+                    "capture with what PyTorch knew (JSON); may repeat")
+        ->type_name("CAPTURE")
+        ->allow_extra_args(false);
+    command
+        .add_option("--select", how.selection,
+                    "modules that get tags: default, all, package:P, class:GLOB, depth:N")
+        ->type_name("S");
+    command.add_option("--keep", how.keep, "infrastructure classes that get tags too: LayerNorm")
+        ->type_name("CLASS,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command
+        .add_option("--propagate", how.propagation,
+                    "rule for nodes without evidence: default, residual, consumers, producers, "
+                    "nearest, off")
+        ->type_name("P");
+    command
+        .add_option("--sources", how.sources,
+                    "evidence to use: metadata, function, scope, parameter, leftover")
+        ->type_name("S,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command.add_option("--min-confidence", how.min_confidence, "ignore claims below, 0 to 1")
+        ->type_name("X")
+        ->check(CLI::Range(0.0, 1.0));
+    command.add_flag("--recompute", how.recompute, "do not use tags that are in the file");
+    command.add_option("--format", options.format, "how results are printed")
+        ->type_name(formats)
+        ->check(CLI::IsMember(stemma::split_list(formats)))
+        ->default_str("text");
+    command.add_flag("-q,--quiet", options.quiet, "no messages besides errors");
+}
+
+void note(const common_options& options, std::string_view text) {
+    if (!options.quiet) {
+        fmt::print(stderr, "stemma: {}\n", text);
+    }
+}
+
+void standard_output::write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+        throw stemma::error(stemma::error_code::cannot_write, "standard output", "",
+                            "cannot be written");
+    }
+}
+
+namespace {
+
+/// Says how much of the model leads to a module of the capture, when that is not nearly all.
+void report_match(const common_options& options, stemma::attributed_model& opened) {
+    const auto& mapping = opened.mapping();
+    if (!mapping.is_identity() && mapping.matched > 0) {
+        note(options,
+             mapping.base != 0
+                 ? fmt::format("paths in the model start at '{}' of the capture",
+                               opened.modules().path(mapping.base))
+                 : fmt::format("paths in the model start with '{}.', which the capture lacks",
+                               mapping.strip));
+    }
+    std::size_t scopes = 0;
+    std::size_t bound = 0;
+    for (stemma::id s = stemma::scope_style_count; s < opened.scopes().scopes.size(); ++s) {
+        ++scopes;
+        bound += opened.modules_of_scopes().of_scope[s].module == stemma::no_id ? 0U : 1U;
+    }
+    const auto tried = scopes + mapping.paths;
+    const auto fits = bound + mapping.matched;
+    if (tried > 0 && fits * 10 < tried * 9) {
+        note(options,
+             fmt::format("{} of {} scopes and {} of {} parameter paths lead to a module of the "
+                         "capture; {}",
+                         bound, scopes, mapping.matched, mapping.paths,
+                         fits * 2 < tried ? "it looks like one of another model"
+                                          : "the rest does not fit it"));
+    }
+}
+
+} // namespace
+
+std::vector<stemma::id> find_modules(const stemma::attributed_model& opened,
+                                     std::string_view pattern) {
+    const auto& modules = opened.modules();
+    const auto& tags = opened.tags().tags;
+    const bool by_tag = pattern.starts_with('/');
+    std::vector<stemma::id> found;
+    stemma::nearest_texts like(pattern, 3);
+    for (stemma::id m = 0; m < modules.size(); ++m) {
+        if (!found.empty() && modules.index().is_ancestor(found.back(), m)) {
+            continue;
+        }
+        const auto text =
+            by_tag ? (tags.is_selected(m) ? tags.text(m) : std::string()) : modules.path(m);
+        if ((m == 0 || !text.empty()) && stemma::glob_match(pattern, text, by_tag ? '/' : '.')) {
+            found.push_back(m);
+        }
+        like.offer(text);
+    }
+    if (found.empty()) {
+        std::string names;
+        for (const auto& name : like.take()) {
+            names += fmt::format("{}'{}'", names.empty() ? "; like it are " : ", ", name);
+        }
+        throw stemma::error(stemma::error_code::not_found, opened.file().path(), "",
+                            fmt::format("no module is called '{}'{}", pattern, names));
+    }
+    return found;
+}
+
+std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma::id module) {
+    std::vector<stemma::id> nodes;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        if (opened.modules().index().is_ancestor(module, opened.tags().attributions[node].module)) {
+            nodes.push_back(node);
+        }
+    }
+    return nodes;
+}
+
+std::unique_ptr<stemma::attributed_model> open_model(const common_options& options) {
+    auto opened = std::make_unique<stemma::attributed_model>(options.model, options.attribution);
+    const auto& model = opened->model();
+    if (opened->was_tagged() && !opened->is_fresh()) {
+        note(options,
+             fmt::format("{}: the graph changed since it was tagged; tags are computed anew",
+                         options.model));
+    }
+    if (!options.attribution.captures.empty()) {
+        report_match(options, *opened);
+    }
+    if (const auto findings = opened->findings(); !findings.empty()) {
+        note(options,
+             fmt::format("{}: node '{}': {}{}", options.model, model.name(findings.front().node),
+                         findings.front().text,
+                         findings.size() > 1 ? fmt::format("; {} more like it", findings.size() - 1)
+                                             : std::string()));
+    }
+    if (model.opset_imports().empty()) {
+        note(options, fmt::format("{}: has no opset imports", options.model));
+    }
+    if (!model.redefined().empty()) {
+        note(options, fmt::format("{}: value '{}' is defined more than once; the first definition "
+                                  "counts",
+                                  options.model, model.value_name(model.redefined().front())));
+    }
+    for (stemma::id value = 0; value < model.value_count(); ++value) {
+        if (model.kind(value) == stemma::value_kind::undefined) {
+            note(options, fmt::format("{}: value '{}' is read, but nothing makes it", options.model,
+                                      model.value_name(value)));
+            break;
+        }
+    }
+    return opened;
+}
+
+} // namespace cli

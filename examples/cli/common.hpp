@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_CLI_COMMON_HPP
+#define STEMMA_EXAMPLES_CLI_COMMON_HPP
+
+#include <stemma/onnx/summary.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+/// Exit status, the same for every command.
+enum exit_status : int {
+    done = 0,
+    found_something = 1, ///< a check found something, or what was asked for is not there
+    bad_usage = 2,
+    bad_input = 3,
+    cannot_write = 4,
+};
+
+/// What every command takes.
+struct common_options {
+    std::string model;
+    stemma::attribution_options attribution;
+    std::string format = "text";
+    bool quiet = false;
+};
+
+/// What a command does when it was chosen on the command line.
+using action = std::function<int()>;
+
+/// Adds MODEL, the options that say how nodes are attributed, `--format` and `--quiet`.
+void add_common_options(CLI::App& command, common_options& options,
+                        const std::string& formats = "text,json");
+
+/// Opens a model, and says on standard error what a user should know of how it went.
+std::unique_ptr<stemma::attributed_model> open_model(const common_options& options);
+
+/// Returns: the modules whose path (`encoder.layer.*`), or whose tag (`/Net/Block.*`), fits a glob,
+/// in the order of the tree, without those that lie below another one. Throws: `stemma::error` of
+/// `not_found` when there are none, naming what is like it.
+std::vector<stemma::id> find_modules(const stemma::attributed_model& opened,
+                                     std::string_view pattern);
+
+/// Returns: the nodes of a module and of all below it, ascending.
+std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma::id module);
+
+/// Prints a message to standard error unless the command is quiet.
+void note(const common_options& options, std::string_view text);
+
+/// Standard output as a sink for reports.
+struct standard_output {
+    void write(std::string_view text);
+};
+
+/// Adds one command; each stands in a file of its own name.
+void add_analyze(CLI::App& app, action& chosen);
+void add_cut(CLI::App& app, action& chosen);
+void add_explain(CLI::App& app, action& chosen);
+void add_strip(CLI::App& app, action& chosen);
+void add_tag(CLI::App& app, action& chosen);
+void add_tree(CLI::App& app, action& chosen);
+
+} // namespace cli
+
+#endif // STEMMA_EXAMPLES_CLI_COMMON_HPP

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "onnx_library.hpp"
+#include "terminal.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/cut_plan.hpp>
+#include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/infer_shapes.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/onnx/wire/weight_store.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using stemma::id;
+using stemma::no_id;
+
+struct cut_options {
+    common_options common;
+    std::string module;
+    std::string output;
+    std::string folder;
+    std::string pull = "weights";
+    std::string gaps;
+    std::string data = "copy";
+    bool all = false;
+    bool force = false;
+    bool no_sync = false;
+};
+
+/// One part of one module, written or refused.
+struct cut_record {
+    id module = no_id;
+    std::size_t part = 0;
+    std::string file; // "" when refused
+    std::vector<std::string> inputs;
+    std::vector<std::string> outputs;
+    std::string status = "written";
+    std::string reason;
+    std::string text;
+    bool exact = true;
+};
+
+fs::path folder_of(const fs::path& path) {
+    return fs::absolute(path).parent_path().lexically_normal();
+}
+
+/// Plans and writes parts of one model.
+class cutter {
+public:
+    cutter(const cut_options& options, stemma::attributed_model& opened)
+        : options_(options)
+        , opened_(opened)
+        , model_(opened.model())
+        , policy_{stemma::parse_pull(options.pull).value(),
+                  stemma::parse_gap_rule(options.gaps).value()}
+        , planner_(model_, policy_)
+        , types_(model_)
+        , writer_(model_, types_, policy_) {}
+
+    /// Cuts one module into `paths(part)`, one for each part.
+    template <class Path>
+    std::vector<cut_record> cut(id module, Path path) {
+        std::vector<cut_record> records;
+        auto plans = planner_.plan(nodes_of(opened_, module));
+        for (std::size_t part = 0; part < plans.size(); ++part) {
+            auto& plan = plans[part];
+            cut_record record;
+            record.module = module;
+            record.part = part;
+            for (auto value : plan.inputs) {
+                record.inputs.push_back(policy_.boundary_name(model_.value_name(value)));
+            }
+            for (auto value : plan.outputs) {
+                record.outputs.push_back(policy_.boundary_name(model_.value_name(value)));
+            }
+            record.exact = !plan.random;
+            find_types(plan, record);
+            if (plan.refusal == stemma::cut_refusal::none) {
+                record.file = path(part, plans.size());
+                write(plan, module, record);
+            } else {
+                record.status = "refused";
+                record.reason = stemma::to_string(plan.refusal);
+                record.text = why_refused(plan, record.text);
+            }
+            if (plan.sorted) {
+                note(options_.common,
+                     fmt::format("{}: nodes were not in order; they are in the part",
+                                 options_.common.model));
+            }
+            records.push_back(std::move(record));
+        }
+        return records;
+    }
+
+    /// Weights of parts go to a store of this name in the folder, or stay where they are.
+    void use_store(const std::string& folder, const std::string& name) {
+        store_path_ = (fs::path(folder) / name).string();
+        store_.emplace(model_, opened_.file(), name);
+    }
+
+    void write_store() {
+        if (store_ && !store_->empty()) {
+            store_->write(store_path_, !options_.no_sync);
+        }
+    }
+
+private:
+    /// Types that the file does not declare are inferred, once and only when needed.
+    void find_types(stemma::cut_plan& plan, cut_record& record) {
+        if (plan.refusal != stemma::cut_refusal::none) {
+            return;
+        }
+        auto untyped = stemma::find_untyped(plan, types_);
+        if (untyped && !inferred_) {
+            inferred_ = true;
+            stemma::infer_shapes(model_, types_);
+            untyped = stemma::find_untyped(plan, types_);
+        }
+        if (untyped && !asked_library_) {
+            asked_library_ = true;
+            inference_problem_ = add_inferred_types(model_, types_);
+            untyped = stemma::find_untyped(plan, types_);
+        }
+        if (untyped) {
+            plan.refusal = stemma::cut_refusal::unknown_type;
+            record.text =
+                fmt::format("type or rank of '{}' is not known{}{}", model_.value_name(*untyped),
+                            inference_problem_.empty() ? "" : ": ", inference_problem_);
+        }
+    }
+
+    [[nodiscard]] std::string why_refused(const stemma::cut_plan& plan,
+                                          const std::string& text) const {
+        if (plan.refusal == stemma::cut_refusal::no_output) {
+            return "nothing outside reads what it makes";
+        }
+        if (plan.refusal != stemma::cut_refusal::non_convex) {
+            return text;
+        }
+        std::string way;
+        for (auto node : plan.witness) {
+            way += fmt::format("{}{} ({})", way.empty() ? "" : " -> ", node_name(node),
+                               module_name(opened_.tags().attributions[node].module));
+        }
+        return "a way leads out of it and back: " + way;
+    }
+
+    [[nodiscard]] std::string node_name(id node) const {
+        return model_.name(node).empty() ? fmt::format("#{}", model_.position(node))
+                                         : std::string(model_.name(node));
+    }
+
+    [[nodiscard]] std::string module_name(id module) const {
+        return module == 0 ? "the root" : opened_.modules().path(module);
+    }
+
+    void write(const stemma::cut_plan& plan, id module, const cut_record& record) {
+        stemma::string_sink origin;
+        stemma::json_writer json(origin);
+        json.begin_object(true);
+        json.member("schema", "stemma.cut/1");
+        json.member("source", fs::path(options_.common.model).filename().string());
+        json.member("module", opened_.modules().path(module));
+        json.member("tag", opened_.tags().tags.text(module));
+        json.member("part", record.part);
+        json.end_object();
+        json.finish();
+        origin.text.pop_back();
+        auto* store = store_ ? &*store_ : nullptr;
+        auto rope = writer_.build(plan, origin.text, store);
+        if (rope.size() >= std::uint64_t{1} << 31U && store == nullptr) {
+            use_store(folder_of(record.file).string(),
+                      fs::path(record.file).filename().string() + ".data");
+            rope = writer_.build(plan, origin.text, &*store_);
+        }
+        if (rope.size() >= std::uint64_t{1} << 31U) {
+            throw stemma::error(stemma::error_code::too_large, record.file, "",
+                                "the part would have 2 GiB or more even without its weights");
+        }
+        if (!options_.force && options_.all && fs::exists(record.file)) {
+            throw stemma::error(stemma::error_code::cannot_write, record.file, "",
+                                "exists already; --force replaces it");
+        }
+        stemma::output_file output(record.file);
+        stemma::file_splice splice(opened_.file(), output);
+        rope.write(splice);
+        output.commit(!options_.no_sync);
+    }
+
+    const cut_options& options_;
+    stemma::attributed_model& opened_;
+    const stemma::wire_model& model_;
+    stemma::standard_cut policy_;
+    stemma::cut_planner<> planner_;
+    stemma::value_types types_;
+    stemma::cut_writer<> writer_;
+    std::optional<stemma::weight_store> store_;
+    std::string store_path_;
+    std::string inference_problem_;
+    bool inferred_ = false;
+    bool asked_library_ = false;
+};
+
+/// A file name for a tag or path: letters, digits, `.`, `-` and `_`, at most 200 bytes.
+std::string as_file_name(std::string_view text) {
+    constexpr std::size_t longest = 180;
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string name;
+    for (char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+        if (plain) {
+            name.push_back(c);
+        } else if (c == '/') {
+            name.append(name.empty() ? "" : "-");
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            name.append("%").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
+        }
+    }
+    if (name.size() > longest) {
+        const auto hash = stemma::hash_bytes(name);
+        name.resize(longest - 17);
+        name.push_back('~');
+        for (unsigned shift = 0; shift < 64; shift += 4) {
+            name.push_back(hex[hash >> shift & 15U]);
+        }
+    }
+    return name.empty() || name.front() == '.' ? "_" + name : name;
+}
+
+/// Names files after modules, different ones also where case does not count.
+class file_namer {
+public:
+    std::string name(const stemma::attributed_model& opened, id module, std::size_t part,
+                     std::size_t parts) {
+        const auto& tags = opened.tags().tags;
+        auto text = tags.text(module);
+        if (!tags.is_selected(module)) {
+            text += "." + opened.modules().path(module);
+        }
+        auto base = as_file_name(text);
+        if (parts > 1) {
+            base += fmt::format(".{}", part);
+        }
+        auto candidate = base;
+        for (std::size_t i = 2; !used_.insert(folded(candidate)).second; ++i) {
+            candidate = fmt::format("{}~{}", base, i);
+        }
+        return candidate + ".onnx";
+    }
+
+private:
+    static std::string folded(std::string text) {
+        std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        });
+        return text;
+    }
+
+    std::set<std::string> used_;
+};
+
+template <class Sink>
+void write_index(Sink& sink, const stemma::attributed_model& opened,
+                 const std::vector<cut_record>& records) {
+    const auto write_names = [](auto& json, std::string_view key,
+                                const std::vector<std::string>& names) {
+        json.key(key);
+        json.begin_array(true);
+        for (const auto& name : names) {
+            json.value(name);
+        }
+        json.end_array();
+    };
+    stemma::json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.cuts/1");
+    json.member("source", fs::path(opened.file().path()).filename().string());
+    json.key("cuts");
+    json.begin_array();
+    for (const auto& record : records) {
+        json.begin_object(true);
+        json.member("module", opened.modules().path(record.module));
+        json.member("tag", opened.tags().tags.text(record.module));
+        json.member("part", record.part);
+        if (!record.file.empty()) {
+            json.member("file", fs::path(record.file).filename().string());
+        }
+        write_names(json, "inputs", record.inputs);
+        write_names(json, "outputs", record.outputs);
+        json.member("status", record.status);
+        json.key("reason");
+        record.reason.empty() ? json.null() : json.value(record.reason);
+        if (!record.text.empty()) {
+            json.member("text", record.text);
+        }
+        json.member("exact", record.exact);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+void report(const cut_options& options, const stemma::attributed_model& opened,
+            const std::vector<cut_record>& records) {
+    if (options.common.format == "json") {
+        standard_output out;
+        write_index(out, opened, records);
+        return;
+    }
+    for (const auto& record : records) {
+        const auto module =
+            record.module == 0 ? std::string("the root") : opened.modules().path(record.module);
+        if (record.status == "refused") {
+            fmt::print(stderr, "stemma: {}: {}: {}\n", module, record.reason, record.text);
+        } else if (!options.common.quiet && !options.all) {
+            fmt::print("{}: {} in, {} out{}\n", record.file, counted(record.inputs.size(), "value"),
+                       record.outputs.size(),
+                       record.exact ? "" : ", gives other results each time");
+        }
+    }
+}
+
+int cut_all(const cut_options& options, stemma::attributed_model& opened) {
+    std::error_code failed;
+    fs::create_directories(options.folder, failed);
+    if (!fs::is_directory(options.folder)) {
+        throw stemma::error(stemma::error_code::cannot_write, options.folder, "",
+                            failed ? failed.message() : "is no folder");
+    }
+    cutter parts(options, opened);
+    const bool beside =
+        folder_of(fs::path(options.folder) / "x") == folder_of(options.common.model);
+    const bool external = !stemma::external_files(opened.model()).empty();
+    if (options.data == "link" && external) {
+        stemma::place_external_data(opened.model(), (fs::path(options.folder) / "x").string(),
+                                    stemma::data_placement::link);
+    } else if (!(beside && external)) {
+        parts.use_store(options.folder, "weights.bin");
+    }
+    file_namer names;
+    std::vector<cut_record> records;
+    for (id m = 0; m < opened.modules().size(); ++m) {
+        auto made = parts.cut(m, [&](std::size_t part, std::size_t count) {
+            return (fs::path(options.folder) / names.name(opened, m, part, count)).string();
+        });
+        records.insert(records.end(), std::make_move_iterator(made.begin()),
+                       std::make_move_iterator(made.end()));
+    }
+    parts.write_store();
+    stemma::output_file index((fs::path(options.folder) / "index.json").string());
+    write_index(index, opened, records);
+    index.commit(!options.no_sync);
+    report(options, opened, records);
+    const auto refused = std::count_if(records.begin(), records.end(),
+                                       [](const auto& r) { return r.status == "refused"; });
+    if (options.common.format == "text" && !options.common.quiet) {
+        fmt::print("{}: {}, {} refused\n", options.folder,
+                   counted(records.size() - static_cast<std::size_t>(refused), "part"), refused);
+    }
+    return refused == 0 ? done : found_something;
+}
+
+int cut_one(const cut_options& options, stemma::attributed_model& opened) {
+    const auto modules = find_modules(opened, options.module);
+    if (modules.size() > 1) {
+        throw stemma::error(stemma::error_code::not_found, options.common.model, "",
+                            fmt::format("'{}' names {} modules, '{}' and '{}' among them: name one",
+                                        options.module, modules.size(),
+                                        opened.modules().path(modules[0]),
+                                        opened.modules().path(modules[1])));
+    }
+    if (nodes_of(opened, modules.front()).empty()) {
+        throw stemma::error(
+            stemma::error_code::not_found, options.common.model, "",
+            fmt::format("module '{}' has no nodes", opened.modules().path(modules.front())));
+    }
+    cutter parts(options, opened);
+    const bool beside = folder_of(options.output) == folder_of(options.common.model);
+    if (!beside && !stemma::external_files(opened.model()).empty()) {
+        if (options.data == "link") {
+            stemma::place_external_data(opened.model(), options.output,
+                                        stemma::data_placement::link);
+        } else if (options.data == "copy") {
+            parts.use_store(folder_of(options.output).string(),
+                            fs::path(options.output).filename().string() + ".data");
+        }
+    }
+    const auto records = parts.cut(modules.front(), [&](std::size_t part, std::size_t count) {
+        if (count == 1) {
+            return options.output;
+        }
+        fs::path path(options.output);
+        return (path.parent_path() /
+                fmt::format("{}.{}{}", path.stem().string(), part, path.extension().string()))
+            .string();
+    });
+    parts.write_store();
+    report(options, opened, records);
+    return std::any_of(records.begin(), records.end(),
+                       [](const auto& r) { return r.status == "refused"; })
+               ? found_something
+               : done;
+}
+
+int cut(cut_options options) {
+    if (options.gaps.empty()) {
+        options.gaps = options.all ? "runs" : "refuse";
+    }
+    if (options.all ? options.folder.empty() || !options.module.empty()
+                    : options.output.empty() || options.module.empty()) {
+        throw stemma::error(stemma::error_code::refused, "", "cut",
+                            "takes --module QUERY and -o OUT, or --all and -d DIR");
+    }
+    const auto opened = open_model(options.common);
+    return options.all ? cut_all(options, *opened) : cut_one(options, *opened);
+}
+
+} // namespace
+
+void add_cut(CLI::App& app, action& chosen) {
+    auto options = std::make_shared<cut_options>();
+    auto& command = *app.add_subcommand("cut", "write a module as a model of its own that runs");
+    add_common_options(command, options->common);
+    command.add_option("--module", options->module, "path, tag or glob of the module")
+        ->type_name("QUERY");
+    command.add_option("-o,--output", options->output, "where the part goes")->type_name("OUT");
+    command.add_flag("--all", options->all, "write every module that has nodes");
+    command.add_option("-d,--directory", options->folder, "where all parts go, with index.json")
+        ->type_name("DIR");
+    command
+        .add_option("--pull", options->pull,
+                    "what is copied in rather than made an input: none, constants, weights, "
+                    "shapes, all")
+        ->type_name("P")
+        ->check(CLI::IsMember({"none", "constants", "weights", "shapes", "all"}))
+        ->default_str("weights");
+    command
+        .add_option("--non-convex", options->gaps,
+                    "a module with a way out and back: refuse, absorb what lies on it, or one "
+                    "part for each of the runs")
+        ->type_name("refuse|absorb|runs")
+        ->check(CLI::IsMember({"refuse", "absorb", "runs"}));
+    command.add_option("--data", options->data, "weights in other files: keep, link or copy them")
+        ->type_name("keep|link|copy")
+        ->check(CLI::IsMember({"keep", "link", "copy"}))
+        ->default_str("copy");
+    command.add_flag("--force", options->force, "replace files that exist");
+    command.add_flag("--no-sync", options->no_sync,
+                     "do not wait until the bytes are on the medium");
+    command.footer(
+        "Examples:\n  stemma cut model.onnx --module encoder.layer.3.attention -o part.onnx\n"
+        "  stemma cut model.onnx --all -d parts");
+    command.callback([&chosen, options] { chosen = [options] { return cut(*options); }; });
+}
+
+} // namespace cli

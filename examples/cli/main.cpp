@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/version.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace {
+
+int status_of(stemma::error_code code) {
+    switch (code) {
+    case stemma::error_code::cannot_read:
+    case stemma::error_code::malformed:
+    case stemma::error_code::contradiction:
+    case stemma::error_code::unsupported:
+        return cli::bad_input;
+    case stemma::error_code::cannot_write:
+    case stemma::error_code::too_large:
+        return cli::cannot_write;
+    case stemma::error_code::not_found:
+        return cli::found_something;
+    case stemma::error_code::refused:
+        return cli::bad_usage;
+    }
+    return cli::bad_input;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("stemma gives an ONNX graph its module hierarchy back.\n\n"
+                 "A PyTorch model is a tree of modules; the ONNX file exported from it is a flat "
+                 "list of operators.\nstemma says for every node which module it came from, and "
+                 "writes that into the file.");
+    app.name("stemma");
+    app.set_version_flag("--version", fmt::format("stemma {}.{}.{}", STEMMA_VERSION_MAJOR,
+                                                  STEMMA_VERSION_MINOR, STEMMA_VERSION_PATCH));
+    app.require_subcommand(1);
+    app.footer("Try it:\n  stemma tree model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
+               "  stemma COMMAND --help");
+    cli::action chosen;
+    cli::add_tag(app, chosen);
+    cli::add_tree(app, chosen);
+    cli::add_explain(app, chosen);
+    cli::add_analyze(app, chosen);
+    cli::add_cut(app, chosen);
+    cli::add_strip(app, chosen);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? cli::done : cli::bad_usage;
+    }
+    try {
+        const int status = chosen();
+        if (std::fflush(stdout) != 0) {
+            fmt::print(stderr, "stemma: standard output: cannot be written\n");
+            return cli::cannot_write;
+        }
+        return status;
+    } catch (const stemma::error& e) {
+        fmt::print(stderr, "stemma: {}\n", e.what());
+        return status_of(e.code());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "stemma: out of memory\n");
+        return cli::bad_input;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "stemma: {}\n", e.what());
+        return cli::bad_input;
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report.hpp"
+
+#include "common.hpp"
+#include "terminal.hpp"
+
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/io/oracle.hpp>
+
+#include <fmt/core.h>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace cli {
+
+void print_row(std::string_view label, std::string_view text) {
+    fmt::print("{} {}\n", shaded(fitted(label, 12), shade::dim), text);
+}
+
+namespace {
+
+/// Returns: the true module of each node, from a file or as one source of evidence claims it.
+std::vector<std::optional<std::string>> read_oracle(stemma::attributed_model& opened,
+                                                    const std::string& oracle) {
+    std::vector<std::optional<std::string>> truth(opened.model().node_count());
+    if (const auto source = stemma::parse_provenance(oracle)) {
+        opened.for_each_claim([&](stemma::id node, const stemma::claim& made) {
+            if (made.source == *source) {
+                truth[node] = opened.modules().path(made.module);
+            }
+        });
+        return truth;
+    }
+    const stemma::mapped_file file(oracle);
+    const stemma::oracle_file known(file.bytes(), oracle);
+    for (stemma::id node = 0; node < truth.size(); ++node) {
+        truth[node] = known.module_of(opened.model().name(node));
+    }
+    return truth;
+}
+
+} // namespace
+
+stemma::tag_summary summarize(stemma::attributed_model& opened, const std::string& oracle) {
+    auto summary =
+        stemma::summarize(opened.model(), opened.modules(), opened.tags(), opened.dialects());
+    summary.model = opened.file().path();
+    if (oracle.empty()) {
+        return summary;
+    }
+    const auto truth = read_oracle(opened, oracle);
+    stemma::accuracy result;
+    std::map<std::string, stemma::accuracy> by_module;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        if (const auto& module = truth[node]) {
+            const auto how = stemma::relate(
+                opened.modules().path(opened.tags().attributions[node].module), *module);
+            result.add(how);
+            by_module[*module].add(how);
+        }
+    }
+    summary.against_oracle = result;
+    summary.oracle_modules.assign(by_module.begin(), by_module.end());
+    return summary;
+}
+
+void print_summary(const stemma::tag_summary& summary) {
+    print_row("model", fmt::format("{}: {}, {}, {}", summary.model, counted(summary.nodes, "node"),
+                                   counted(summary.modules, "module"),
+                                   counted(summary.initializers, "initializer")));
+    print_row("tagged", fmt::format("{} of {} ({:.1f} %), {}", grouped(summary.tagged),
+                                    counted(summary.nodes, "node"), 100 * summary.coverage(),
+                                    counted(summary.tags.size(), "tag")));
+    std::string sources;
+    for (std::size_t p = 0; p < stemma::provenance_count; ++p) {
+        if (summary.provenance[p] > 0) {
+            sources += fmt::format("{}{} {}", sources.empty() ? "" : ", ",
+                                   stemma::to_string(static_cast<stemma::provenance>(p)),
+                                   grouped(summary.provenance[p]));
+        }
+    }
+    print_row("known from", sources);
+    if (summary.conflicts > 0 || summary.dropped > 0) {
+        print_row("conflicts",
+                  fmt::format("{}; {} not believed", counted(summary.conflicts, "node"),
+                              grouped(summary.dropped)));
+    }
+    if (const auto& result = summary.against_oracle) {
+        print_row("accuracy",
+                  fmt::format("exact {}, ancestor {}, descendant {}, contaminated {} of {}",
+                              grouped(result->exact), grouped(result->ancestor),
+                              grouped(result->descendant), grouped(result->contaminated),
+                              grouped(result->total())));
+        std::size_t shown = 0;
+        for (const auto& [module, counts] : summary.oracle_modules) {
+            if (counts.exact < counts.total() && ++shown <= 10) {
+                print_row("",
+                          fmt::format("{}: exact {} of {}, contaminated {}",
+                                      module.empty() ? "the root" : module, grouped(counts.exact),
+                                      grouped(counts.total()), grouped(counts.contaminated)));
+            }
+        }
+    }
+}
+
+void print_summary_json(const stemma::tag_summary& summary) {
+    standard_output out;
+    stemma::json_writer json(out);
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    stemma::write_summary(json, summary);
+    json.end_object();
+    json.finish();
+}
+
+} // namespace cli

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_CLI_REPORT_HPP
+#define STEMMA_EXAMPLES_CLI_REPORT_HPP
+
+#include <stemma/onnx/summary.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// Prints a label and what belongs to it on one line.
+void print_row(std::string_view label, std::string_view text);
+
+/// Sums a model up; against the truth in the file `oracle` when that is not "".
+stemma::tag_summary summarize(stemma::attributed_model& opened, const std::string& oracle);
+
+/// Prints a summary in a few lines.
+void print_summary(const stemma::tag_summary& summary);
+
+/// Prints a summary as `stemma.summary/1`.
+void print_summary_json(const stemma::tag_summary& summary);
+
+} // namespace cli
+
+#endif // STEMMA_EXAMPLES_CLI_REPORT_HPP

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EXAMPLES_CLI_TERMINAL_HPP
+#define STEMMA_EXAMPLES_CLI_TERMINAL_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// Shades of text; none where the output is no terminal.
+enum class shade : std::uint8_t { plain, strong, dim, name, number, good, bad };
+
+/// Returns: `text` in a shade, as the terminal on standard output understands it.
+std::string shaded(std::string_view text, shade how);
+
+/// Returns: a number with commas between groups of three digits.
+std::string grouped(std::uint64_t number);
+
+/// Returns: "1 node", "2 nodes".
+std::string counted(std::uint64_t number, std::string_view what);
+
+/// Returns: columns that `text` takes: one for each code point.
+std::size_t width_of(std::string_view text);
+
+/// Returns: `text` with spaces behind it up to a width; cut with a mark in the middle when longer.
+std::string fitted(std::string_view text, std::size_t width);
+
+/// Returns: `text` with spaces before it up to a width.
+std::string right_aligned(std::string_view text, std::size_t width);
+
+/// Returns: whether standard output is a terminal that shows colours.
+bool has_colours();
+
+} // namespace cli
+
+#endif // STEMMA_EXAMPLES_CLI_TERMINAL_HPP

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "terminal.hpp"
+
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/module_statistics.hpp>
+#include <stemma/onnx/sidecar.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+using stemma::id;
+
+struct tree_options {
+    common_options common;
+    id depth = stemma::no_id;
+};
+
+/// The branches drawn before a module: `│  ├─ `.
+std::string branches(const stemma::tree_index& tree, id m) {
+    if (m == 0) {
+        return {};
+    }
+    std::string text;
+    const auto is_last = [&](id module) {
+        return tree.end(module) == tree.end(tree.parent(module));
+    };
+    std::vector<bool> ends;
+    for (auto above = tree.parent(m); above != 0; above = tree.parent(above)) {
+        ends.push_back(is_last(above));
+    }
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+        text.append(*end ? "   " : "\xe2\x94\x82  ");
+    }
+    return text.append(is_last(m) ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ");
+}
+
+/// As many of the most frequent operators, three at most, as fit into a width.
+std::string top_operators(const stemma::onnx_model& model,
+                          const std::vector<stemma::module_statistics::operator_count>& counts,
+                          std::size_t width) {
+    constexpr std::string_view more = ", \xe2\x80\xa6";
+    std::string text;
+    std::size_t shown = 0;
+    for (; shown < counts.size() && shown < 3; ++shown) {
+        const auto next =
+            fmt::format("{}{} {}", shown == 0 ? "" : ", ", model.operator_type(counts[shown].op),
+                        grouped(counts[shown].count));
+        if (width_of(text) + width_of(next) + width_of(more) > width) {
+            break;
+        }
+        text += next;
+    }
+    return shown > 0 && shown < counts.size() ? text.append(more) : text;
+}
+
+class tree_printer {
+public:
+    tree_printer(const tree_options& options, const stemma::attributed_model& opened)
+        : opened_(opened)
+        , modules_(opened.modules())
+        , tree_(modules_.index())
+        , depth_(options.depth)
+        , counts_(stemma::collect_statistics(opened.model(), modules_, opened.tags())) {
+        for (id m = 0; m < modules_.size(); ++m) {
+            if (tree_.depth(m) <= depth_) {
+                widest_ = std::max(widest_, 3 * std::size_t{tree_.depth(m)} + width_of(label(m)));
+            }
+        }
+        widest_ = std::clamp<std::size_t>(widest_, 6, max_label);
+    }
+
+    void print() const {
+        fmt::print("{}\n", shaded(fmt::format("{} {:>8} {:>13}  {}", fitted("module", widest_),
+                                              "nodes", "parameters", "operators"),
+                                  shade::dim));
+        for (id m = 0; m < modules_.size(); ++m) {
+            if (tree_.depth(m) <= depth_) {
+                print_module(m);
+            }
+        }
+        fmt::print("{}\n", shaded(fmt::format("{}, {}, {}", counted(modules_.size(), "module"),
+                                              counted(opened_.model().node_count(), "node"),
+                                              counted(counts_.parameters[0], "parameter")),
+                                  shade::dim));
+    }
+
+private:
+    /// What the segment of the tag says, or the class of a module without one.
+    [[nodiscard]] std::string class_text(id m) const {
+        if (modules_.class_name(m).empty()) {
+            return {};
+        }
+        return std::string(opened_.tags().tags.is_selected(m) ? opened_.tags().tags.segment(m)
+                                                              : modules_.class_name(m));
+    }
+
+    [[nodiscard]] std::string name_text(id m) const {
+        return m == 0 && !modules_.class_name(0).empty() ? std::string()
+               : m == 0 && modules_.attribute(0).empty() ? std::string("model")
+                                                         : std::string(modules_.attribute(m));
+    }
+
+    [[nodiscard]] std::string label(id m) const {
+        const auto name = name_text(m);
+        const auto type = class_text(m);
+        return name.empty() || type.empty() ? name + type : name + " " + type;
+    }
+
+    void print_module(id m) const {
+        const auto indent = branches(tree_, m);
+        const auto name = name_text(m);
+        const auto type = class_text(m);
+        const auto room = widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8;
+        const auto text = fitted(label(m), room);
+        // Colours only where nothing was cut.
+        std::string shown = text;
+        if (width_of(label(m)) <= room) {
+            const auto& selected = opened_.tags().tags;
+            shown = shaded(name, shade::strong) + (name.empty() || type.empty() ? "" : " ") +
+                    shaded(type, selected.is_selected(m) ? shade::name : shade::dim) +
+                    std::string(room - width_of(label(m)), ' ');
+        }
+        const bool hides = tree_.depth(m) == depth_ && tree_.end(m) > m + 1;
+        const auto hidden =
+            hides ? fmt::format("  (+{})", counted(tree_.end(m) - m - 1, "module")) : "";
+        const auto numbers_width = 26;
+        const auto operators = top_operators(opened_.model(), counts_.operators[m],
+                                             line_width - widest_ - numbers_width - hidden.size());
+        fmt::print("{}{} {:>8} {}  {}\n", shaded(indent, shade::dim), shown,
+                   grouped(counts_.nodes[m]),
+                   shaded(right_aligned(grouped(counts_.parameters[m]), 13), shade::number),
+                   shaded(operators + hidden, shade::dim));
+    }
+
+    static constexpr std::size_t line_width = 100;
+    static constexpr std::size_t max_label = 48;
+
+    const stemma::attributed_model& opened_;
+    const stemma::module_tree& modules_;
+    const stemma::tree_index& tree_;
+    id depth_;
+    stemma::module_statistics counts_;
+    std::size_t widest_ = 0;
+};
+
+void print_json(const tree_options& options, const stemma::attributed_model& opened) {
+    const auto& modules = opened.modules();
+    const auto counts = stemma::collect_statistics(opened.model(), modules, opened.tags());
+    standard_output out;
+    stemma::json_writer json(out);
+    json.begin_object();
+    json.member("schema", "stemma.tree/1");
+    json.member("model", opened.file().path());
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (modules.index().depth(m) <= options.depth) {
+            stemma::write_module(json, modules, opened.tags(), counts, m);
+        }
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+int tree(const tree_options& options) {
+    const auto opened = open_model(options.common);
+    if (options.common.format == "json") {
+        print_json(options, *opened);
+    } else {
+        tree_printer(options, *opened).print();
+    }
+    return done;
+}
+
+} // namespace
+
+void add_tree(CLI::App& app, action& chosen) {
+    auto options = std::make_shared<tree_options>();
+    auto& command =
+        *app.add_subcommand("tree", "show the modules with their nodes, parameters and operators");
+    add_common_options(command, options->common);
+    command.add_option("--depth", options->depth, "show so many levels below the root")
+        ->type_name("N");
+    command.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
+                   "  stemma tree model.onnx -m modules.json --format json");
+    command.callback([&chosen, options] { chosen = [options] { return tree(*options); }; });
+}
+
+} // namespace cli

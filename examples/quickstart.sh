@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds stemma and shows on an exported BERT what it does. Asks nothing; takes a few minutes when
+# packages are missing. Results stay in build/quickstart.
+#
+# usage: sh examples/quickstart.sh
+set -eu
+cd "$(dirname "$0")/.."
+
+model=examples/data/bert_micro.onnx
+capture=examples/data/bert_micro.modules.json
+node=/encoder/layer.1/attention/self/Add
+stemma=build/release/stemma
+out=build/quickstart
+
+step() {
+    printf '\n== %s\n' "$1"
+}
+
+step "Packages: a compiler, CMake, Ninja and four header libraries"
+sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
+    nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h
+
+step "Build: the program, optimized, as $stemma"
+cmake --preset release -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_WERROR=OFF --log-level=WARNING >/dev/null
+cmake --build --preset release --target stemma_program
+
+step "Tag: every node of $model gets its module"
+mkdir -p "$out"
+$stemma tag "$model" -m "$capture" -o "$out/tagged.onnx"
+
+step "Tree: the modules of the tagged file, which needs no capture any more"
+$stemma tree "$out/tagged.onnx" --depth 4
+
+step "Explain: which module is $node of?"
+$stemma explain "$out/tagged.onnx" "$node"
+
+step "Strip: without the tags the file is what it was"
+$stemma strip "$out/tagged.onnx" -o "$out/stripped.onnx"
+cmp "$out/stripped.onnx" "$model"
+echo "$out/stripped.onnx and $model are the same, byte for byte"
+
+step "Run: in ONNX Runtime the tagged model computes the same bits"
+run_both() {
+    runtime=build/onnxruntime
+    sh tests/runtime/install.sh "$runtime" || return 0
+    c++ -std=c++20 -O1 -I include tests/runtime/model_info.cpp -o "$out/model_info"
+    node tests/runtime/ort.mjs compare "$model" "$out/tagged.onnx" --runtime "$runtime" \
+        --model-info "$out/model_info"
+}
+run_both
+
+cat <<END
+
+== What to try next
+  $stemma analyze $out/tagged.onnx
+      how much is known of this model, and from what
+  $stemma tree $out/tagged.onnx --keep LayerNorm,Embedding
+      tags for classes of torch.nn, too
+  $stemma tag YOUR_MODEL.onnx -o YOUR_TAGGED_MODEL.onnx
+      your own model: no capture is needed
+END

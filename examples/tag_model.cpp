@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Says of every Softmax of a model which module it came from, and how that is known.
+//
+//   tag_model MODEL.onnx MODULES.json
+#include <stemma/onnx/wire/attributed_model.hpp>
+
+#include <iostream>
+
+int main(int, char** arguments) {
+    stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
+    const auto& model = opened.model();
+    const auto& found = opened.tags();
+    for (stemma::id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Softmax") {
+            const auto& origin = found.attributions[node];
+            std::cout << model.name(node) << " (known from " << to_string(origin.source) << ")\n  "
+                      << found.tags.text(origin.module) << "\n";
+        }
+    }
+}

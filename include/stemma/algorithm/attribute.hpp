@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_ATTRIBUTE_HPP
+#define STEMMA_ALGORITHM_ATTRIBUTE_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/evidence_sources.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/hierarchy_metadata.hpp>
+#include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/evidence.hpp>
+#include <stemma/policy/resolution.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Some operators, by vertex index, with a list of things each.
+template <class T>
+class per_operator_lists {
+public:
+    void add(id v, std::span<const T> items) {
+        entries_.push_back({v, items_.size(), items.size()});
+        items_.insert(items_.end(), items.begin(), items.end());
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+    /// Returns: the list of vertex index `v`; empty when it has none.
+    /// Complexity: O(log size), if lists were added by rising vertex index.
+    [[nodiscard]] std::span<const T> of(id v) const noexcept {
+        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
+                                         [](const entry& e, id wanted) { return e.v < wanted; });
+        return it == entries_.end() || it->v != v ? std::span<const T>{}
+                                                  : std::span(items_).subspan(it->first, it->count);
+    }
+
+    /// Calls `f(v, list)` for every operator that has one.
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& e : entries_) {
+            f(e.v, std::span(items_).subspan(e.first, e.count));
+        }
+    }
+
+    /// Makes `of` work after lists were added in any order.
+    void sort() {
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [](const entry& a, const entry& b) { return a.v < b.v; });
+    }
+
+private:
+    struct entry {
+        id v = no_id;
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    std::vector<entry> entries_;
+    std::vector<T> items_;
+};
+
+/// What the evidence says of all operators.
+struct evidence_result {
+    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
+    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
+    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
+                                         ///< decided between them
+    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
+    std::size_t dropped = 0;             ///< operators with claims that were not believed
+};
+
+/// The sources that need nothing but the model itself.
+using name_sources = evidence_sources<exporter_metadata, builder_metadata, function_calls,
+                                      scope_names, parameter_names, parameter_regions, leftovers>;
+
+/// Asks the sources about every operator and resolves what they claim.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_trust>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    const auto& graph = context.ops().graph();
+    const auto sources = evidence.prepare(context);
+    evidence_result result;
+    result.of.resize(num_vertices(graph));
+    std::vector<claim> claims;
+    std::vector<id> modules;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        claims.clear();
+        sources.for_each_claim(*it, [&](const claim& made) { claims.push_back(made); });
+        if (claims.empty()) {
+            continue;
+        }
+        const auto v = static_cast<id>(index_of(graph, *it));
+        auto& made = result.of[v];
+        made = resolution.resolve(context.index(), claims);
+        result.dropped += made.module == no_id ? 1U : 0U;
+        if (made.conflict) {
+            result.conflicts.add(v, claims);
+        }
+        if (claims.size() > 1 && claims.front().source == claims.back().source) {
+            modules.clear();
+            for (const auto& one : claims) {
+                modules.push_back(one.module);
+            }
+            result.alternatives.add(v, modules);
+        }
+        for (const auto& one : claims) {
+            if (one.caller != no_id && one.module == made.module && one.source == made.source) {
+                result.callers.add(v, {&one.caller, 1});
+            }
+        }
+    }
+    result.conflicts.sort();
+    result.alternatives.sort();
+    result.callers.sort();
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ATTRIBUTE_HPP

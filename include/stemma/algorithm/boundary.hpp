@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_BOUNDARY_HPP
+#define STEMMA_ALGORITHM_BOUNDARY_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/operator_graph.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
+/// make one value.
+template <class Graph>
+concept carries_values = requires(const Graph& graph, edge_t<Graph> e) {
+    { get(value_id, graph, e) } -> std::convertible_to<id>;
+};
+
+/// Returns: what flows along an edge.
+template <operator_graph_like Graph>
+[[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
+    if constexpr (carries_values<Graph>) {
+        return get(value_id, graph, e);
+    } else {
+        return static_cast<id>(index_of(graph, source(e, graph)));
+    }
+}
+
+/// A part of the vertices of a graph, by vertex index.
+///
+/// `inside` are those of the set. `apart` are those that do not count on either side, because every
+/// reader gets a copy of them: constants, say.
+struct vertex_set {
+    std::vector<bool> inside;
+    std::vector<bool> apart;
+
+    explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
+
+    [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
+    [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
+};
+
+/// What crosses the border of a set: one edge for each value.
+template <operator_graph_like Graph>
+struct boundary_result {
+    std::vector<edge_t<Graph>> inputs;  ///< into the set, in the order of readers
+    std::vector<edge_t<Graph>> outputs; ///< out of it, in the order of producers
+};
+
+/// Finds the values that cross the border of a set.
+///
+/// Readers and producers are taken in the order of `members`, which are the vertices of the set.
+/// Complexity: O(edges at the members), and a look-up for each edge that crosses.
+template <operator_graph_like Graph>
+[[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
+                                                   std::span<const vertex_t<Graph>> members) {
+    boundary_result<Graph> result;
+    std::vector<std::pair<id, edge_t<Graph>>> crossing; // by value, to find first occurrences
+    const auto keep_first = [&](std::vector<edge_t<Graph>>& kept) {
+        std::vector<std::size_t> order(crossing.size());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            order[i] = i;
+        }
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return crossing[a].first < crossing[b].first;
+        });
+        std::vector<bool> first(crossing.size(), false);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            first[order[i]] = i == 0 || crossing[order[i]].first != crossing[order[i - 1]].first;
+        }
+        for (std::size_t i = 0; i < crossing.size(); ++i) {
+            if (first[i]) {
+                kept.push_back(crossing[i].second);
+            }
+        }
+        crossing.clear();
+    };
+    for (const auto& v : members) {
+        if (!set.is_inside(index_of(graph, v))) {
+            continue;
+        }
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            if (set.is_outside(index_of(graph, source(*it, graph)))) {
+                crossing.emplace_back(value_on(graph, *it), *it);
+            }
+        }
+    }
+    keep_first(result.inputs);
+    for (const auto& v : members) {
+        if (!set.is_inside(index_of(graph, v))) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+            if (set.is_outside(index_of(graph, target(*it, graph)))) {
+                crossing.emplace_back(value_on(graph, *it), *it);
+            }
+        }
+    }
+    keep_first(result.outputs);
+    return result;
+}
+
+/// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
+/// and the one it comes back to. Empty when there is none, that is, when the set is convex.
+/// Complexity: O(V + E) of what can be reached from the set.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
+                                                        std::span<const vertex_t<Graph>> members) {
+    struct step {
+        vertex_t<Graph> vertex;
+        std::size_t from; // position in `steps`; its own for a member
+    };
+    std::vector<step> steps;
+    std::vector<bool> seen(num_vertices(graph), false);
+    const auto visit = [&](const vertex_t<Graph>& v, std::size_t from) {
+        const auto i = index_of(graph, v);
+        if (set.is_outside(i) && !seen[i]) {
+            seen[i] = true;
+            steps.push_back({v, from});
+        }
+    };
+    for (const auto& v : members) {
+        if (!set.is_inside(index_of(graph, v))) {
+            continue;
+        }
+        const auto here = steps.size();
+        steps.push_back({v, here});
+        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+            visit(target(*it, graph), here);
+        }
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (steps[i].from == i) {
+            continue;
+        }
+        const auto vertex = steps[i].vertex;
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            const auto next = target(*it, graph);
+            if (set.is_inside(index_of(graph, next))) {
+                std::vector<vertex_t<Graph>> path{next};
+                auto at = i;
+                for (; steps[at].from != at; at = steps[at].from) {
+                    path.push_back(steps[at].vertex);
+                }
+                path.push_back(steps[at].vertex);
+                std::reverse(path.begin(), path.end());
+                return path;
+            }
+            visit(next, i);
+        }
+    }
+    return {};
+}
+
+/// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
+/// at most.
+///
+/// `order` holds every vertex behind all its producers.
+/// Returns: by vertex index the run, `no_id` outside.
+/// Complexity: O(V + E) from the first to the last member in `order`.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
+                                          std::span<const vertex_t<Graph>> order) {
+    std::vector<id> run(num_vertices(graph), no_id);
+    std::vector<id> behind(num_vertices(graph), 0); // of one outside: the first run it may feed
+    for (const auto& v : order) {
+        const auto i = index_of(graph, v);
+        if (!set.is_inside(i) && !set.is_outside(i)) {
+            continue;
+        }
+        id least = 0;
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            if (set.is_inside(u)) {
+                least = std::max(least, set.is_inside(i) ? run[u] : run[u] + 1);
+            } else if (set.is_outside(u)) {
+                least = std::max(least, behind[u]);
+            }
+        }
+        (set.is_inside(i) ? run : behind)[i] = least;
+    }
+    return run;
+}
+
+/// Divides vertices into the parts of a partition that hang together without cycles between them:
+/// a vertex's level is the number of times that the way to it changes the part, at most.
+///
+/// `part` is by vertex index. Vertices of equal part and level can be run together, levels one
+/// after the other. Returns: by vertex index the level. Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> partition_levels(const Graph& graph, std::span<const id> part,
+                                               std::span<const vertex_t<Graph>> order) {
+    std::vector<id> level(num_vertices(graph), 0);
+    for (const auto& v : order) {
+        const auto i = index_of(graph, v);
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
+        }
+    }
+    return level;
+}
+
+/// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
+/// where any vertex of one reads from the other.
+///
+/// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
+/// Complexity: O(V + E log E).
+template <operator_graph_like Graph>
+[[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
+                                            std::size_t part_count) {
+    std::vector<std::pair<id, id>> pairs;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = part[index_of(graph, *it)];
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = part[index_of(graph, source(*in, graph))];
+            if (from != to && from != no_id && to != no_id) {
+                pairs.emplace_back(to, from);
+            }
+        }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    std::vector<operator_edge> edges;
+    for (const auto& [to, from] : pairs) {
+        edges.push_back({from, to, no_id, no_id, no_id});
+    }
+    return {part_count, edges};
+}
+
+/// The values that cross the border of every module of a tree, module after module.
+struct module_boundaries {
+    /// Columns of values: those of module m are [first[m], first[m + 1]).
+    struct column {
+        std::vector<id> first;
+        std::vector<id> values;
+
+        [[nodiscard]] std::span<const id> of(id m) const noexcept {
+            return std::span(values).subspan(first[m], first[m + 1] - first[m]);
+        }
+    };
+
+    column inputs;
+    column outputs;
+};
+
+/// Finds what crosses the border of all modules at once, each with all that lies below it.
+///
+/// `module` is by vertex index. A value that a vertex makes is an output of every module that holds
+/// the vertex and not all of its readers; an input of every module that holds a reader of it and
+/// not the vertex. `leaves(value)` says whether a value also leaves the graph as a whole. `apart`
+/// is as in `vertex_set`. Complexity: O(V + E + length of the result).
+template <operator_graph_like Graph, class Leaving>
+[[nodiscard]] module_boundaries
+find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<const id> module,
+                       const std::vector<bool>& apart, Leaving leaving) {
+    std::vector<std::pair<id, id>> in; // module, value
+    std::vector<std::pair<id, id>> out;
+    std::vector<id> last_in(modules.size(), no_id);
+    std::vector<std::pair<id, id>> made; // value, reader's module
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (apart[v]) {
+            continue;
+        }
+        made.clear();
+        for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
+            const auto reader = index_of(graph, target(*edge, graph));
+            if (!apart[reader]) {
+                made.emplace_back(value_on(graph, *edge), module[reader]);
+            }
+        }
+        const auto& leaves = leaving(*it);
+        for (auto value : leaves) {
+            made.emplace_back(value, no_id);
+        }
+        std::sort(made.begin(), made.end());
+        for (std::size_t i = 0, end = 0; i < made.size(); i = end) {
+            const auto value = made[i].first;
+            auto highest = module[v]; // the deepest module that holds the vertex and all readers
+            bool leaves_all = false;
+            for (; end < made.size() && made[end].first == value; ++end) {
+                const auto reader = made[end].second;
+                if (reader == no_id) {
+                    leaves_all = true;
+                    continue;
+                }
+                highest = modules.lca(highest, reader);
+                const auto meet = modules.lca(module[v], reader);
+                for (auto m = reader; m != meet && last_in[m] != value; m = modules.parent(m)) {
+                    last_in[m] = value;
+                    in.emplace_back(m, value);
+                }
+            }
+            for (auto m = module[v]; m != no_id && (leaves_all || m != highest);
+                 m = modules.parent(m)) {
+                out.emplace_back(m, value);
+            }
+        }
+    }
+    const auto as_column = [&](std::vector<std::pair<id, id>>& pairs) {
+        module_boundaries::column column;
+        column.first.assign(modules.size() + 1, 0);
+        for (const auto& [m, value] : pairs) {
+            ++column.first[m + 1];
+        }
+        for (std::size_t m = 0; m < modules.size(); ++m) {
+            column.first[m + 1] += column.first[m];
+        }
+        column.values.resize(pairs.size());
+        auto fill = column.first;
+        for (const auto& [m, value] : pairs) {
+            column.values[fill[m]++] = value;
+        }
+        return column;
+    };
+    return {as_column(in), as_column(out)};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_BOUNDARY_HPP

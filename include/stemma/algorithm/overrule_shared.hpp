@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+#define STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+
+#include <stemma/algorithm/sweeps.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// An attribution that gave way to a second witness.
+struct overruled {
+    id v = no_id; ///< vertex index
+    attribution before;
+    id readers = no_id; ///< what the modules of the readers have in common
+};
+
+/// Corrects the evidence on constants and shape computations that several modules use.
+///
+/// Exporters compute equal ones once and leave them the scope of the module that came first. One
+/// that is read in a module that is neither above nor below its own belongs to the common ancestor
+/// of its own and all that read it.
+///
+/// `result` is by vertex index, and `module == no_id` where nothing is known.
+/// Returns: what changed, in the order of `vertices`.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result) {
+    std::vector<overruled> changed;
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        const sweep_order order(graph);
+        std::vector<id> evidence(result.size());
+        for (std::size_t v = 0; v < result.size(); ++v) {
+            evidence[v] = result[v].module;
+        }
+        const auto independent =
+            data_independent(propagation_problem<Ops>{ops, modules, order, evidence});
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(graph, *it));
+            auto& made = result[v];
+            if (made.module == no_id || !independent[v]) {
+                continue;
+            }
+            bool foreign = false;
+            detail::common_module readers;
+            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
+                const auto reader = evidence[index_of(graph, target(*out, graph))];
+                if (reader != no_id) {
+                    readers.add(reader);
+                    foreign = foreign || !modules.are_related(reader, made.module);
+                }
+            }
+            if (foreign) {
+                const auto common = readers.get(modules);
+                changed.push_back({v, made, common});
+                made = {modules.lca(made.module, common), no_id, 0.7F, made.source, true};
+            }
+        }
+    }
+    return changed;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_OVERRULE_SHARED_HPP

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_PROPAGATE_HPP
+#define STEMMA_ALGORITHM_PROPAGATE_HPP
+
+#include <stemma/algorithm/sweeps.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/detail/nesting.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/propagation.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Gives owners of bodies without evidence what the evidence in their bodies has in common,
+/// innermost bodies first.
+template <operator_view Ops>
+void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
+    const auto inner = operators_in_bodies(ops);
+    if (inner.empty()) {
+        return;
+    }
+    std::vector<common_module> heard(result.size());
+    const auto settle = [&](id v) {
+        if (result[v].module == no_id && heard[v].low != no_id) {
+            result[v] = {heard[v].get(modules), no_id, 0.8F, provenance::owner, false};
+        }
+    };
+    for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
+        settle(op->v);
+        if (result[op->v].module != no_id) {
+            heard[op->owner].add(result[op->v].module);
+        }
+    }
+    for (const auto& op : inner) {
+        settle(op.owner);
+    }
+}
+
+} // namespace detail
+
+/// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
+///
+/// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
+/// evidence in its bodies; the rest is the policy's.
+/// Complexity: that of the policy, plus O(V + E).
+template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
+void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
+               const Policy& policy = {}) {
+    STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
+    const sweep_order order(ops.graph());
+    if constexpr (!std::same_as<Policy, no_propagation>) {
+        detail::hear_bodies(ops, modules, result);
+    }
+    std::vector<id> evidence(result.size());
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        evidence[v] = result[v].module;
+    }
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_PROPAGATE_HPP

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_SWEEPS_HPP
+#define STEMMA_ALGORITHM_SWEEPS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/detail/nesting.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// What a propagation policy works on. Arrays are by vertex index.
+template <operator_view Ops>
+struct propagation_problem {
+    const Ops& ops;
+    const tree_index& modules;
+    const sweep_order<graph_of<Ops>>& order;
+    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
+    /// its own has here what the evidence in its bodies has in common.
+    std::span<const id> evidence;
+};
+
+namespace detail {
+
+/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
+struct common_module {
+    id low = no_id;
+    id high = 0;
+
+    void add(id module) noexcept {
+        low = std::min(low, module);
+        high = std::max(high, module);
+    }
+
+    [[nodiscard]] id get(const tree_index& modules) const noexcept {
+        return low == no_id ? no_id : modules.lca(low, high);
+    }
+};
+
+} // namespace detail
+
+/// Returns: for each operator the deepest module that holds all its readers: those with evidence by
+/// that, the others by their own readers. `no_id` where nothing downstream is known, and, in a
+/// graph with cycles, for what leads into one. Complexity: O(V + E); one ancestor query per
+/// operator.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<detail::common_module> readers(problem.evidence.size());
+    std::vector<id> down(problem.evidence.size(), no_id);
+    problem.order.backward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        down[v] = readers[v].get(problem.modules);
+        const auto known = problem.evidence[v] != no_id ? problem.evidence[v] : down[v];
+        if (known != no_id) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                readers[index_of(graph, source(*it, graph))].add(known);
+            }
+        }
+    });
+    return down;
+}
+
+/// Returns: the same for producers.
+/// Complexity: O(V + E); one ancestor query per operator.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> up(problem.evidence.size(), no_id);
+    problem.order.forward([&](operator_t<Ops> vertex) {
+        detail::common_module producers;
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up[u];
+            if (known != no_id) {
+                producers.add(known);
+            }
+        }
+        up[index_of(graph, vertex)] = producers.get(problem.modules);
+    });
+    return up;
+}
+
+/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
+/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
+    std::vector<bool> independent(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            bool constant = problem.ops.hides_data(vertex);
+            if (!constant && !problem.ops.reads_data(vertex)) {
+                constant = true;
+                for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
+                    constant = independent[index_of(graph, source(*it, graph))];
+                }
+            }
+            independent[index_of(graph, vertex)] = constant;
+        });
+    }
+    return independent;
+}
+
+/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
+/// several are equally near, their common ancestor.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
+    std::vector<detail::common_module> found(near.size());
+    std::vector<operator_t<Ops>> front;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (near[index_of(graph, *it)] != no_id) {
+            front.push_back(*it);
+        }
+    }
+    std::vector<operator_t<Ops>> next;
+    const auto reach = [&](operator_t<Ops> vertex, id module) {
+        const auto v = index_of(graph, vertex);
+        if (near[v] == no_id) {
+            if (found[v].low == no_id) {
+                next.push_back(vertex);
+            }
+            found[v].add(module);
+        }
+    };
+    while (!front.empty()) {
+        next.clear();
+        for (const auto& vertex : front) {
+            const auto module = near[index_of(graph, vertex)];
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                reach(source(*it, graph), module);
+            }
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                reach(target(*it, graph), module);
+            }
+        }
+        for (const auto& vertex : next) {
+            const auto v = index_of(graph, vertex);
+            near[v] = found[v].get(problem.modules);
+        }
+        front.swap(next);
+    }
+    return near;
+}
+
+/// Returns: for each operator that joins a skip connection the deepest module that holds what is
+/// skipped, else `no_id`.
+///
+/// A skip connection: some producer p of the operator feeds, within `reach` steps, the computation
+/// of another of its inputs. The evidence on that computation, as far as it goes, has the module in
+/// common; a computation that lies in one leaf is taken to be called by the leaf's parent.
+/// Complexity: O(V + E + joins * reach).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
+                                               std::size_t reach = 64) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> joined(problem.evidence.size(), no_id);
+    std::vector<operator_t<Ops>> seen;
+    std::vector<std::size_t> mark(problem.evidence.size(), 0);
+    std::size_t stamp = 0;
+    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
+    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
+        ++stamp;
+        detail::common_module modules;
+        bool reached = false;
+        seen.assign(1, from);
+        mark[index_of(graph, from)] = stamp;
+        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
+            const auto vertex = seen[i];
+            const auto known = problem.evidence[index_of(graph, vertex)];
+            if (known != no_id) {
+                modules.add(known);
+            }
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                const auto producer = source(*it, graph);
+                reached = reached || producer == goal;
+                auto& visited = mark[index_of(graph, producer)];
+                if (producer != goal && visited != stamp) {
+                    visited = stamp;
+                    seen.push_back(producer);
+                }
+            }
+        }
+        return reached ? modules.get(problem.modules) : no_id;
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (problem.evidence[v] != no_id) {
+            continue;
+        }
+        std::vector<operator_t<Ops>> producers;
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            producers.push_back(source(*in, graph));
+        }
+        for (std::size_t a = 0; a < producers.size() && producers.size() == 2; ++a) {
+            const auto module =
+                producers[0] == producers[1] ? no_id : skipped(producers[a], producers[1 - a]);
+            if (module != no_id) {
+                joined[v] = module;
+            }
+        }
+    }
+    return joined;
+}
+
+/// Returns: for each operator whether its result only steers: all it is used for, through operators
+/// without evidence, is the condition of an If or Loop. Nowhere, when the view knows no conditions.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
+    std::vector<bool> steers(problem.evidence.size(), false);
+    if constexpr (steered_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            bool read = false;
+            bool only = true;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                read = true;
+                only = problem.ops.reads_condition(*it) ||
+                       (problem.evidence[reader] == no_id && steers[reader]);
+            }
+            steers[index_of(graph, vertex)] = read && only;
+        });
+    }
+    return steers;
+}
+
+/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
+/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
+/// back to it, since the owner's module is the one that runs the body. Only operators without
+/// evidence. Complexity: O(V + operators in bodies).
+template <operator_view Ops, class Lost>
+void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
+                      Lost lost) {
+    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
+        const auto& owner = result[op.owner];
+        if (problem.evidence[op.v] == no_id &&
+            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
+            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+                            provenance::owner, false};
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_SWEEPS_HPP

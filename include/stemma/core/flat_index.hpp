@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_FLAT_INDEX_HPP
+#define STEMMA_CORE_FLAT_INDEX_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stemma {
+
+/// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
+///
+/// A slot is 8 bytes (half of the hash, and the id), so a miss rarely touches a key. Never erases.
+class flat_index {
+public:
+    flat_index() = default;
+
+    explicit flat_index(std::size_t expected) { reserve(expected); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// Makes room for `expected` ids without growing on the way.
+    void reserve(std::size_t expected) {
+        std::size_t wanted = 16;
+        while (wanted < expected + expected / 2) {
+            wanted *= 2;
+        }
+        if (wanted > slots_.size()) {
+            rehash(wanted);
+        }
+    }
+
+    /// Returns: the id stored under `hash` for which `equal(id)` holds, else `no_id`.
+    template <class Equal>
+    [[nodiscard]] id find(std::uint64_t hash, Equal equal) const {
+        if (slots_.empty()) {
+            return no_id;
+        }
+        for (auto at = home(hash);; at = (at + 1) & mask_) {
+            const auto& found = slots_[at];
+            if (found.value == no_id) {
+                return no_id;
+            }
+            if (found.check == check(hash) && equal(found.value)) {
+                return found.value;
+            }
+        }
+    }
+
+    /// Stores `value` under `hash` unless an equal one is there.
+    ///
+    /// Returns: the id that is stored now: `value`, or the equal one that was there before.
+    /// Complexity: constant on average.
+    template <class Equal>
+    id insert(std::uint64_t hash, id value, Equal equal) {
+        if ((size_ + 1) * 3 > slots_.size() * 2) {
+            rehash(slots_.empty() ? 16 : slots_.size() * 2);
+        }
+        auto at = home(hash);
+        for (; slots_[at].value != no_id; at = (at + 1) & mask_) {
+            if (slots_[at].check == check(hash) && equal(slots_[at].value)) {
+                return slots_[at].value;
+            }
+        }
+        slots_[at] = {check(hash), value};
+        ++size_;
+        return value;
+    }
+
+    /// Asks the processor to load the slot that `hash` will need.
+    void prefetch(std::uint64_t hash) const noexcept {
+#if defined(__GNUC__)
+        if (!slots_.empty()) {
+            __builtin_prefetch(&slots_[home(hash)]);
+        }
+#else
+        static_cast<void>(hash);
+#endif
+    }
+
+private:
+    struct slot {
+        std::uint32_t check = 0;
+        id value = no_id;
+    };
+
+    // The home position comes from the stored half, so that growing needs no key.
+    [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {
+        return static_cast<std::uint32_t>(hash >> 32U);
+    }
+
+    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {
+        return place(check(hash));
+    }
+
+    [[nodiscard]] std::size_t place(std::uint32_t checked) const noexcept {
+        return (static_cast<std::uint64_t>(checked) * 0x9e37'79b9'7f4a'7c15U >> shift_) & mask_;
+    }
+
+    void rehash(std::size_t wanted) {
+        std::vector<slot> old(wanted);
+        old.swap(slots_);
+        mask_ = wanted - 1;
+        shift_ = 64;
+        for (auto bits = wanted; bits > 1; bits /= 2) {
+            --shift_;
+        }
+        for (const auto& moved : old) {
+            if (moved.value == no_id) {
+                continue;
+            }
+            auto at = place(moved.check);
+            while (slots_[at].value != no_id) {
+                at = (at + 1) & mask_;
+            }
+            slots_[at] = moved;
+        }
+    }
+
+    std::vector<slot> slots_;
+    std::size_t size_ = 0;
+    std::size_t mask_ = 0;
+    unsigned shift_ = 63;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_FLAT_INDEX_HPP

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_GLOB_HPP
+#define STEMMA_CORE_GLOB_HPP
+
+#include <cstddef>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
+[[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        depth += pattern[i] == '{' ? 1U : 0U;
+        if (pattern[i] == '}' && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+} // namespace detail
+
+/// Whether `pattern` describes all of `text`.
+///
+/// `?` is one character; `*` any run that holds no `separator`; `**` any run; `{a,b}` either. With
+/// the default separator `*` and `**` are the same. A `{` that nothing closes stands for itself.
+/// Complexity: O(|pattern| * |text|) without braces; each brace multiplies by its alternatives.
+[[nodiscard]] constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                                        char separator = '\0') noexcept;
+
+namespace detail {
+
+[[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
+                                             std::size_t end, char separator) noexcept;
+
+} // namespace detail
+
+constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                          char separator) noexcept {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
+    struct retry {
+        std::size_t pattern = std::string_view::npos;
+        std::size_t text = 0;
+    };
+    retry run;
+    retry deep_run;
+    while (t < text.size() || p < pattern.size()) {
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                const bool deep = separator == '\0' || pattern.substr(p, 2) == "**";
+                while (p < pattern.size() && pattern[p] == '*') {
+                    ++p;
+                }
+                (deep ? deep_run : run) = {p, t};
+                if (deep) {
+                    run = {};
+                }
+                continue;
+            }
+            if (pattern[p] == '{') {
+                if (const auto end = detail::end_of_braces(pattern.substr(p)); end != 0) {
+                    if (detail::any_alternative(pattern.substr(p), text.substr(t), end,
+                                                separator)) {
+                        return true;
+                    }
+                } else if (t < text.size() && text[t] == '{') {
+                    ++p;
+                    ++t;
+                    continue;
+                }
+            } else if (t < text.size() &&
+                       (pattern[p] == text[t] || (pattern[p] == '?' && text[t] != separator))) {
+                ++p;
+                ++t;
+                continue;
+            }
+        }
+        if (run.pattern != std::string_view::npos && run.text < text.size() &&
+            text[run.text] != separator) {
+            p = run.pattern;
+            t = ++run.text;
+        } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
+            p = deep_run.pattern;
+            t = ++deep_run.text;
+            run = {};
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+/// Matches what braces and all that follows them describe; one alternative after the other.
+constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
+                               char separator) noexcept {
+    const auto rest = pattern.substr(end);
+    std::size_t depth = 0;
+    std::size_t begin = 1;
+    for (std::size_t i = 0; i < end; ++i) {
+        const bool closes = pattern[i] == '}' && --depth == 0;
+        if (closes || (pattern[i] == ',' && depth == 1)) {
+            const auto alternative = pattern.substr(begin, i - begin);
+            begin = i + 1;
+            for (std::size_t length = 0; length <= text.size(); ++length) {
+                if (glob_match(alternative, text.substr(0, length), separator) &&
+                    glob_match(rest, text.substr(length), separator)) {
+                    return true;
+                }
+            }
+        }
+        depth += pattern[i] == '{' ? 1U : 0U;
+    }
+    return false;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_GLOB_HPP

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_ID_HPP
+#define STEMMA_CORE_ID_HPP
+
+#include <cstdint>
+
+namespace stemma {
+
+/// The index of a module, operator, value, edge or name: dense from 0.
+using id = std::uint32_t;
+
+/// Stands for "none" wherever an `id` may be absent.
+inline constexpr id no_id = 0xffff'ffffU;
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_HPP

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
+#define STEMMA_CORE_NEAREST_TEXTS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Keeps those of many texts that look most like a given one, for "did you mean".
+///
+/// Measured by edit distance; a text that contains the given one counts as very near. Only texts
+/// within half of its length count at all.
+class nearest_texts {
+public:
+    nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
+        limit_ = std::max<std::size_t>(1, wanted.size() / 2);
+    }
+
+    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
+    void offer(std::string_view text) {
+        if (text.empty() || wanted_.empty()) {
+            return;
+        }
+        const auto distance = text.find(wanted_) != text.npos ? 0 : edit_distance(text);
+        if (distance > limit_) {
+            return;
+        }
+        const auto place =
+            std::upper_bound(best_.begin(), best_.end(), distance,
+                             [](std::size_t d, const auto& known) { return d < known.first; });
+        if (place == best_.end() && best_.size() == count_) {
+            return;
+        }
+        const bool known = std::any_of(best_.begin(), best_.end(),
+                                       [&](const auto& other) { return other.second == text; });
+        if (!known) {
+            best_.emplace(place, distance, text);
+            best_.resize(std::min(best_.size(), count_));
+            limit_ = best_.size() == count_ ? best_.back().first : limit_;
+        }
+    }
+
+    /// Returns: the nearest texts, nearest first.
+    [[nodiscard]] std::vector<std::string> take() const {
+        std::vector<std::string> result;
+        for (const auto& [distance, text] : best_) {
+            result.push_back(text);
+        }
+        return result;
+    }
+
+private:
+    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
+    [[nodiscard]] std::size_t edit_distance(std::string_view text) {
+        const auto n = wanted_.size();
+        if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
+            return limit_ + 1;
+        }
+        row_.resize(n + 1);
+        for (std::size_t i = 0; i <= n; ++i) {
+            row_[i] = i;
+        }
+        for (std::size_t j = 0; j < text.size(); ++j) {
+            auto diagonal = std::exchange(row_[0], j + 1);
+            auto least = row_[0];
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto replaced = diagonal + (wanted_[i] == text[j] ? 0 : 1);
+                diagonal = row_[i + 1];
+                row_[i + 1] = std::min({replaced, row_[i] + 1, row_[i + 1] + 1});
+                least = std::min(least, row_[i + 1]);
+            }
+            if (least > limit_) {
+                return limit_ + 1;
+            }
+        }
+        return row_[n];
+    }
+
+    std::string wanted_;
+    std::size_t count_;
+    std::size_t limit_;
+    std::vector<std::pair<std::size_t, std::string>> best_;
+    std::vector<std::size_t> row_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_NEAREST_TEXTS_HPP

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_SWEEP_ORDER_HPP
+#define STEMMA_CORE_SWEEP_ORDER_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/topological_order.hpp>
+
+#include <boost/graph/reverse_graph.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The orders in which results can flow along the edges of a graph, and against them.
+///
+/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
+/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
+template <operator_graph_like Graph>
+class sweep_order {
+public:
+    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
+    explicit sweep_order(const Graph& graph)
+        : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
+        if (!indexed_) {
+            forward_ = topological_order(graph);
+            if (forward_.size() < num_vertices(graph)) {
+                backward_ = topological_order(boost::make_reverse_graph(graph));
+            }
+        }
+    }
+
+    [[nodiscard]] bool has_cycle() const noexcept {
+        return !indexed_ && forward_.size() < num_vertices(*graph_);
+    }
+
+    /// Calls `f(v)` for every vertex behind all its producers.
+    template <class Function>
+    void forward(Function f) const {
+        if (indexed_) {
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                f(*it);
+            }
+        } else {
+            for (const auto& v : forward_) {
+                f(v);
+            }
+        }
+    }
+
+    /// Calls `f(v)` for every vertex behind all its readers.
+    template <class Function>
+    void backward(Function f) const {
+        if (indexed_) {
+            for (auto [first, it] = vertices(*graph_); it != first;) {
+                f(*--it);
+            }
+        } else if (has_cycle()) {
+            for (const auto& v : backward_) {
+                f(v);
+            }
+        } else {
+            for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
+                f(*it);
+            }
+        }
+    }
+
+private:
+    const Graph* graph_;
+    bool indexed_;
+    std::vector<vertex_t<Graph>> forward_;
+    std::vector<vertex_t<Graph>> backward_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_SWEEP_ORDER_HPP

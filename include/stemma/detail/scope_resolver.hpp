@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+#define STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+
+#include <stemma/algorithm/sweeps.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/detail/class_path_namer.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which module a scope stands for.
+struct scope_module {
+    id module = no_id; ///< `no_id`: none that is known
+    id call = no_id;   ///< which of the module's scopes, in the order of their first operators
+    id caller = no_id; ///< module around the scope, where that is not above the module
+    float confidence = 0;
+};
+
+namespace detail {
+
+/// Splits `fc_12` into `fc` and 12; nothing for a name that does not end so.
+[[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
+split_count(std::string_view segment) {
+    const auto bar = segment.rfind('_');
+    if (bar == segment.npos || bar == 0 || bar + 1 == segment.size() || segment.size() - bar > 10) {
+        return std::nullopt;
+    }
+    std::size_t count = 0;
+    for (char c : segment.substr(bar + 1)) {
+        if (c < '0' || c > '9') {
+            return std::nullopt;
+        }
+        count = count * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return std::pair{segment.substr(0, bar), count};
+}
+
+/// Where the parameters point that are read in a scope, and in the scopes below it.
+struct scope_witness {
+    common_module deep;
+};
+
+/// Binds scopes to the modules of a tree.
+///
+/// A segment of style `called` is the part of a module's path from its last name that is no number.
+/// Modules that never run have no scope, so a segment may lead several levels down. A repeated
+/// scope gets `_1`, `_2` behind it; so may a real name end.
+template <module_view Modules>
+class scope_resolver {
+public:
+    scope_resolver(const scope_table& table, const Modules& modules,
+                   std::vector<scope_witness> witness)
+        : table_(table)
+        , modules_(modules)
+        , tree_(modules.index())
+        , lookup_(modules)
+        , witness_(std::move(witness)) {
+        if constexpr (counts_calls<Modules>) {
+            for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
+                calls_known_ = modules.calls(m) != no_id;
+            }
+        }
+    }
+
+    /// What is found for scope `s`, whose surrounding scope stands for `around`.
+    [[nodiscard]] scope_module resolve(id s, id around) {
+        const auto segment = table_.scopes[s].instance();
+        const auto deep = witness_[s].deep.get(tree_);
+        if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
+            return found(around, around, deep, 0.95F); // the root, which is written like a module
+        }
+        if (table_.scopes[s].style == scope_style::relative) {
+            const auto module = find_module(lookup_, segment, around);
+            return found(module, around, deep, 0.95F);
+        }
+        if (table_.scopes[s].style == scope_style::typed) {
+            // Some recorders write full paths.
+            const auto full = find_module(lookup_, segment);
+            if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
+                return found(full, around, deep, 0.97F);
+            }
+        }
+        const auto plain = candidates(around, segment);
+        if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
+            return found(fit, around, deep, 0.95F);
+        }
+        if (const auto counted = split_count(segment)) {
+            const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
+            if (repeated.module != no_id && (plain.empty() || agrees(repeated.module, deep))) {
+                return repeated;
+            }
+        }
+        if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
+            return found(elsewhere, around, deep, 0.9F);
+        }
+        return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
+    }
+
+    /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
+    [[nodiscard]] scope_module resolve_alone(id s) {
+        const auto deep = witness_[s].deep.get(tree_);
+        const auto module =
+            deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
+        return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
+    }
+
+    /// Whether `module` could print as the segment of scope `s` below `around`.
+    [[nodiscard]] bool could_print(id s, id around, id module) const {
+        const auto segment = table_.scopes[s].instance();
+        const auto counted = split_count(segment);
+        return tree_.is_ancestor(around, module) &&
+               (prints_as(module, segment) || (counted && prints_as(module, counted->first)));
+    }
+
+private:
+    static constexpr std::size_t max_candidates = 64;
+
+    [[nodiscard]] bool agrees(id module, id deep) const {
+        return deep == no_id || tree_.are_related(module, deep);
+    }
+
+    [[nodiscard]] id calls(id m) const {
+        if constexpr (counts_calls<Modules>) {
+            return modules_.calls(m);
+        } else {
+            return no_id;
+        }
+    }
+
+    [[nodiscard]] scope_module found(id module, id around, id deep, float confidence) const {
+        if (module == no_id) {
+            return {};
+        }
+        if (deep != no_id && tree_.is_ancestor(module, deep)) {
+            confidence = std::max(confidence, 0.97F);
+        }
+        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, confidence};
+    }
+
+    /// Whether the path of `m` ends in `segment`, from the last name that is no number.
+    [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
+        while (m != 0) {
+            const std::string_view name = modules_.attribute(m);
+            if (!segment.ends_with(name)) {
+                return false;
+            }
+            segment.remove_suffix(name.size());
+            const bool goes_on = is_number(name) && tree_.parent(m) != 0;
+            if (!goes_on) {
+                return segment.empty();
+            }
+            if (!segment.ends_with('.')) {
+                return false;
+            }
+            segment.remove_suffix(1);
+            m = tree_.parent(m);
+        }
+        return segment.empty();
+    }
+
+    /// Whether everything between `above` and `m` is known not to run, or may be.
+    [[nodiscard]] bool reached_without_call(id above, id m) const {
+        for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
+            if (calls(m) != no_id && calls(m) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The modules below `around` that a call from there prints as `segment`, likely ones first.
+    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment) {
+        std::vector<id> fits;
+        const auto add = [&](id m) {
+            if (m != no_id && m != around && calls(m) != 0 && prints_as(m, segment) &&
+                reached_without_call(around, m) &&
+                std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                fits.push_back(m);
+            }
+        };
+        // A called Sequential repeats itself: its child 0 is `layer1.0`, not `layer1.layer1.0`.
+        const auto digits = segment.find('.');
+        if (digits != segment.npos) {
+            const auto own = own_segment_length(around, segment);
+            if (own != 0) {
+                add(find_module(lookup_, segment.substr(own + 1), around));
+            }
+        }
+        add(find_module(lookup_, segment, around));
+        if (fits.empty() || digits != segment.npos) {
+            for (auto m : printed_below(around, segment)) {
+                add(m);
+            }
+        }
+        return fits;
+    }
+
+    /// Returns: how much of `segment` is what `m` itself prints, when the rest are numbers; else 0.
+    [[nodiscard]] std::size_t own_segment_length(id m, std::string_view segment) const {
+        if (m == 0) {
+            return 0;
+        }
+        for (auto dot = segment.rfind('.'); dot != segment.npos && dot > 0;
+             dot = segment.rfind('.', dot - 1)) {
+            if (prints_as(m, segment.substr(0, dot))) {
+                return dot;
+            }
+        }
+        return 0;
+    }
+
+    /// The modules below `around` whose last name is that of `segment` (at most so many).
+    [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
+        const auto& all = by_last_name(segment);
+        auto it = std::upper_bound(all.begin(), all.end(), around);
+        std::vector<id> fits;
+        for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
+            if (prints_as(*it, segment) && reached_without_call(around, *it)) {
+                fits.push_back(*it);
+            }
+        }
+        return fits;
+    }
+
+    [[nodiscard]] const std::vector<id>& by_last_name(std::string_view segment) {
+        if (last_names_.empty()) {
+            for (id m = 1; m < tree_.size(); ++m) {
+                last_names_[modules_.attribute(m)].push_back(m);
+            }
+        }
+        static const std::vector<id> none;
+        const auto dot = segment.rfind('.');
+        const auto found = last_names_.find(segment.substr(dot == segment.npos ? 0 : dot + 1));
+        return found == last_names_.end() ? none : found->second;
+    }
+
+    /// The candidate that holds what the parameters point at, else the first.
+    [[nodiscard]] id best_fit(const std::vector<id>& fits, id deep) const {
+        if (deep != no_id) {
+            for (auto m : fits) {
+                if (tree_.is_ancestor(m, deep)) {
+                    return m;
+                }
+            }
+        }
+        return fits.empty() ? no_id : fits.front();
+    }
+
+    [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
+                                             std::size_t count, id deep) {
+        const auto first = table_.find(table_.scopes[s].parent, stem);
+        const auto fits = candidates(around, stem);
+        if (fits.empty()) {
+            return {};
+        }
+        const auto fit = best_fit(fits, deep);
+        if (deep != no_id && tree_.is_ancestor(fit, deep)) {
+            return found(fit, around, deep, 0.95F);
+        }
+        if (calls_known_) {
+            // Scopes that print alike are numbered through: first all calls of one module ...
+            for (auto m : fits) {
+                const auto times = calls(m) == no_id ? count + 1 : calls(m);
+                if (count < times) {
+                    return found(m, around, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                }
+                count -= times;
+            }
+            return found(fit, around, deep, 0.7F);
+        }
+        const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
+                           table_.scopes[first].kinds == table_.scopes[s].kinds;
+        return alike ? found(fit, around, deep, 0.8F) : scope_module{};
+    }
+
+    /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
+    /// parameters point at, or as the only one of its name.
+    [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
+        const auto counted = split_count(segment);
+        const auto prints = [&](id m) {
+            return prints_as(m, segment) || (counted && prints_as(m, counted->first));
+        };
+        if (deep != no_id) {
+            for (auto m = deep; m != 0; m = tree_.parent(m)) {
+                if (prints(m)) {
+                    return m;
+                }
+            }
+            return no_id;
+        }
+        if (!calls_known_) {
+            return no_id;
+        }
+        id only = no_id;
+        for (const auto stem : {segment, counted ? counted->first : segment}) {
+            for (auto m : by_last_name(stem)) {
+                if (prints_as(m, stem) && calls(m) != 0 && m != only) {
+                    if (only != no_id) {
+                        return no_id;
+                    }
+                    only = m;
+                }
+            }
+        }
+        return only;
+    }
+
+    const scope_table& table_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    module_lookup<Modules> lookup_;
+    std::vector<scope_witness> witness_;
+    std::unordered_map<std::string_view, std::vector<id>> last_names_;
+    bool calls_known_ = false;
+};
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_DETAIL_SCOPE_RESOLVER_HPP

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ERROR_HPP
+#define STEMMA_ERROR_HPP
+
+#include <stemma/config.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// Why an operation ended. The numbers are stable.
+enum class error_code {
+    cannot_read = 1,   ///< the file is missing, a folder, or not readable
+    malformed = 2,     ///< the bytes are not what the format says
+    contradiction = 3, ///< the input disagrees with itself
+    unsupported = 4,   ///< well-formed, but beyond a stated limit
+    cannot_write = 5,  ///< the output could not be written
+    too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
+    not_found = 7,     ///< what was asked for is not in the model
+    refused = 8,       ///< the request is understood, and declined with a reason
+};
+
+/// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
+class error : public std::runtime_error {
+public:
+    error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
+        : std::runtime_error(join(file, place, reason)), code_(code) {}
+
+    [[nodiscard]] error_code code() const noexcept { return code_; }
+
+private:
+    static std::string join(std::string_view file, std::string_view place,
+                            std::string_view reason) {
+        std::string text;
+        for (auto part : {file, place}) {
+            if (!part.empty()) {
+                text.append(part).append(": ");
+            }
+        }
+        return text.append(reason);
+    }
+
+    error_code code_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ERROR_HPP

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DIALECT_HPP
+#define STEMMA_EVIDENCE_DIALECT_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Who gave an operator its name and metadata, as far as these say where it came from.
+enum class dialect : std::uint8_t {
+    none,         ///< nothing says where it came from
+    dynamo,       ///< metadata of torch's exporter on top of torch.export
+    builder,      ///< metadata of the onnxscript builder
+    torchscript,  ///< names of torch's TorchScript exporter
+    builder_name, ///< names of model builders, without a leading slash
+    function,     ///< a call of a local function, or inside one
+    optimized,    ///< what an optimizer left of a name
+};
+
+inline constexpr std::size_t dialect_count = 7;
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
+    constexpr std::array<std::string_view, dialect_count> names{
+        "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
+    return names[static_cast<std::size_t>(d)];
+}
+
+/// What a dialect says of an operator's module.
+enum class scope_quality : std::uint8_t { path_and_class, path, operator_only };
+
+struct dialect_report {
+    std::vector<dialect> of;            ///< by vertex index
+    std::vector<scope_quality> quality; ///< by vertex index
+};
+
+/// Finds the dialect of every operator by itself; one model may mix several.
+/// Complexity: O(operators), after the facts of the context.
+template <named_operators Ops, module_view Modules>
+    requires parameter_readers<Ops>
+[[nodiscard]] dialect_report detect_dialects(evidence_context<Ops, Modules>& context) {
+    const auto& ops = context.ops();
+    const auto& hierarchies = context.hierarchies();
+    const auto& scopes = context.scopes();
+    dialect_report report;
+    report.of.resize(num_vertices(ops.graph()), dialect::none);
+    report.quality.resize(report.of.size(), scope_quality::operator_only);
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        auto& found = report.of[v];
+        auto& quality = report.quality[v];
+        const auto chain = hierarchies.chain_of.empty() ? no_id : hierarchies.chain_of[v];
+        if (chain != no_id) {
+            const auto& known = hierarchies.chains[chain];
+            const bool classes = !known.levels.back().qualified_class.empty();
+            found = known.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
+            quality = classes ? scope_quality::path_and_class : scope_quality::path;
+            continue;
+        }
+        if constexpr (calling_operators<Ops>) {
+            const bool call = ops.callee(*it) != no_id;
+            if (call || ops.enclosing_function(*it) != no_id) {
+                found = dialect::function;
+                quality = call ? scope_quality::path_and_class : scope_quality::operator_only;
+                continue;
+            }
+        }
+        const auto scope = scopes.scope_of[v];
+        if (scope == no_id) {
+            continue;
+        }
+        const bool left = std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
+        const bool called = scopes.scopes[scope].style == scope_style::called;
+        found = left ? dialect::optimized : called ? dialect::torchscript : dialect::builder_name;
+        quality = scope_quality::path;
+    }
+    return report;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DIALECT_HPP

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
+#define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
+
+#include <stemma/evidence/hierarchy_modules.hpp>
+#include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/scope_modules.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace stemma {
+
+/// What sources of evidence read: the operators, the modules, and facts that several of them need,
+/// each found when it is first asked for.
+template <operator_view Ops, module_view Modules>
+class evidence_context {
+public:
+    /// Requires: both outlive the context.
+    evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
+
+    [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
+    [[nodiscard]] const Modules& modules() const noexcept { return *modules_; }
+    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
+
+    /// The scopes in the names of the operators.
+    [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
+        if (!scopes_) {
+            scopes_ = collect_scopes(*ops_);
+        }
+        return *scopes_;
+    }
+
+    /// The modules that own the parameters.
+    [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
+        if (!owners_) {
+            owners_ = find_parameter_owners(*ops_, *modules_);
+        }
+        return *owners_;
+    }
+
+    /// The modules that the scopes stand for.
+    [[nodiscard]] const scope_modules&
+    modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
+        if (!bound_) {
+            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners());
+        }
+        return *bound_;
+    }
+
+    /// The hierarchies in the metadata of the operators.
+    [[nodiscard]] const hierarchy_table& hierarchies() {
+        if (!hierarchies_) {
+            hierarchies_ = collect_hierarchies(*ops_);
+        }
+        return *hierarchies_;
+    }
+
+    /// The modules that those speak of.
+    [[nodiscard]] const hierarchy_modules& modules_of_hierarchies() {
+        if (!bound_hierarchies_) {
+            path_mapping mapping;
+            if constexpr (parameter_readers<Ops>) {
+                mapping = owners().mapping;
+            }
+            bound_hierarchies_ = bind_hierarchies(*ops_, hierarchies(), *modules_, mapping);
+        }
+        return *bound_hierarchies_;
+    }
+
+    /// Takes over facts that were found while the tree was built.
+    void adopt(scope_table scopes, parameter_owners owners, scope_modules bound,
+               hierarchy_table hierarchies) {
+        scopes_ = std::move(scopes);
+        owners_ = std::move(owners);
+        bound_ = std::move(bound);
+        hierarchies_ = std::move(hierarchies);
+    }
+
+private:
+    const Ops* ops_;
+    const Modules* modules_;
+    std::optional<scope_table> scopes_;
+    std::optional<parameter_owners> owners_;
+    std::optional<scope_modules> bound_;
+    std::optional<hierarchy_table> hierarchies_;
+    std::optional<hierarchy_modules> bound_hierarchies_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP

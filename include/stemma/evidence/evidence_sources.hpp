@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
+#define STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <tuple>
+#include <utility>
+
+namespace stemma {
+
+/// Several sources of evidence as one: their claims stand one source after the other.
+template <policy_for<evidence_category>... Sources>
+class evidence_sources {
+public:
+    using policy_category = evidence_category;
+
+    constexpr evidence_sources() = default;
+
+    constexpr explicit evidence_sources(Sources... sources) requires(sizeof...(Sources) > 0)
+        : sources_(std::move(sources)...) {}
+
+    template <class... Claims>
+    class claims {
+    public:
+        explicit claims(Claims... parts) : parts_(std::move(parts)...) {}
+
+        template <class Vertex, class Function>
+        void for_each_claim(const Vertex& v, Function f) const {
+            std::apply([&](const auto&... part) { (part.for_each_claim(v, f), ...); }, parts_);
+        }
+
+    private:
+        std::tuple<Claims...> parts_;
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        return std::apply(
+            [&](const auto&... source) {
+                return claims<decltype(source.prepare(context))...>(source.prepare(context)...);
+            },
+            sources_);
+    }
+
+private:
+    STEMMA_NO_UNIQUE_ADDRESS std::tuple<Sources...> sources_;
+};
+
+/// A source that can be switched off at run time.
+template <policy_for<evidence_category> Source>
+struct optional_source {
+    using policy_category = evidence_category;
+
+    Source source{};
+    bool enabled = true;
+
+    template <class Claims>
+    struct claims {
+        Claims made;
+        bool enabled = true;
+
+        template <class Vertex, class Function>
+        void for_each_claim(const Vertex& v, Function f) const {
+            if (enabled) {
+                made.for_each_claim(v, f);
+            }
+        }
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        return claims<decltype(source.prepare(context))>{source.prepare(context), enabled};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+#define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Follows calls from the main graph into functions and finds the module of every call.
+///
+/// A function stands for a class: `domain` is its package and `name` the class, with `.1` behind it
+/// for a further variant. The name of a call in the main graph is scoped as that of the last
+/// operator in the body; the module is the one on that way that has the class, or, where classes
+/// are unknown, the deepest that holds all parameters passed. A call inside a body has no scope:
+/// its module lies below that of the body, and holds the parameters that the outer calls passed
+/// down.
+template <calling_operators Ops, module_view Modules>
+class call_resolver {
+public:
+    call_resolver(evidence_context<Ops, Modules>& context)
+        : ops_(context.ops())
+        , modules_(context.modules())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , table_(context.scopes())
+        , bound_(context.modules_of_scopes()) {
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            const auto f = ops_.enclosing_function(*it);
+            if (f != no_id) {
+                bodies_[f].push_back(*it);
+            } else if (ops_.callee(*it) != no_id) {
+                enter(*it, {});
+            }
+        }
+        for (std::size_t i = 0; i < contexts_.size(); ++i) {
+            visit_body(i);
+        }
+    }
+
+    /// The modules that the operators of functions, and all calls, may belong to, by vertex index.
+    [[nodiscard]] std::unordered_map<id, std::vector<id>> take() && { return std::move(found_); }
+
+private:
+    /// A function as called from one place: its module, and the parameters passed.
+    struct call_context {
+        id function = no_id;
+        id module = no_id;
+        std::size_t depth = 0;
+        std::vector<id> passed; // by formal input: a parameter or `no_id`
+    };
+
+    // Bounds what recursion and chains of calls in a hostile model can cost.
+    static constexpr std::size_t max_contexts = 1U << 20U;
+
+    [[nodiscard]] static std::string_view without_variant(std::string_view name) {
+        const auto dot = name.rfind('.');
+        const auto rest = dot == name.npos ? std::string_view{} : name.substr(dot + 1);
+        const bool number = !rest.empty() && std::all_of(rest.begin(), rest.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        });
+        return number ? name.substr(0, dot) : name;
+    }
+
+    /// Returns: the module whose path, with `_` for `.`, stands before the number in the name of a
+    /// function that was made for one module; `no_id` for other functions.
+    [[nodiscard]] id module_named(id function, id top) const {
+        auto name = ops_.function_name(function);
+        const auto number = name.rfind('_');
+        if (!ops_.function_domain(function).starts_with("pkg.") || number == name.npos) {
+            return no_id;
+        }
+        name = name.substr(0, number);
+        id best = no_id;
+        std::size_t best_length = 0;
+        std::string path;
+        for (auto m = top + 1; m < tree_.end(top); ++m) {
+            path = path_of(modules_, m);
+            std::replace(path.begin(), path.end(), '.', '_');
+            if (path.size() > best_length && name.ends_with(path) &&
+                (path.size() == name.size() || name[name.size() - path.size() - 1] == '_')) {
+                best = m;
+                best_length = path.size();
+            }
+        }
+        return best;
+    }
+
+    [[nodiscard]] bool has_class(id m, id function) const {
+        const auto domain = ops_.function_domain(function);
+        const auto name = without_variant(ops_.function_name(function));
+        const std::string_view qualified = modules_.qualified_class(m);
+        return qualified.size() == domain.size() + 1 + name.size() &&
+               qualified.starts_with(domain) && qualified.ends_with(name);
+    }
+
+    /// What the operator reads as parameters when it runs in `context`.
+    [[nodiscard]] std::vector<id> passed_to(operator_t<Ops> v, const call_context& context) const {
+        std::vector<id> passed;
+        ops_.for_each_argument(v, [&](const operator_argument& argument) {
+            const bool formal = argument.formal < context.passed.size();
+            passed.push_back(formal ? context.passed[argument.formal] : argument.parameter);
+        });
+        return passed;
+    }
+
+    /// Returns: the deepest module that holds the owners of all these parameters, or `no_id`.
+    [[nodiscard]] id common_owner(std::span<const id> parameters) const {
+        id common = no_id;
+        for (auto p : parameters) {
+            if (p != no_id && owners_.of(p).size() == 1) {
+                const auto owner = nearest_called(modules_, owners_.of(p).front());
+                common = common == no_id ? owner : tree_.lca(common, owner);
+            }
+        }
+        return common;
+    }
+
+    /// Returns: the deepest module at or above `m`, down from `top`, that has the function's class.
+    [[nodiscard]] id of_class_above(id m, id top, id function) const {
+        while (m != top && !has_class(m, function)) {
+            m = tree_.parent(m);
+        }
+        return has_class(m, function) ? m : no_id;
+    }
+
+    [[nodiscard]] id only_one_below(id top, id function) const {
+        id only = no_id;
+        for (auto m = top + 1; m < tree_.end(top); ++m) {
+            if (has_class(m, function)) {
+                if (only != no_id) {
+                    return no_id;
+                }
+                only = m;
+            }
+        }
+        return only;
+    }
+
+    [[nodiscard]] id module_of_call(operator_t<Ops> v, const call_context& around,
+                                    std::span<const id> passed) const {
+        const auto function = ops_.callee(v);
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        const auto top = around.function == no_id ? 0 : around.module;
+        const auto owner = common_owner(passed);
+        const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
+        if (const auto named = module_named(function, top); named != no_id) {
+            return named;
+        }
+        auto module = scope == no_id ? no_id : bound_.of(index, scope).module;
+        if (module == no_id) {
+            module = owner != no_id && tree_.is_ancestor(top, owner) ? owner : no_id;
+        }
+        if (module == no_id) {
+            const auto only = only_one_below(top, function);
+            return only == no_id ? top : only;
+        }
+        if (const auto typed = of_class_above(module, top, function); typed != no_id) {
+            return typed;
+        }
+        while (module != top && owner != no_id && !tree_.is_ancestor(module, owner)) {
+            module = tree_.parent(module);
+        }
+        return module;
+    }
+
+    void enter(operator_t<Ops> v, const call_context& around) {
+        call_context inside;
+        inside.function = ops_.callee(v);
+        inside.passed = passed_to(v, around);
+        inside.module = module_of_call(v, around, inside.passed);
+        inside.depth = around.depth + 1;
+        note(v, inside.module);
+        auto& known = entered_[inside.function];
+        if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
+            std::find(known.begin(), known.end(), inside.module) != known.end()) {
+            return;
+        }
+        known.push_back(inside.module);
+        contexts_.push_back(std::move(inside));
+    }
+
+    void visit_body(std::size_t i) {
+        const auto context = contexts_[i];
+        const auto body = bodies_.find(context.function);
+        if (body == bodies_.end()) {
+            return;
+        }
+        for (const auto& v : body->second) {
+            if (ops_.callee(v) != no_id) {
+                enter(v, context);
+                continue;
+            }
+            const auto owner = common_owner(passed_to(v, context));
+            const bool below = owner != no_id && tree_.is_ancestor(context.module, owner);
+            note(v, below ? owner : context.module);
+        }
+    }
+
+    void note(operator_t<Ops> v, id module) {
+        auto& modules = found_[static_cast<id>(index_of(ops_.graph(), v))];
+        if (std::find(modules.begin(), modules.end(), module) == modules.end()) {
+            modules.push_back(module);
+        }
+    }
+
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const parameter_owners& owners_;
+    const scope_table& table_;
+    const scope_modules& bound_;
+    std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
+    std::unordered_map<id, std::vector<id>> entered_; // modules a function was entered for
+    std::vector<call_context> contexts_;
+    std::unordered_map<id, std::vector<id>> found_;
+};
+
+} // namespace detail
+
+/// Evidence from local functions: calls, and the operators in bodies, once for every module that
+/// the function is called for. The body of a function that nobody calls is the root's.
+struct function_calls {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, std::unordered_map<id, std::vector<id>> found)
+            : ops_(&ops), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            const auto say = [&](id module, float confidence, bool exact) {
+                f(claim{module, no_id, confidence, provenance::function, exact, no_id});
+            };
+            if constexpr (calling_operators<Ops>) {
+                const bool call = ops_->callee(vertex) != no_id;
+                if (!call && ops_->enclosing_function(vertex) == no_id) {
+                    return;
+                }
+                const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+                if (found == found_.end()) {
+                    say(0, 0.5F, false);
+                    return;
+                }
+                for (auto module : found->second) {
+                    say(module, call ? 0.95F : 0.85F, call);
+                }
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        std::unordered_map<id, std::vector<id>> found_;
+    };
+
+    /// Complexity: linear in operators, and in the bodies of functions times the modules each is
+    /// called for.
+    template <operator_view Ops, module_view Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        if constexpr (calling_operators<Ops>) {
+            if (context.ops().function_count() > 0) {
+                return {context.ops(), detail::call_resolver<Ops, Modules>(context).take()};
+            }
+        }
+        return {context.ops(), {}};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_FUNCTION_CALLS_HPP

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
+#define STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/hierarchy_modules.hpp>
+#include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+
+namespace stemma {
+
+/// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
+/// that were running, with their classes.
+///
+/// What an optimizer made of several operators carries the metadata of the first of them only, and
+/// is marked as doubtful.
+template <hierarchy_dialect Dialect>
+struct hierarchy_metadata {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound)
+            : ops_(&ops), table_(&table), bound_(&bound) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (table_->chain_of.empty()) {
+                return;
+            }
+            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto chain = table_->chain_of[v];
+            if (chain == no_id || table_->chains[chain].dialect != Dialect) {
+                return;
+            }
+            auto place = bound_->of_chain[chain];
+            if (place.module == no_id && !bound_->of_body_operator.empty()) {
+                place.module = bound_->of_body_operator[v];
+            }
+            if (place.module == no_id) {
+                return;
+            }
+            claim made{place.module,         no_id,       place.exact ? 0.97F : 0.6F,
+                       provenance::metadata, place.exact, no_id};
+            made.doubtful =
+                std::binary_search(table_->rewritten.begin(), table_->rewritten.end(), v);
+            f(made);
+        }
+
+    private:
+        const Ops* ops_;
+        const hierarchy_table* table_;
+        const hierarchy_modules* bound_;
+    };
+
+    /// Requires: the context outlives the claims.
+    template <operator_view Ops, module_view Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), context.hierarchies(), context.modules_of_hierarchies()};
+    }
+};
+
+/// The metadata of torch's exporter on top of torch.export.
+using exporter_metadata = hierarchy_metadata<hierarchy_dialect::dynamo>;
+
+/// The metadata of the onnxscript builder.
+using builder_metadata = hierarchy_metadata<hierarchy_dialect::builder>;
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+#define STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/flat_index.hpp>
+#include <stemma/core/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/detail/python_text.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Who wrote the module hierarchy into metadata.
+enum class hierarchy_dialect : std::uint8_t {
+    dynamo,  ///< torch's exporter on top of torch.export, keys `pkg.torch.onnx.*`
+    builder, ///< the onnxscript builder, keys `pkg.onnxscript.*`
+};
+
+/// The modules around an operator, from the outside in.
+struct module_chain {
+    struct level {
+        std::string path;            ///< of the module, "" for the root
+        std::string qualified_class; ///< "" where it is not written
+    };
+
+    hierarchy_dialect dialect = hierarchy_dialect::dynamo;
+    bool from_root = true; ///< else paths start at some module that is not named
+    std::vector<level> levels;
+};
+
+/// The distinct chains of modules in the metadata of operators.
+struct hierarchy_table {
+    std::vector<module_chain> chains;
+    std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
+    std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
+    std::vector<finding> problems;
+};
+
+namespace detail {
+
+/// Reads the metadata of operators, one after the other.
+class hierarchy_reader {
+public:
+    explicit hierarchy_reader(hierarchy_table& table) : table_(table) {}
+
+    void begin() {
+        names_ = classes_ = spaces_ = {};
+        rewritten = false;
+        found_ = false;
+    }
+
+    void entry(std::string_view key, std::string_view value) {
+        constexpr std::string_view torch = "pkg.torch.onnx.";
+        constexpr std::string_view builder = "pkg.onnxscript.";
+        if (key == "namespace") {
+            spaces_ = value;
+        } else if (key == "pkg.onnxscript.rewriter.rule_name") {
+            rewritten = true;
+        } else if (key.starts_with(torch) || key.starts_with(builder)) {
+            const bool is_torch = key.starts_with(torch);
+            const auto rest = key.substr(is_torch ? torch.size() : builder.size());
+            if (rest == "name_scopes" || rest == "class_hierarchy") {
+                (rest == "name_scopes" ? names_ : classes_) = value;
+                dialect_ = is_torch ? hierarchy_dialect::dynamo : hierarchy_dialect::builder;
+                found_ = true;
+            }
+        }
+    }
+
+    /// Returns: the chain of the operator whose entries were given, or `no_id`.
+    [[nodiscard]] id end(id v) {
+        if (!found_ && spaces_.find(": ") == spaces_.npos) {
+            return no_id;
+        }
+        const auto key = found_ ? std::pair(without_operation(names_), without_operation(classes_))
+                                : std::pair(without_segment(spaces_), std::string_view{});
+        const auto hash = hash_bytes(key.first, hash_bytes(key.second, found_ ? 1 : 0));
+        const auto next = static_cast<id>(keys_.size());
+        const auto known = index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
+        if (known != next) {
+            return chain_[known];
+        }
+        keys_.push_back(key);
+        module_chain chain;
+        const char* problem = found_ ? read_lists(chain) : read_namespace(chain);
+        if (problem != nullptr) {
+            table_.problems.push_back({"metadata.unreadable", v, problem});
+        }
+        const bool says_something = problem == nullptr && !chain.levels.empty();
+        chain_.push_back(says_something ? static_cast<id>(table_.chains.size()) : no_id);
+        if (says_something) {
+            table_.chains.push_back(std::move(chain));
+        }
+        return chain_.back();
+    }
+
+    bool rewritten = false;
+
+private:
+    // The level that torch.export puts on shape operations instead of a module.
+    static constexpr std::string_view no_module = "_empty_nn_module_stack_from_metadata_hook";
+
+    /// The part of a list that operations of one module have in common: all but the last item.
+    [[nodiscard]] std::string_view without_operation(std::string_view list) const {
+        const auto comma = list.rfind(", ");
+        return dialect_ == hierarchy_dialect::builder || comma == list.npos ? list
+                                                                            : list.substr(0, comma);
+    }
+
+    [[nodiscard]] static std::string_view without_segment(std::string_view text) {
+        return text.substr(0, text.rfind('/'));
+    }
+
+    /// Returns: what is wrong, or null.
+    const char* read_lists(module_chain& chain) {
+        chain.dialect = dialect_;
+        if (!read_python_list(names_, name_items_)) {
+            return "name_scopes is not a list of texts";
+        }
+        if (!classes_.empty() && !read_python_list(classes_, class_items_)) {
+            return "class_hierarchy is not a list of texts";
+        }
+        if (classes_.empty()) {
+            class_items_.assign(name_items_.size(), {});
+        }
+        if (name_items_.size() != class_items_.size()) {
+            return "name_scopes and class_hierarchy have different lengths";
+        }
+        const bool dynamo = dialect_ == hierarchy_dialect::dynamo;
+        const auto modules = name_items_.size() - (dynamo && !name_items_.empty() ? 1 : 0);
+        std::string path;
+        for (std::size_t i = 0; i < modules; ++i) {
+            if (name_items_[i].find(no_module) != std::string::npos) {
+                chain.levels.clear();
+                return nullptr;
+            }
+            if (dynamo) {
+                const auto read = module_path_of(name_items_[i]);
+                if (!read) {
+                    return "a module is named by an expression that cannot be read";
+                }
+                path = *read;
+            } else if (!name_items_[i].empty()) {
+                path.append(path.empty() ? "" : ".").append(name_items_[i]);
+            }
+            chain.levels.push_back({path, class_items_[i]});
+        }
+        chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
+        return nullptr;
+    }
+
+    /// `: app.Net/blocks.0: app.Block/linear: aten.linear.default`, cumulative paths; a `/` in a
+    /// class or path makes a part without `: `, which belongs to the one before.
+    const char* read_namespace(module_chain& chain) {
+        auto text = spaces_;
+        while (!text.empty()) {
+            const auto slash = text.find('/');
+            const auto part = text.substr(0, slash);
+            text.remove_prefix(slash == text.npos ? text.size() : slash + 1);
+            const auto colon = part.find(": ");
+            if (colon == part.npos) {
+                if (chain.levels.empty()) {
+                    return "namespace does not start with a module";
+                }
+                chain.levels.back().qualified_class.append("/").append(part);
+                continue;
+            }
+            const auto path = module_path_of(part.substr(0, colon));
+            if (!path) {
+                return "a module is named by an expression that cannot be read";
+            }
+            if (part.find(no_module) != part.npos) {
+                chain.levels.clear();
+                return nullptr;
+            }
+            chain.levels.push_back({*path, std::string(part.substr(colon + 2))});
+        }
+        // The last part is an operation where torch wrote it, which names a target like aten.add.
+        chain.levels.pop_back();
+        chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
+        return nullptr;
+    }
+
+    hierarchy_table& table_;
+    std::string_view names_;
+    std::string_view classes_;
+    std::string_view spaces_;
+    hierarchy_dialect dialect_ = hierarchy_dialect::dynamo;
+    bool found_ = false;
+    flat_index index_;
+    std::vector<std::pair<std::string_view, std::string_view>> keys_;
+    std::vector<id> chain_; // by key
+    std::vector<std::string> name_items_;
+    std::vector<std::string> class_items_;
+};
+
+} // namespace detail
+
+/// Reads the hierarchies that exporters left in the metadata of operators.
+///
+/// Requires: metadata outlive the table's making. What cannot be read is a problem, once for each
+///   distinct text.
+/// Complexity: O(bytes of metadata); lists are taken apart once for each distinct chain.
+template <operator_view Ops>
+[[nodiscard]] hierarchy_table collect_hierarchies(const Ops& ops) {
+    hierarchy_table table;
+    if constexpr (described_operators<Ops>) {
+        const auto& graph = ops.graph();
+        detail::hierarchy_reader reader(table);
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(graph, *it));
+            reader.begin();
+            bool any = false;
+            ops.for_each_metadata(*it, [&](std::string_view key, std::string_view value) {
+                any = true;
+                reader.entry(key, value);
+            });
+            if (!any) {
+                continue;
+            }
+            if (reader.rewritten) {
+                table.rewritten.push_back(v);
+            }
+            if (const auto chain = reader.end(v); chain != no_id) {
+                table.chain_of.resize(num_vertices(graph), no_id);
+                table.chain_of[v] = chain;
+            }
+        }
+        std::sort(table.rewritten.begin(), table.rewritten.end());
+    }
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP

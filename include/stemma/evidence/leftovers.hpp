@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_LEFTOVERS_HPP
+#define STEMMA_EVIDENCE_LEFTOVERS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/scope_modules.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace stemma {
+
+/// Evidence in what optimizers leave of operators they replaced: a name that still holds the name
+/// of one of them, or the names of the values that a constant was folded from.
+///
+/// An operator made of several may belong to several modules, so the claim is for the common
+/// ancestor of the module that is left and the owners of the parameters that are read.
+struct leftovers {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, std::unordered_map<id, std::pair<id, float>> found)
+            : ops_(&ops), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (found_.empty()) {
+                return;
+            }
+            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            if (found != found_.end()) {
+                f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
+                        false, no_id});
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        std::unordered_map<id, std::pair<id, float>> found_;
+    };
+
+    /// Complexity: O(operators with leftovers).
+    template <named_operators Ops, module_view Modules>
+        requires parameter_readers<Ops>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        std::unordered_map<id, std::pair<id, float>> found;
+        const auto& table = context.scopes();
+        const tree_index& tree = context.index();
+        const auto& graph = context.ops().graph();
+        if (!table.leftover.empty()) {
+            const auto& bound = context.modules_of_scopes();
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                const auto v = static_cast<id>(index_of(graph, *it));
+                if (!std::binary_search(table.leftover.begin(), table.leftover.end(), v)) {
+                    continue;
+                }
+                auto module = bound.of_scope[table.scope_of[v]].module;
+                if (module == no_id) {
+                    continue;
+                }
+                context.ops().for_each_parameter(*it, [&](id p) {
+                    for (auto owner : context.owners().of(p)) {
+                        module = tree.lca(module, nearest_called(context.modules(), owner));
+                    }
+                });
+                found[v] = {module, 0.8F};
+            }
+        }
+        add_folded(context, found);
+        return {context.ops(), std::move(found)};
+    }
+
+private:
+    /// Constants whose metadata say what they were folded from.
+    template <class Ops, class Modules>
+    static void add_folded(evidence_context<Ops, Modules>& context,
+                           std::unordered_map<id, std::pair<id, float>>& found) {
+        if constexpr (requires(const Ops& ops) { ops.for_each_folded(detail::take_folded{}); }) {
+            const module_lookup<Modules> lookup(context.modules());
+            const auto& mapping = context.owners().mapping;
+            context.ops().for_each_folded([&](operator_t<Ops> vertex, std::string_view origin) {
+                const auto path = owner_path(origin);
+                if (path.empty()) {
+                    return;
+                }
+                auto module = find_module(lookup, mapping.apply(path), mapping.base);
+                if (module == no_id) {
+                    return;
+                }
+                module = nearest_called(context.modules(), module);
+                const auto v = static_cast<id>(index_of(context.ops().graph(), vertex));
+                const auto [known, added] = found.emplace(v, std::pair(module, 0.7F));
+                if (!added) {
+                    known->second.first = context.index().lca(known->second.first, module);
+                }
+            });
+        }
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_LEFTOVERS_HPP

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
+#define STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace stemma {
+
+/// Evidence from the parameters that are read: `encoder.layer.0.attention.self.query.weight`.
+///
+/// A witness, not a proof: the operator may belong to the owner, to a module above it that uses the
+/// parameter itself, or, when the owner hands it down, to one below. A parameter of several owners
+/// makes a claim for each; of several parameters those owners count that all have in common, else
+/// the common ancestor of all.
+struct parameter_names {
+    using policy_category = evidence_category;
+
+    template <class Ops, class Modules>
+    class claims {
+    public:
+        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners)
+            : ops_(&ops), modules_(&modules), owners_(&owners) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            id first = no_id;
+            bool several = false;
+            ops_->for_each_parameter(vertex, [&](id p) {
+                if (owners_->of(p).empty() || p == first) {
+                    return;
+                }
+                several = several || first != no_id;
+                first = first == no_id ? p : first;
+            });
+            if (first == no_id) {
+                return;
+            }
+            const auto say = [&](id owner) {
+                f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
+                        false});
+            };
+            const auto owners = owners_->of(first);
+            if (!several) {
+                std::for_each(owners.begin(), owners.end(), say);
+                return;
+            }
+            const auto common = common_owners(vertex, owners);
+            if (!common.empty()) {
+                std::for_each(common.begin(), common.end(), say);
+            } else {
+                say(ancestor_of_all(vertex));
+            }
+        }
+
+    private:
+        [[nodiscard]] std::vector<id> common_owners(operator_t<Ops> vertex,
+                                                    std::span<const id> candidates) const {
+            std::vector<id> common(candidates.begin(), candidates.end());
+            ops_->for_each_parameter(vertex, [&](id p) {
+                const auto owners = owners_->of(p);
+                if (!owners.empty()) {
+                    std::erase_if(common, [&](id m) {
+                        return std::find(owners.begin(), owners.end(), m) == owners.end();
+                    });
+                }
+            });
+            return common;
+        }
+
+        [[nodiscard]] id ancestor_of_all(operator_t<Ops> vertex) const {
+            const tree_index& tree = modules_->index();
+            id module = no_id;
+            ops_->for_each_parameter(vertex, [&](id p) {
+                for (auto owner : owners_->of(p)) {
+                    module = module == no_id ? owner : tree.lca(module, owner);
+                }
+            });
+            return module;
+        }
+
+        const Ops* ops_;
+        const Modules* modules_;
+        const parameter_owners* owners_;
+    };
+
+    /// Requires: the context outlives the claims.
+    template <parameter_readers Ops, module_view Modules>
+    [[nodiscard]] claims<Ops, Modules> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), context.modules(), context.owners()};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP

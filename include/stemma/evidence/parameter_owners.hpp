@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+#define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+/// For each parameter of a model the modules that own it: none where its name leads nowhere,
+/// several where modules share it.
+class parameter_owners {
+public:
+    parameter_owners() = default;
+
+    void add(std::span<const id> owners) {
+        owners_.insert(owners_.end(), owners.begin(), owners.end());
+        ends_.push_back(static_cast<id>(owners_.size()));
+    }
+
+    [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
+        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
+        return std::span(owners_).subspan(begin, ends_[parameter] - begin);
+    }
+
+    /// How paths in the names lead to modules.
+    path_mapping mapping;
+
+private:
+    std::vector<id> owners_;
+    std::vector<id> ends_;
+};
+
+/// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+template <module_view Modules>
+[[nodiscard]] id nearest_called(const Modules& modules, id m) {
+    if constexpr (counts_calls<Modules>) {
+        while (m != 0 && modules.calls(m) == 0) {
+            m = modules.index().parent(m);
+        }
+    }
+    return m;
+}
+
+namespace detail {
+
+/// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
+class declared_owners {
+public:
+    explicit declared_owners(const module_tree& modules) : modules_(&modules) {
+        for (const auto& alias : modules.aliases()) {
+            aliases_.emplace(alias.path, alias.module);
+        }
+        for (std::size_t g = 0; g < modules.shared_parameters().size(); ++g) {
+            for (const auto& path : modules.shared_parameters()[g]) {
+                groups_.emplace(path, g);
+            }
+        }
+    }
+
+    [[nodiscard]] id alias(std::string_view path) const {
+        const auto found = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
+        return found == aliases_.end() ? no_id : found->second;
+    }
+
+    [[nodiscard]] bool declares(id m, std::string_view tensor) const {
+        for (std::size_t i = 0; i < modules_->parameter_count(m); ++i) {
+            if (modules_->parameter(m, i).name == tensor) {
+                return true;
+            }
+        }
+        for (std::size_t i = 0; i < modules_->buffer_count(m); ++i) {
+            if (modules_->buffer(m, i).name == tensor) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns: all paths of the tensor that has this one, or none when it has no other.
+    [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
+        const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
+        return found == groups_.end()
+                   ? std::span<const std::string>{}
+                   : std::span<const std::string>(modules_->shared_parameters()[found->second]);
+    }
+
+private:
+    const module_tree* modules_;
+    std::unordered_map<std::string, id> aliases_;
+    std::unordered_map<std::string, std::size_t> groups_;
+};
+
+/// Returns: for parameters that were folded from others, the common ancestor of what those belong
+/// to.
+template <parameter_readers Ops, class OwnerOf>
+[[nodiscard]] std::unordered_map<id, id> find_folded_owners(const Ops& ops, const tree_index& tree,
+                                                            OwnerOf owner_of) {
+    std::unordered_map<id, id> folded;
+    if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
+        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+            if (const auto owner = owner_of(origin); owner != no_id) {
+                const auto [known, added] = folded.emplace(p, owner);
+                known->second = added ? owner : tree.lca(known->second, owner);
+            }
+        });
+    }
+    return folded;
+}
+
+} // namespace detail
+
+/// Finds the modules that the names of the parameters speak of.
+/// Complexity: O(bytes of names).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules) {
+    const auto count = static_cast<id>(ops.parameter_count());
+    std::vector<std::string_view> paths;
+    for (id p = 0; p < count; ++p) {
+        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+            paths.push_back(path);
+        }
+    }
+    parameter_owners result;
+    result.mapping = find_path_mapping(modules, paths);
+    const module_lookup<Modules> lookup(modules);
+    const auto owner_of = [&](std::string_view name) -> id {
+        const auto path = owner_path(name);
+        return path.empty() ? no_id
+                            : find_module(lookup, result.mapping.apply(path), result.mapping.base);
+    };
+    const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
+    std::vector<id> owners;
+    if constexpr (std::same_as<Modules, module_tree>) {
+        const detail::declared_owners declared(modules);
+        for (id p = 0; p < count; ++p) {
+            const std::string_view name = ops.parameter_name(p);
+            owners.clear();
+            auto owner = owner_of(name);
+            if (owner == no_id) {
+                owner = declared.alias(owner_path(name));
+            }
+            if (owner == no_id && declared.declares(0, name)) {
+                owner = 0;
+            }
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            if (owner != no_id) {
+                owners.push_back(owner);
+            }
+            for (const auto& path : declared.sharing(result.mapping.apply(name))) {
+                auto other = owner_of(path);
+                other = other == no_id ? declared.alias(owner_path(path)) : other;
+                if (other != no_id &&
+                    std::find(owners.begin(), owners.end(), other) == owners.end()) {
+                    owners.push_back(other);
+                }
+            }
+            result.add(owners);
+        }
+    } else {
+        for (id p = 0; p < count; ++p) {
+            auto owner = owner_of(ops.parameter_name(p));
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            result.add({&owner, owner == no_id ? 0U : 1U});
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_PATH_MAPPING_HPP
+#define STEMMA_EVIDENCE_PATH_MAPPING_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: the module path in the name of a parameter, all but its last part; "" when there is
+/// none, or when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`).
+[[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
+    const auto dot = parameter.rfind('.');
+    const bool made_up = parameter.find("::") != parameter.npos ||
+                         parameter.find('/') != parameter.npos || dot == parameter.npos ||
+                         dot == 0 || dot + 1 == parameter.size();
+    return made_up ? std::string_view{} : parameter.substr(0, dot);
+}
+
+/// How paths in a model lead to modules of a tree that was captured around it, or inside it.
+struct path_mapping {
+    std::string strip;     ///< first parts of every path in the model that the tree lacks: `module`
+    id base = 0;           ///< module of the tree at which paths in the model start
+    std::size_t paths = 0; ///< how many different paths were tried
+    std::size_t matched = 0; ///< how many lead to a module
+
+    [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
+
+    /// Returns: `path` without the stripped parts.
+    [[nodiscard]] std::string_view apply(std::string_view path) const noexcept {
+        if (!strip.empty() && path.starts_with(strip) &&
+            (path.size() == strip.size() || path[strip.size()] == '.')) {
+            path.remove_prefix(std::min(path.size(), strip.size() + 1));
+        }
+        return path;
+    }
+};
+
+/// Finds the constant prefix between the paths that a model uses and a module tree, if there is
+/// one.
+///
+/// Tries the paths as they are, without up to three first parts that all share, and from every
+/// module that holds the first part of the first path; the way that leads most paths to a module
+/// wins, in this order. Complexity: O(paths * tries), at most 256 paths and 64 tries.
+template <module_view Modules>
+[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             std::span<const std::string_view> paths) {
+    constexpr std::size_t max_paths = 256;
+    constexpr std::size_t max_tries = 64;
+    const module_lookup<Modules> lookup(modules);
+    std::vector<std::string_view> sample;
+    const auto step = std::max<std::size_t>(1, paths.size() / max_paths);
+    for (std::size_t i = 0; i < paths.size() && sample.size() < max_paths; i += step) {
+        sample.push_back(paths[i]);
+    }
+    path_mapping best;
+    best.paths = sample.size();
+    const auto attempt = [&](path_mapping tried) {
+        tried.paths = sample.size();
+        for (auto path : sample) {
+            const auto rest = tried.apply(path);
+            if (!rest.empty() && find_module(lookup, rest, tried.base) != no_id) {
+                ++tried.matched;
+            }
+        }
+        if (tried.matched > best.matched) {
+            best = tried;
+        }
+    };
+    attempt({});
+    if (sample.empty() || best.matched == sample.size()) {
+        return best;
+    }
+    const auto first = sample.front();
+    for (std::size_t dot = first.find('.'), parts = 0; dot != first.npos && parts < 3;
+         dot = first.find('.', dot + 1), ++parts) {
+        attempt({std::string(first.substr(0, dot)), 0, 0, 0});
+    }
+    const auto head = first.substr(0, first.find('.'));
+    std::size_t tries = 0;
+    for (id m = 1; m < modules.index().size() && tries < max_tries; ++m) {
+        if (modules.attribute(m) == head && modules.index().parent(m) != 0) {
+            attempt({{}, modules.index().parent(m), 0, 0});
+            ++tries;
+        }
+    }
+    return best;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PATH_MAPPING_HPP

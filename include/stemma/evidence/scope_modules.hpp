@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+#define STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/scope_resolver.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The modules of all scopes, and of single operators that share a scope with another module's.
+struct scope_modules {
+    std::vector<scope_module> of_scope;
+    std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
+
+    /// Returns: what the scope of vertex index `v`, which is `scope`, says of it.
+    [[nodiscard]] const scope_module& of(id v, id scope) const {
+        const auto own = of_operator.empty() ? of_operator.end() : of_operator.find(v);
+        return own == of_operator.end() ? of_scope[scope] : own->second;
+    }
+};
+
+namespace detail {
+
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] std::vector<scope_witness> collect_witnesses(const Ops& ops, const scope_table& table,
+                                                           const Modules& modules,
+                                                           const parameter_owners& owners) {
+    std::vector<scope_witness> witness(table.scopes.size());
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto s = table.scope_of[index_of(ops.graph(), *it)];
+        if (s == no_id) {
+            continue;
+        }
+        ops.for_each_parameter(*it, [&](id p) {
+            if (owners.of(p).size() == 1) {
+                witness[s].deep.add(nearest_called(modules, owners.of(p).front()));
+            }
+        });
+    }
+    for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
+        const auto& deep = witness[s].deep;
+        if (deep.low != no_id) {
+            auto& above = witness[table.scopes[s].parent].deep;
+            above.add(deep.low);
+            above.add(deep.high);
+        }
+    }
+    return witness;
+}
+
+/// Finds operators whose parameters contradict their scope where the scope can be read both ways,
+/// and the operators of the same scope behind them. Modules are ranks in `modules`.
+template <parameter_readers Ops, module_view Modules>
+void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
+                        const parameter_owners& owners, const scope_resolver<Modules>& resolver,
+                        scope_modules& result) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto s = table.scope_of[v];
+        if (s == no_id || s < scope_style_count) {
+            continue;
+        }
+        const auto module = result.of_scope[s].module;
+        const auto around = result.of_scope[table.scopes[s].parent].module;
+        id other = no_id;
+        bool reads_own = false;
+        ops.for_each_parameter(*it, [&](id p) {
+            for (auto owner : owners.of(p)) {
+                const auto called = nearest_called(modules, owner);
+                if (module != no_id && tree.are_related(module, called)) {
+                    reads_own = true;
+                } else if (around != no_id && resolver.could_print(s, around, called)) {
+                    other = called;
+                }
+            }
+        });
+        if (other != no_id && !reads_own) {
+            result.of_operator[v] = {other, no_id, no_id, 0.97F};
+            continue;
+        }
+        if (!reads_own && !result.of_operator.empty()) {
+            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto before = result.of_operator.find(u);
+                if (table.scope_of[u] == s && before != result.of_operator.end()) {
+                    const auto behind = before->second;
+                    result.of_operator[v] = behind;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Returns: the path of a scope's module below that of the scope around it. A called Sequential
+/// repeats itself in its children: below `layer1` the segment `layer1.0` is child `0`.
+[[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
+                                                 const scope_table::scope& scope) {
+    auto rest = scope.instance();
+    if (scope.style == scope_style::relative || parent == 0) {
+        return rest;
+    }
+    std::string printed;
+    for (auto m = parent; m != 0; m = builder.parent(m)) {
+        printed.insert(0, std::string(builder.attribute(m)).append("."));
+        if (!is_number(builder.attribute(m))) {
+            break;
+        }
+    }
+    if (rest.starts_with(printed) && rest.size() > printed.size()) {
+        rest.remove_prefix(printed.size());
+    }
+    return rest;
+}
+
+/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
+/// leads from one module past another to one below.
+inline void note_calls(const scope_table& table, const scope_modules& bound,
+                       module_tree_builder& builder) {
+    std::vector<id> calls(builder.size(), 0);
+    for (const auto& scope : bound.of_scope) {
+        calls[scope.module] =
+            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
+    }
+    for (id m = 0; m < calls.size(); ++m) {
+        if (calls[m] != 0) {
+            builder.set_calls(m, calls[m]);
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto around = bound.of_scope[table.scopes[s].parent].module;
+        auto m = builder.parent(bound.of_scope[s].module);
+        for (; m != no_id && m != around; m = builder.parent(m)) {
+            if (builder.calls(m) == no_id) {
+                builder.set_calls(m, 0);
+            }
+        }
+    }
+}
+
+/// Numbers the scopes of each module in the order in which their first operators stand.
+template <operator_view Ops>
+void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
+                   std::size_t module_count) {
+    std::vector<id> calls(module_count, 0);
+    std::unordered_map<id, std::vector<std::pair<id, id>>> shared; // by scope: module, call
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        const auto s = table.scope_of[v];
+        if (s == no_id) {
+            continue;
+        }
+        if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
+            auto& known = shared[s];
+            const auto same = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
+                return entry.first == own->second.module;
+            });
+            own->second.call = same != known.end() ? same->second : calls[own->second.module]++;
+            if (same == known.end()) {
+                known.emplace_back(own->second.module, own->second.call);
+            }
+        } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
+            scope.call = calls[scope.module]++;
+        }
+    }
+}
+
+} // namespace detail
+
+/// Binds every scope in the names of operators to a module of a known tree.
+///
+/// `owners` are those of the operators' parameters in that tree; what they point at decides where a
+/// name can be read in two ways, for a whole scope and for single operators.
+/// Complexity: O(operators + scopes * depth) expected.
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
+                                        const Modules& modules, const parameter_owners& owners) {
+    detail::scope_resolver<Modules> resolver(
+        table, modules, detail::collect_witnesses(ops, table, modules, owners));
+    scope_modules result;
+    result.of_scope.resize(table.scopes.size());
+    const auto base = owners.mapping.base;
+    for (id s = 0; s < scope_style_count; ++s) {
+        result.of_scope[s] = {base, no_id, no_id, 0.95F};
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto parent = table.scopes[s].parent;
+        const auto around = result.of_scope[parent].module;
+        if (parent < scope_style_count && table.scopes[s].instance() == owners.mapping.strip) {
+            result.of_scope[s] = {base, no_id, no_id, 0.95F};
+        } else {
+            result.of_scope[s] =
+                around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
+        }
+    }
+    detail::part_shared_scopes(ops, table, modules, owners, resolver, result);
+    detail::number_scopes(ops, table, result, modules.index().size());
+    return result;
+}
+
+/// Adds the modules that scopes speak of to a tree that holds only what other sources speak of.
+///
+/// `known` is what `builder` built last.
+/// Returns: for every scope a module, named by its id in `builder`.
+/// Complexity: as `bind_scopes`.
+template <parameter_readers Ops>
+[[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
+                                        const module_tree& known, const parameter_owners& owners,
+                                        module_tree_builder& builder) {
+    detail::scope_resolver<module_tree> resolver(
+        table, known, detail::collect_witnesses(ops, table, known, owners));
+    std::vector<id> builder_id(known.size());
+    for (id m = 0; m < builder.size(); ++m) {
+        builder_id[builder.rank_of(m)] = m;
+    }
+    scope_modules ranks; // in `known`, where the module is there
+    scope_modules result;
+    ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
+    result.of_scope = ranks.of_scope;
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto& scope = table.scopes[s];
+        const auto around = ranks.of_scope[scope.parent].module;
+        auto& rank = ranks.of_scope[s];
+        auto& module = result.of_scope[s];
+        rank = around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
+        module = rank;
+        if (rank.module != no_id) {
+            module.module = builder_id[rank.module];
+            module.caller = rank.caller == no_id ? no_id : builder_id[rank.caller];
+            continue;
+        }
+        const auto parent = result.of_scope[scope.parent].module;
+        const auto counted = detail::split_count(scope.instance());
+        const auto first = counted && scope.style != scope_style::relative
+                               ? table.find(scope.parent, counted->first)
+                               : no_id;
+        if (first != no_id && first < s && table.scopes[first].operators > 0 &&
+            table.scopes[first].kinds == scope.kinds) {
+            module = {result.of_scope[first].module, no_id, no_id, 0.8F};
+        } else {
+            module = {builder.at_path(detail::path_below(builder, parent, scope), parent), no_id,
+                      no_id, 0.92F};
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto qualified = table.scopes[s].qualified_class();
+        if (!qualified.empty() && !builder.has_class(result.of_scope[s].module)) {
+            const auto dot = qualified.rfind('.');
+            builder.set_class(result.of_scope[s].module,
+                              qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
+        }
+    }
+    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks);
+    for (const auto& [v, own] : ranks.of_operator) {
+        result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
+    }
+    detail::number_scopes(ops, table, result, builder.size());
+    detail::note_calls(table, result, builder);
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPE_MODULES_HPP

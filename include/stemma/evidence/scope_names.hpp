@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_SCOPE_NAMES_HPP
+#define STEMMA_EVIDENCE_SCOPE_NAMES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+
+namespace stemma {
+
+/// Evidence from scoped names: `/encoder/layer.0/attention/self/query/MatMul`. What the name of a
+/// call says is left to `function_calls`.
+struct scope_names {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const scope_table& table, const scope_modules& bound)
+            : ops_(&ops), table_(&table), bound_(&bound) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto scope = table_->scope_of[v];
+            if (scope == no_id ||
+                std::binary_search(table_->leftover.begin(), table_->leftover.end(), v)) {
+                return;
+            }
+            if constexpr (calling_operators<Ops>) {
+                if (ops_->callee(vertex) != no_id) {
+                    return;
+                }
+            }
+            const auto& bound = bound_->of(v, scope);
+            if (bound.module != no_id) {
+                claim made{bound.module, bound.call, bound.confidence, provenance::scope, true};
+                made.caller = bound.caller;
+                f(made);
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        const scope_table* table_;
+        const scope_modules* bound_;
+    };
+
+    /// Requires: the context outlives the claims.
+    template <named_operators Ops, module_view Modules>
+        requires parameter_readers<Ops>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), context.scopes(), context.modules_of_scopes()};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPE_NAMES_HPP

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_IO_JSON_STREAM_HPP
+#define STEMMA_IO_JSON_STREAM_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Takes the parts of a JSON document one after the other.
+template <class Handler>
+concept json_handler = requires(Handler& handler, const std::string& path, nlohmann::json& part) {
+    { handler.wants(path) } -> std::convertible_to<bool>;
+    handler.element(path, part);
+    handler.scalar(path, part);
+};
+
+namespace detail {
+
+/// Builds a value for each element of the arrays that stand directly in the document or in one of
+/// its members, and for each scalar there; hands it on and forgets it.
+template <json_handler Handler>
+class json_splitter {
+public:
+    using json = nlohmann::json;
+
+    json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
+
+    bool null() { return put(json()); }
+    bool boolean(bool value) { return put(json(value)); }
+    bool number_integer(json::number_integer_t value) { return put(json(value)); }
+    bool number_unsigned(json::number_unsigned_t value) { return put(json(value)); }
+    bool number_float(json::number_float_t value, const std::string&) { return put(json(value)); }
+    bool string(std::string& value) { return put(json(std::move(value))); }
+    bool binary(json::binary_t&) { return true; }
+
+    bool key(std::string& name) {
+        if (open_.empty()) {
+            name_ = std::move(name);
+        } else {
+            keys_.back() = std::move(name);
+        }
+        return true;
+    }
+
+    bool start_object(std::size_t) {
+        if (open_.empty() && !in_array_ && path_.size() < 2) {
+            enter_member();
+            return true;
+        }
+        return open(json::object());
+    }
+
+    bool end_object() {
+        if (open_.empty()) {
+            path_.pop_back();
+            return true;
+        }
+        return close();
+    }
+
+    bool start_array(std::size_t) {
+        if (open_.empty() && !in_array_) {
+            if (path_.empty()) {
+                fail("", "the document is not an object");
+            }
+            in_array_ = true;
+            array_ = full_path();
+            wanted_ = handler_.wants(array_);
+            return true;
+        }
+        return open(json::array());
+    }
+
+    bool end_array() {
+        if (open_.empty()) {
+            in_array_ = false;
+            return true;
+        }
+        return close();
+    }
+
+    bool parse_error(std::size_t position, const std::string&, const json::exception& e) {
+        std::string reason = e.what();
+        if (const auto text = reason.find("] "); text != reason.npos) {
+            reason.erase(0, text + 2);
+        }
+        fail("byte " + std::to_string(position), reason);
+        return false;
+    }
+
+    [[nodiscard]] bool saw_document() const noexcept { return saw_document_; }
+
+private:
+    // Beyond any real document; keeps a hostile one from building a value without end.
+    static constexpr std::size_t max_depth = 1000;
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
+    }
+
+    void enter_member() {
+        saw_document_ = true;
+        path_.push_back(path_.empty() ? std::string() : name_);
+    }
+
+    [[nodiscard]] std::string full_path() const {
+        return path_.size() < 2 ? name_ : path_.back() + "." + name_;
+    }
+
+    bool put(json value) {
+        if (!open_.empty()) {
+            insert(std::move(value));
+        } else if (in_array_) {
+            if (wanted_) {
+                handler_.element(array_, value);
+            }
+        } else if (path_.empty()) {
+            fail("", "the document is not an object");
+        } else {
+            handler_.scalar(full_path(), value);
+        }
+        return true;
+    }
+
+    bool open(json value) {
+        if (open_.size() >= max_depth) {
+            fail("", "values nested deeper than 1000");
+        }
+        open_.push_back(std::move(value));
+        keys_.emplace_back();
+        return true;
+    }
+
+    bool close() {
+        auto value = std::move(open_.back());
+        open_.pop_back();
+        keys_.pop_back();
+        return put(std::move(value));
+    }
+
+    void insert(json value) {
+        if (open_.back().is_object()) {
+            open_.back()[keys_.back()] = std::move(value);
+        } else {
+            open_.back().push_back(std::move(value));
+        }
+    }
+
+    Handler& handler_;
+    std::string_view file_;
+    std::vector<std::string> path_; // open members, the document itself first
+    std::string name_;
+    std::string array_;
+    std::vector<json> open_; // the element that is being built
+    std::vector<std::string> keys_;
+    bool in_array_ = false;
+    bool wanted_ = false;
+    bool saw_document_ = false;
+};
+
+} // namespace detail
+
+/// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
+/// `handler.scalar(path, value)` for everything else, where the path is `modules` or
+/// `trace.events`. Members nested deeper are part of an element, or come as one scalar. Throws:
+/// `error` of `error_code::malformed` naming `file` and the byte. Complexity: O(bytes); memory for
+/// one element.
+template <json_handler Handler>
+void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
+    detail::json_splitter<Handler> splitter(handler, file);
+    static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
+    if (!splitter.saw_document()) {
+        STEMMA_THROW(error(error_code::malformed, file, "", "the document is not an object"));
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_STREAM_HPP

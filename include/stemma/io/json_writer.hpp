@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_IO_JSON_WRITER_HPP
+#define STEMMA_IO_JSON_WRITER_HPP
+
+#include <stemma/core/json_text.hpp>
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// Something that takes text piece by piece: `output_file` is one.
+template <class Sink>
+concept text_sink = requires(Sink& sink, std::string_view text) {
+    sink.write(text);
+};
+
+/// Takes text into a string.
+struct string_sink {
+    std::string text;
+
+    void write(std::string_view more) { text.append(more); }
+};
+
+/// Writes one JSON document to a sink as it is told, value by value; never holds more than a
+/// buffer.
+///
+/// An object or array is written on one line when it is opened `flat`, else one entry a line.
+/// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
+template <text_sink Sink>
+class json_writer {
+public:
+    explicit json_writer(Sink& sink) : sink_(&sink) {}
+
+    json_writer(const json_writer&) = delete;
+    json_writer& operator=(const json_writer&) = delete;
+
+    void begin_object(bool flat = false) { open('{', flat); }
+    void end_object() { close('}'); }
+    void begin_array(bool flat = false) { open('[', flat); }
+    void end_array() { close(']'); }
+
+    void key(std::string_view name) {
+        separate();
+        append_json_string(name, buffer_);
+        buffer_.append(": ");
+        after_key_ = true;
+    }
+
+    void value(std::string_view text) {
+        separate();
+        append_json_string(text, buffer_);
+        flush_if_full();
+    }
+    void value(const char* text) { value(std::string_view(text)); }
+    void value(const std::string& text) { value(std::string_view(text)); }
+
+    void value(std::same_as<bool> auto truth) {
+        separate();
+        buffer_.append(truth ? "true" : "false");
+    }
+
+    template <std::integral Number>
+        requires(!std::same_as<Number, bool>)
+    void value(Number number) {
+        separate();
+        append_number(number);
+        flush_if_full();
+    }
+
+    /// The shortest decimal that reads back as the same number.
+    void value(std::floating_point auto number) {
+        separate();
+        append_number(number);
+        flush_if_full();
+    }
+
+    void null() {
+        separate();
+        buffer_.append("null");
+    }
+
+    template <class T>
+    void member(std::string_view name, const T& what) {
+        key(name);
+        value(what);
+    }
+
+    /// Ends the document with a line break and hands everything to the sink.
+    void finish() {
+        buffer_.push_back('\n');
+        sink_->write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    void open(char bracket, bool flat) {
+        separate();
+        buffer_.push_back(bracket);
+        flat_depth_ = flat_depth_ == 0 && flat ? depth_ + 1 : flat_depth_;
+        ++depth_;
+        first_ = true;
+    }
+
+    void close(char bracket) {
+        --depth_;
+        if (!first_ && flat_depth_ == 0) {
+            break_line();
+        }
+        flat_depth_ = flat_depth_ > depth_ ? 0 : flat_depth_;
+        buffer_.push_back(bracket);
+        first_ = false;
+        flush_if_full();
+    }
+
+    void separate() {
+        if (after_key_) {
+            after_key_ = false;
+            return;
+        }
+        if (depth_ == 0) {
+            return;
+        }
+        if (!first_) {
+            buffer_.append(flat_depth_ == 0 ? "," : ", ");
+        }
+        if (flat_depth_ == 0) {
+            break_line();
+        }
+        first_ = false;
+    }
+
+    void break_line() {
+        buffer_.push_back('\n');
+        buffer_.append(depth_, ' ');
+    }
+
+    template <class Number>
+    void append_number(Number number) {
+        std::array<char, 32> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        buffer_.append(digits.data(), end);
+    }
+
+    void flush_if_full() {
+        if (buffer_.size() >= full) {
+            sink_->write(buffer_);
+            buffer_.clear();
+        }
+    }
+
+    Sink* sink_;
+    std::string buffer_;
+    std::size_t depth_ = 0;
+    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside of any
+    bool first_ = true;
+    bool after_key_ = false;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_WRITER_HPP

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_ATTRIBUTION_HPP
+#define STEMMA_MODEL_ATTRIBUTION_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace stemma {
+
+/// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
+/// propagation.
+enum class provenance : std::uint8_t {
+    exported,    ///< scopes recorded during the export
+    metadata,    ///< node metadata of an exporter
+    function,    ///< local functions
+    scope,       ///< scoped node names
+    parameter,   ///< names of the initializers that are read
+    torchscript, ///< a TorchScript archive
+    trace,       ///< an aligned trace
+    fx,          ///< an aligned FX graph
+    leftover,    ///< what an optimizer left of the origin
+    consumer,    ///< the readers
+    producer,    ///< the producers
+    between,     ///< readers and producers together
+    owner,       ///< the operator that owns the body
+    root,        ///< nothing is known
+};
+
+inline constexpr std::size_t provenance_count = 14;
+
+/// Returns: the name that files and reports use.
+[[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
+    constexpr std::array<std::string_view, provenance_count> names{
+        "export", "metadata", "function", "scope",    "parameter", "torchscript", "trace",
+        "fx",     "leftover", "consumer", "producer", "between",   "owner",       "root"};
+    return names[static_cast<std::size_t>(p)];
+}
+
+[[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < provenance_count; ++i) {
+        if (to_string(static_cast<provenance>(i)) == name) {
+            return static_cast<provenance>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether `p` is a source of evidence rather than a rule of propagation.
+[[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
+    return p < provenance::consumer;
+}
+
+/// One source's word on one operator. Several claims of one source mean: one of these.
+struct claim {
+    id module = no_id;
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
+    float confidence = 0; ///< in [0, 1]
+    provenance source = provenance::root;
+    bool exact = true;     ///< the deepest module; else: the module, or one above or below it
+    id caller = no_id;     ///< module that called, where it is not above the one called
+    bool doubtful = false; ///< the source is known to name one of several modules here
+};
+
+/// What is known of one operator's origin.
+struct attribution {
+    id module = no_id; ///< the deepest module
+    id call = no_id;
+    float confidence = 0; ///< in [0, 1]
+    provenance source = provenance::root;
+    bool conflict = false; ///< some claim disagreed
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_ATTRIBUTION_HPP

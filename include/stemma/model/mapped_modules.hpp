@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
+#define STEMMA_MODEL_MAPPED_MODULES_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace stemma {
+
+/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
+///
+/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
+/// the view.
+template <incidence_graph Tree, readable_map<vertex_t<Tree>, std::string_view> Attribute,
+          readable_map<vertex_t<Tree>, std::string_view> Class,
+          readable_map<vertex_t<Tree>, std::string_view> Qualified>
+class mapped_modules {
+public:
+    /// Requires: every vertex is reached from `root` on exactly one path.
+    /// Complexity: O(n).
+    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
+                   Qualified qualified_class)
+        : tree_(index_tree(tree, root))
+        , attribute_(std::move(attribute))
+        , class_(std::move(class_name))
+        , qualified_(std::move(qualified_class)) {}
+
+    [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
+    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+    [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
+    [[nodiscard]] std::string_view qualified_class(id m) const {
+        return get(qualified_, vertex(m));
+    }
+
+    /// Returns: the vertex of the user's graph that has rank `m`.
+    [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
+
+    /// Returns: the rank of a vertex of the user's graph.
+    [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
+        return tree_.rank[index_of(tree, v)];
+    }
+
+private:
+    indexed_tree<Tree> tree_;
+    Attribute attribute_;
+    Class class_;
+    Qualified qualified_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_MODULES_HPP

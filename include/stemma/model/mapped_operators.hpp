@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
+#define STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/string_pool.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A map from operators to no parameter names at all.
+struct no_parameters {
+    template <class Vertex>
+    friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
+        return {};
+    }
+};
+
+/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
+/// which parameters it reads.
+///
+/// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
+/// `Parameters` yields a range of such.
+template <operator_graph_like Graph, readable_map<vertex_t<Graph>, std::string_view> Name,
+          readable_map<vertex_t<Graph>, std::string_view> OpType, class Parameters = no_parameters>
+class mapped_operators {
+public:
+    using graph_type = Graph;
+
+    /// Complexity: one look-up for every parameter that is read.
+    mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
+        : graph_(&graph)
+        , name_(std::move(name))
+        , op_type_(std::move(op_type))
+        , reads_(num_vertices(graph)) {
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            for (const auto& parameter : get(parameters, *it)) {
+                reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+            }
+        }
+    }
+
+    [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
+    [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
+    [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
+
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
+    [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
+
+    template <class Function>
+    void for_each_parameter(vertex_t<Graph> v, Function f) const {
+        for (auto p : reads_[index_of(*graph_, v)]) {
+            f(p);
+        }
+    }
+
+private:
+    const Graph* graph_;
+    Name name_;
+    OpType op_type_;
+    string_pool pool_;
+    std::vector<std::vector<id>> reads_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP

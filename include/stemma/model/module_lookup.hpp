@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_MODULE_LOOKUP_HPP
+#define STEMMA_MODEL_MODULE_LOOKUP_HPP
+
+#include <stemma/core/flat_index.hpp>
+#include <stemma/core/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_view.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace stemma {
+
+/// Finds modules of any view by attribute name.
+template <module_view Modules>
+class module_lookup {
+public:
+    /// Requires: `modules` outlives the look-up.
+    /// Complexity: O(modules).
+    explicit module_lookup(const Modules& modules) : modules_(&modules) {
+        const tree_index& tree = modules.index();
+        children_.reserve(tree.size());
+        for (id m = 1; m < tree.size(); ++m) {
+            children_.insert(hash_of(tree.parent(m), modules.attribute(m)), m,
+                             [](id) { return false; });
+        }
+    }
+
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return children_.find(hash_of(parent, attribute), [&](id m) {
+            return modules_->index().parent(m) == parent && modules_->attribute(m) == attribute;
+        });
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view attribute) noexcept {
+        return hash_bytes(attribute, parent);
+    }
+
+    const Modules* modules_;
+    flat_index children_;
+};
+
+/// A module_tree finds its children itself.
+template <>
+class module_lookup<module_tree> {
+public:
+    explicit module_lookup(const module_tree& modules) : modules_(&modules) {}
+
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return modules_->child(parent, attribute);
+    }
+
+private:
+    const module_tree* modules_;
+};
+
+/// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
+template <class Lookup>
+[[nodiscard]] std::pair<id, std::string_view> find_longest(const Lookup& lookup,
+                                                           std::string_view path, id from = 0) {
+    while (!path.empty()) {
+        const auto dot = path.find('.');
+        const auto next = lookup.child(from, path.substr(0, dot));
+        if (next == no_id) {
+            break;
+        }
+        from = next;
+        path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
+    }
+    return {from, path};
+}
+
+/// Returns: the module at a dotted path below `from`, or `no_id`.
+template <class Lookup>
+[[nodiscard]] id find_module(const Lookup& lookup, std::string_view path, id from = 0) {
+    const auto [module, rest] = find_longest(lookup, path, from);
+    return rest.empty() ? module : no_id;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_LOOKUP_HPP

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_MODULE_TREE_HPP
+#define STEMMA_MODEL_MODULE_TREE_HPP
+
+#include <stemma/core/flat_index.hpp>
+#include <stemma/core/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/string_pool.hpp>
+#include <stemma/core/tree_index.hpp>
+
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/iterator/counting_iterator.hpp>
+#include <boost/iterator/iterator_facade.hpp>
+#include <boost/property_map/property_map.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A parameter or buffer as its module declares it.
+struct tensor_info {
+    std::string_view name;
+    std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
+    std::span<const std::int64_t> shape;
+    bool trainable = false;
+
+    /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
+    [[nodiscard]] std::uint64_t elements() const noexcept {
+        std::uint64_t product = 1;
+        for (auto extent : shape) {
+            product *= extent < 0 ? 0 : static_cast<std::uint64_t>(extent);
+        }
+        return product;
+    }
+};
+
+/// A tree of modules: who contains whom, of which class, with which parameters.
+///
+/// Models Boost's VertexListGraph, BidirectionalGraph and AdjacencyGraph; edges lead from a module
+/// to the modules it contains. A vertex is the module's preorder rank: the root is 0, a subtree is
+/// a range. Immutable; made by a module_tree_builder.
+class module_tree {
+public:
+    struct edge {
+        id source = no_id;
+        id target = no_id;
+
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    /// A further path under which a module is reachable.
+    struct alias {
+        std::string path;
+        id module = no_id;
+    };
+
+    /// A tree of one unnamed module.
+    module_tree() : index_({no_id}), attribute_{names_.intern("")} { fill_optional_columns(); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+    [[nodiscard]] const tree_index& index() const noexcept { return index_; }
+
+    /// The name under which the parent holds the module. For the root: the name of the whole.
+    [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
+
+    /// Returns: empty where unknown.
+    [[nodiscard]] std::string_view class_name(id m) const noexcept { return names_[class_[m]]; }
+
+    /// Returns: the class with its package, `torch.nn.modules.linear.Linear`; empty where unknown.
+    [[nodiscard]] std::string_view qualified_class(id m) const noexcept {
+        return names_[qualified_[m]];
+    }
+
+    /// Returns: how often the module ran; `no_id` where unknown.
+    [[nodiscard]] id calls(id m) const noexcept { return calls_[m]; }
+
+    /// Returns: attribute names from below the root, joined by dots: `encoder.layer.0`.
+    /// Complexity: O(length of the result).
+    [[nodiscard]] std::string path(id m) const {
+        std::string text;
+        append_path(m, text);
+        return text;
+    }
+
+    void append_path(id m, std::string& text) const {
+        const auto first = text.size();
+        text.resize(first + path_length_[m]);
+        for (auto end = text.size(); m != 0; m = index_.parent(m)) {
+            const auto name = attribute(m);
+            end -= name.size();
+            name.copy(text.data() + end, name.size());
+            if (end > first) {
+                text[--end] = '.';
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
+
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return children_.find(child_hash(parent, attribute), [&](id m) {
+            return index_.parent(m) == parent && this->attribute(m) == attribute;
+        });
+    }
+
+    /// Parameters that the module itself owns, then its buffers, as they were declared.
+    [[nodiscard]] std::size_t parameter_count(id m) const noexcept { return own_range(m).second; }
+    [[nodiscard]] std::size_t buffer_count(id m) const noexcept {
+        return own_first_[m + 1] - own_first_[m] - parameter_count(m);
+    }
+    [[nodiscard]] tensor_info parameter(id m, std::size_t i) const {
+        return tensor_at(own_first_[m] + i);
+    }
+    [[nodiscard]] tensor_info buffer(id m, std::size_t i) const {
+        return tensor_at(own_first_[m] + parameter_count(m) + i);
+    }
+
+    [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
+
+    /// Groups of parameter paths that share one tensor.
+    [[nodiscard]] std::span<const std::vector<std::string>> shared_parameters() const noexcept {
+        return shared_;
+    }
+
+    /// Steps from sibling to sibling.
+    template <class Derived, class Value>
+    class child_walk
+        : public boost::iterator_facade<Derived, Value, boost::forward_traversal_tag, Value> {
+    public:
+        child_walk() = default;
+        child_walk(const module_tree* tree, id at) : tree_(tree), at_(at) {}
+
+    protected:
+        const module_tree* tree_ = nullptr;
+        id at_ = 0;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] bool equal(const child_walk& other) const { return at_ == other.at_; }
+        void increment() { at_ = tree_->index_.end(at_); }
+    };
+
+    class out_edge_iterator : public child_walk<out_edge_iterator, edge> {
+    public:
+        using child_walk<out_edge_iterator, edge>::child_walk;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {tree_->index_.parent(at_), at_}; }
+    };
+
+    class adjacency_iterator : public child_walk<adjacency_iterator, id> {
+    public:
+        using child_walk<adjacency_iterator, id>::child_walk;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] id dereference() const { return at_; }
+    };
+
+    class in_edge_iterator : public boost::iterator_facade<in_edge_iterator, edge,
+                                                           boost::forward_traversal_tag, edge> {
+    public:
+        in_edge_iterator() = default;
+        in_edge_iterator(const module_tree* tree, id module, bool passed)
+            : tree_(tree), module_(module), passed_(passed) {}
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {tree_->index_.parent(module_), module_}; }
+        [[nodiscard]] bool equal(const in_edge_iterator& other) const {
+            return passed_ == other.passed_;
+        }
+        void increment() { passed_ = true; }
+
+        const module_tree* tree_ = nullptr;
+        id module_ = 0;
+        bool passed_ = true;
+    };
+
+    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id m, const module_tree& t) {
+        return {{&t, m + 1}, {&t, t.index_.end(m)}};
+    }
+    friend std::pair<adjacency_iterator, adjacency_iterator>
+    adjacent_vertices(id m, const module_tree& t) {
+        return {{&t, m + 1}, {&t, t.index_.end(m)}};
+    }
+    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id m, const module_tree& t) {
+        return {{&t, m, m == 0}, {&t, m, true}};
+    }
+    friend id out_degree(id m, const module_tree& t) {
+        id children = 0;
+        for (auto [it, last] = out_edges(m, t); it != last; ++it) {
+            ++children;
+        }
+        return children;
+    }
+    friend id in_degree(id m, const module_tree&) { return m == 0 ? 0 : 1; }
+    friend id degree(id m, const module_tree& t) { return in_degree(m, t) + out_degree(m, t); }
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const module_tree& t) {
+        return {boost::counting_iterator<id>(0),
+                boost::counting_iterator<id>(static_cast<id>(t.size()))};
+    }
+    friend id num_vertices(const module_tree& t) { return static_cast<id>(t.size()); }
+    friend id num_edges(const module_tree& t) { return static_cast<id>(t.size() - 1); }
+    friend id source(const edge& e, const module_tree&) { return e.source; }
+    friend id target(const edge& e, const module_tree&) { return e.target; }
+
+private:
+    friend class module_tree_builder;
+
+    struct tensor_record {
+        id name = no_id;
+        id dtype = no_id;
+        std::uint32_t first_extent = 0;
+        std::uint32_t rank = 0;
+        bool trainable = false;
+        bool is_buffer = false;
+    };
+
+    [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view attribute) const noexcept {
+        return hash_bytes(attribute, hash_mix(parent, 1));
+    }
+
+    /// Returns: position of the first own tensor, and how many of them are parameters.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> own_range(id m) const noexcept {
+        std::size_t count = 0;
+        for (auto i = own_first_[m]; i < own_first_[m + 1] && !tensors_[i].is_buffer; ++i) {
+            ++count;
+        }
+        return {own_first_[m], count};
+    }
+
+    [[nodiscard]] tensor_info tensor_at(std::size_t i) const {
+        const auto& t = tensors_[i];
+        return {names_[t.name], names_[t.dtype],
+                std::span(extents_).subspan(t.first_extent, t.rank), t.trainable};
+    }
+
+    void fill_optional_columns() {
+        const auto n = index_.size();
+        const auto nothing = names_.intern("");
+        class_.resize(n, nothing);
+        qualified_.resize(n, nothing);
+        calls_.resize(n, no_id);
+        own_first_.resize(n + 1, static_cast<id>(tensors_.size()));
+        path_length_.resize(n);
+        children_.reserve(n);
+        for (id m = 1; m < n; ++m) {
+            const auto parent = index_.parent(m);
+            path_length_[m] =
+                path_length_[parent] + static_cast<id>(attribute(m).size()) + (parent == 0 ? 0 : 1);
+            children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+        }
+    }
+
+    tree_index index_;
+    string_pool names_;
+    std::vector<id> attribute_;
+    std::vector<id> class_;
+    std::vector<id> qualified_;
+    std::vector<id> calls_;
+    std::vector<id> path_length_;
+    std::vector<id> own_first_;
+    std::vector<tensor_record> tensors_;
+    std::vector<std::int64_t> extents_;
+    std::vector<alias> aliases_;
+    std::vector<std::vector<std::string>> shared_;
+    flat_index children_;
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const module_tree&, id m) {
+    return m;
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::module_tree> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::module_tree::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = disallow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual bidirectional_graph_tag,
+                                virtual adjacency_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = stemma::module_tree::out_edge_iterator;
+    using in_edge_iterator = stemma::module_tree::in_edge_iterator;
+    using adjacency_iterator = stemma::module_tree::adjacency_iterator;
+    using vertices_size_type = stemma::id;
+    using edges_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::module_tree, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_MODULE_TREE_HPP

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
+#define STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
+
+#include <stemma/core/flat_index.hpp>
+#include <stemma/core/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Collects modules in any order in which a parent comes before its children, then builds the tree.
+///
+/// A module is named by the id it got here (the root is 0); `rank_of` translates after `build`.
+class module_tree_builder {
+public:
+    explicit module_tree_builder(std::string_view root_name = "") {
+        add_module(no_id, names_.intern(root_name));
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
+    [[nodiscard]] id parent(id m) const noexcept { return modules_[m].parent; }
+
+    /// Valid until the next call that adds a name.
+    [[nodiscard]] std::string_view attribute(id m) const noexcept {
+        return names_[modules_[m].attribute];
+    }
+
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    [[nodiscard]] id find_child(id parent, std::string_view attribute) const {
+        const auto name = names_.find(attribute);
+        return name == no_id ? no_id : children_.find(hash_mix(parent, name), [&](id m) {
+            return modules_[m].parent == parent && modules_[m].attribute == name;
+        });
+    }
+
+    /// Returns: the module that `parent` holds as `attribute`, new or known.
+    id child(id parent, std::string_view attribute) {
+        const auto name = names_.intern(attribute);
+        const auto next = static_cast<id>(modules_.size());
+        const auto found = children_.insert(hash_mix(parent, name), next, [&](id m) {
+            return modules_[m].parent == parent && modules_[m].attribute == name;
+        });
+        return found == next ? add_module(parent, name) : found;
+    }
+
+    /// Returns: the module at a dotted path below `from`, made with its ancestors where missing.
+    id at_path(std::string_view path, id from = 0) {
+        while (!path.empty()) {
+            const auto dot = path.find('.');
+            from = child(from, path.substr(0, dot));
+            path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
+        }
+        return from;
+    }
+
+    void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
+
+    void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
+        modules_[m].class_name = names_.intern(class_name);
+        modules_[m].qualified = names_.intern(qualified_class);
+    }
+
+    [[nodiscard]] bool has_class(id m) const noexcept { return modules_[m].class_name != no_id; }
+
+    void set_calls(id m, id calls) { modules_[m].calls = calls; }
+    [[nodiscard]] id calls(id m) const noexcept { return modules_[m].calls; }
+
+    void add_parameter(id m, const tensor_info& tensor) { add_tensor(m, tensor, false); }
+    void add_buffer(id m, const tensor_info& tensor) { add_tensor(m, tensor, true); }
+
+    void add_alias(std::string path, id m) { aliases_.push_back({std::move(path), m}); }
+    void add_shared_parameters(std::vector<std::string> paths) {
+        shared_.push_back(std::move(paths));
+    }
+
+    /// Returns: the tree; children stand in the order in which they were added.
+    /// Complexity: O(modules + tensors).
+    [[nodiscard]] module_tree build() {
+        const auto order = preorder();
+        rank_.resize(modules_.size());
+        for (id rank = 0; rank < order.size(); ++rank) {
+            rank_[order[rank]] = rank;
+        }
+        module_tree tree;
+        tree.names_ = names_;
+        const auto nothing = tree.names_.intern("");
+        const auto or_nothing = [&](id name) { return name == no_id ? nothing : name; };
+        std::vector<id> parents;
+        tree.attribute_.clear();
+        tree.class_.clear();
+        tree.qualified_.clear();
+        tree.calls_.clear();
+        tree.path_length_.clear();
+        tree.children_ = {};
+        for (auto m : order) {
+            const auto& from = modules_[m];
+            parents.push_back(from.parent == no_id ? no_id : rank_[from.parent]);
+            tree.attribute_.push_back(from.attribute);
+            tree.class_.push_back(or_nothing(from.class_name));
+            tree.qualified_.push_back(or_nothing(from.qualified));
+            tree.calls_.push_back(from.calls);
+        }
+        tree.index_ = tree_index(std::move(parents));
+        place_tensors(tree);
+        for (const auto& known : aliases_) {
+            tree.aliases_.push_back({known.path, rank_[known.module]});
+        }
+        tree.shared_ = shared_;
+        tree.fill_optional_columns();
+        return tree;
+    }
+
+    /// Returns: where module `m` of the builder stands in the tree that `build` gave last.
+    [[nodiscard]] id rank_of(id m) const noexcept { return rank_[m]; }
+
+private:
+    struct module_record {
+        id parent = no_id;
+        id attribute = no_id;
+        id class_name = no_id;
+        id qualified = no_id;
+        id calls = no_id;
+    };
+
+    struct owned_tensor {
+        id owner = no_id;
+        module_tree::tensor_record tensor;
+    };
+
+    id add_module(id parent, id attribute) {
+        module_record added;
+        added.parent = parent;
+        added.attribute = attribute;
+        modules_.push_back(added);
+        return static_cast<id>(modules_.size() - 1);
+    }
+
+    void add_tensor(id m, const tensor_info& tensor, bool is_buffer) {
+        owned_tensor added;
+        added.owner = m;
+        added.tensor.name = names_.intern(tensor.name);
+        added.tensor.dtype = names_.intern(tensor.dtype);
+        added.tensor.first_extent = static_cast<std::uint32_t>(extents_.size());
+        added.tensor.rank = static_cast<std::uint32_t>(tensor.shape.size());
+        added.tensor.trainable = tensor.trainable;
+        added.tensor.is_buffer = is_buffer;
+        extents_.insert(extents_.end(), tensor.shape.begin(), tensor.shape.end());
+        tensors_.push_back(added);
+    }
+
+    // Sibling lists by counting, then a walk with an explicit stack.
+    [[nodiscard]] std::vector<id> preorder() const {
+        std::vector<id> next_sibling(modules_.size(), no_id);
+        std::vector<id> first_child(modules_.size(), no_id);
+        for (auto m = static_cast<id>(modules_.size()); m-- > 1;) {
+            next_sibling[m] = std::exchange(first_child[modules_[m].parent], m);
+        }
+        std::vector<id> order;
+        order.reserve(modules_.size());
+        std::vector<id> open{0};
+        while (!open.empty()) {
+            const auto m = open.back();
+            open.pop_back();
+            order.push_back(m);
+            if (next_sibling[m] != no_id) {
+                open.push_back(next_sibling[m]);
+            }
+            if (first_child[m] != no_id) {
+                open.push_back(first_child[m]);
+            }
+        }
+        return order;
+    }
+
+    void place_tensors(module_tree& tree) {
+        auto sorted = tensors_;
+        std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+            return std::pair(rank_[a.owner], a.tensor.is_buffer) <
+                   std::pair(rank_[b.owner], b.tensor.is_buffer);
+        });
+        tree.own_first_.assign(modules_.size() + 1, 0);
+        for (const auto& owned : sorted) {
+            ++tree.own_first_[rank_[owned.owner] + 1];
+            tree.tensors_.push_back(owned.tensor);
+        }
+        for (std::size_t m = 0; m < modules_.size(); ++m) {
+            tree.own_first_[m + 1] += tree.own_first_[m];
+        }
+        tree.extents_ = extents_;
+    }
+
+    string_pool names_;
+    std::vector<module_record> modules_;
+    std::vector<owned_tensor> tensors_;
+    std::vector<std::int64_t> extents_;
+    std::vector<module_tree::alias> aliases_;
+    std::vector<std::vector<std::string>> shared_;
+    std::vector<id> rank_;
+    flat_index children_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_TREE_BUILDER_HPP

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_MODULE_VIEW_HPP
+#define STEMMA_MODEL_MODULE_VIEW_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// What the algorithms and policies read of a module tree. `module_tree` models it, and
+/// `mapped_modules` makes one of any Boost graph with property maps.
+///
+/// Requires: a module is its preorder rank in `index()`; an unknown class reads as "".
+template <class Modules>
+concept module_view = requires(const Modules& modules, id m) {
+    { modules.index() } -> std::convertible_to<const tree_index&>;
+    { modules.attribute(m) } -> std::convertible_to<std::string_view>;
+    { modules.class_name(m) } -> std::convertible_to<std::string_view>;
+    { modules.qualified_class(m) } -> std::convertible_to<std::string_view>;
+};
+
+/// A module view that also knows how often each module ran (`no_id` where it does not).
+template <class Modules>
+concept counts_calls = module_view<Modules> && requires(const Modules& modules, id m) {
+    { modules.calls(m) } -> std::convertible_to<id>;
+};
+
+/// Returns: attribute names from below the root, joined by dots.
+/// Complexity: O(depth + length).
+template <module_view Modules>
+[[nodiscard]] std::string path_of(const Modules& modules, id m) {
+    if constexpr (requires {
+                      { modules.path(m) } -> std::convertible_to<std::string>;
+                  }) {
+        return modules.path(m);
+    } else {
+        std::string reversed;
+        for (; m != 0; m = modules.index().parent(m)) {
+            const std::string_view name = modules.attribute(m);
+            reversed.append(reversed.empty() ? "" : ".").append(name.rbegin(), name.rend());
+        }
+        return {reversed.rbegin(), reversed.rend()};
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_VIEW_HPP

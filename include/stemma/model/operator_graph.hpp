@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
+#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/iterator/counting_iterator.hpp>
+#include <boost/iterator/iterator_facade.hpp>
+#include <boost/property_map/property_map.hpp>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Edge property: the tensor that flows along the edge.
+struct value_id_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
+/// result).
+struct in_port_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which output of the producer.
+struct out_port_t {
+    using kind = boost::edge_property_tag;
+};
+
+inline constexpr value_id_t value_id{};
+inline constexpr in_port_t in_port{};
+inline constexpr out_port_t out_port{};
+
+/// One edge as it is handed to an operator_graph.
+struct operator_edge {
+    id source = no_id;
+    id target = no_id;
+    id value = no_id;
+    id in_port = no_id;
+    id out_port = no_id;
+};
+
+/// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
+///
+/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
+/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
+/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
+/// in the order of their readers.
+class operator_graph {
+public:
+    struct edge {
+        id source = no_id;
+        id target = no_id;
+        id index = no_id;
+
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    operator_graph() : operator_graph(0, {}) {}
+
+    /// Requires: every source and target is below `count`.
+    /// Complexity: O(V + E) by counting; two passes over `edges`.
+    operator_graph(std::size_t count, std::span<const operator_edge> edges)
+        : in_first_(count + 1)
+        , out_first_(count + 1)
+        , source_(edges.size())
+        , value_(edges.size())
+        , in_port_(edges.size())
+        , out_port_(edges.size())
+        , out_(edges.size()) {
+        for (const auto& e : edges) {
+            ++in_first_[e.target];
+            ++out_first_[e.source];
+        }
+        turn_counts_into_ends(in_first_);
+        turn_counts_into_ends(out_first_);
+        for (auto i = edges.size(); i-- > 0;) {
+            const auto& e = edges[i];
+            const auto at = --in_first_[e.target];
+            source_[at] = e.source;
+            value_[at] = e.value;
+            in_port_[at] = e.in_port;
+            out_port_[at] = e.out_port;
+        }
+        for (auto v = static_cast<id>(count); v-- > 0;) {
+            for (auto at = in_first_[v + 1]; at-- > in_first_[v];) {
+                out_[--out_first_[source_[at]]] = {v, at};
+            }
+        }
+    }
+
+    [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
+    [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
+
+    /// The producers of `v`, parallel ones repeated.
+    [[nodiscard]] std::span<const id> producers(id v) const noexcept {
+        return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
+    }
+
+    [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
+    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
+
+private:
+    // A position in one of the compressed arrays; `Derived` says what stands there.
+    template <class Derived, class Value>
+    class array_iterator
+        : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
+    public:
+        array_iterator() = default;
+        array_iterator(const operator_graph* graph, id v, id at) : graph_(graph), v_(v), at_(at) {}
+
+    protected:
+        const operator_graph* graph_ = nullptr;
+        id v_ = no_id;
+        id at_ = 0;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] bool equal(const array_iterator& other) const { return at_ == other.at_; }
+        void increment() { ++at_; }
+        void decrement() { --at_; }
+        void advance(std::ptrdiff_t n) { at_ = static_cast<id>(at_ + n); }
+        [[nodiscard]] std::ptrdiff_t distance_to(const array_iterator& other) const {
+            return static_cast<std::ptrdiff_t>(other.at_) - static_cast<std::ptrdiff_t>(at_);
+        }
+    };
+
+public:
+    class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
+    public:
+        using array_iterator<in_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+    };
+
+    class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
+    public:
+        using array_iterator<out_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const {
+            return {v_, graph_->out_[at_].target, graph_->out_[at_].index};
+        }
+    };
+
+    class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
+    public:
+        using array_iterator<adjacency_iterator, id>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] id dereference() const { return graph_->out_[at_].target; }
+    };
+
+    /// All edges, those of a reader together, readers in order.
+    class edge_iterator
+        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
+    public:
+        edge_iterator() = default;
+        edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+        [[nodiscard]] bool equal(const edge_iterator& other) const { return at_ == other.at_; }
+        void increment() {
+            ++at_;
+            settle();
+        }
+        void settle() {
+            while (at_ < graph_->edge_count() && graph_->in_first_[v_ + 1] <= at_) {
+                ++v_;
+            }
+        }
+
+        const operator_graph* graph_ = nullptr;
+        id v_ = 0;
+        id at_ = 0;
+    };
+
+    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id v, const operator_graph& g) {
+        return {{&g, v, g.in_first_[v]}, {&g, v, g.in_first_[v + 1]}};
+    }
+
+    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id v,
+                                                                     const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend std::pair<edge_iterator, edge_iterator> edges(const operator_graph& g) {
+        return {{&g, 0}, {&g, g.edge_count()}};
+    }
+
+    friend std::pair<adjacency_iterator, adjacency_iterator>
+    adjacent_vertices(id v, const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend id in_degree(id v, const operator_graph& g) {
+        return g.in_first_[v + 1] - g.in_first_[v];
+    }
+    friend id out_degree(id v, const operator_graph& g) {
+        return g.out_first_[v + 1] - g.out_first_[v];
+    }
+    friend id degree(id v, const operator_graph& g) { return in_degree(v, g) + out_degree(v, g); }
+
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const operator_graph& g) {
+        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.vertex_count())};
+    }
+    friend id num_vertices(const operator_graph& g) { return g.vertex_count(); }
+    friend id num_edges(const operator_graph& g) { return g.edge_count(); }
+    friend id source(const edge& e, const operator_graph&) { return e.source; }
+    friend id target(const edge& e, const operator_graph&) { return e.target; }
+
+private:
+    struct reader {
+        id target = no_id;
+        id index = no_id;
+    };
+
+    // Filling from the back turns these ends into beginnings.
+    static void turn_counts_into_ends(std::vector<id>& counts) {
+        id sum = 0;
+        for (auto& count : counts) {
+            sum += count;
+            count = sum;
+        }
+    }
+
+    std::vector<id> in_first_;
+    std::vector<id> out_first_;
+    std::vector<id> source_;
+    std::vector<id> value_;
+    std::vector<id> in_port_;
+    std::vector<id> out_port_;
+    std::vector<reader> out_;
+};
+
+/// Reads an edge property of an operator_graph by the edge's index.
+class edge_id_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    edge_id_map() = default;
+    explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
+
+    friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
+
+private:
+    const id* ids_ = nullptr;
+};
+
+/// Reads the index of an edge in [0, num_edges).
+class edge_index_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    friend id get(const edge_index_map&, const key_type& e) { return e.index; }
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const operator_graph&, id v) {
+    return v;
+}
+inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
+    return e.index;
+}
+
+inline edge_id_map get(value_id_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(in_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(out_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline id get(value_id_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::operator_graph> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::operator_graph::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual edge_list_graph_tag,
+                                virtual bidirectional_graph_tag,
+                                virtual adjacency_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = stemma::operator_graph::out_edge_iterator;
+    using in_edge_iterator = stemma::operator_graph::in_edge_iterator;
+    using edge_iterator = stemma::operator_graph::edge_iterator;
+    using adjacency_iterator = stemma::operator_graph::adjacency_iterator;
+    using vertices_size_type = stemma::id;
+    using edges_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::operator_graph, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, edge_index_t> {
+    using type = stemma::edge_index_map;
+    using const_type = stemma::edge_index_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::value_id_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::in_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::out_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP

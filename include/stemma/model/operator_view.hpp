@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_OPERATOR_VIEW_HPP
+#define STEMMA_MODEL_OPERATOR_VIEW_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+namespace stemma {
+
+template <class Ops>
+using graph_of = typename Ops::graph_type;
+
+template <class Ops>
+using operator_t = vertex_t<graph_of<Ops>>;
+
+/// A graph of operators, and more of them where the concepts below hold. An algorithm or policy
+/// says in its constraint how much it reads. `mapped_operators` makes one of any Boost graph.
+template <class Ops>
+concept operator_view = requires(const Ops& ops) {
+    typename Ops::graph_type;
+    { ops.graph() } -> std::convertible_to<const typename Ops::graph_type&>;
+}
+&&operator_graph_like<graph_of<Ops>>;
+
+/// Operators that have a name and a type, either possibly "".
+template <class Ops>
+concept named_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.name(v) } -> std::convertible_to<std::string_view>;
+    { ops.op_type(v) } -> std::convertible_to<std::string_view>;
+};
+
+namespace detail {
+
+struct take_id {
+    void operator()(id) const {}
+};
+
+} // namespace detail
+
+/// Operators that read named parameters (initializers), which are numbered from 0.
+template <class Ops>
+concept parameter_readers = operator_view<Ops> &&
+    requires(const Ops& ops, operator_t<Ops> v, id p) {
+    { ops.parameter_count() } -> std::convertible_to<std::size_t>;
+    { ops.parameter_name(p) } -> std::convertible_to<std::string_view>;
+    ops.for_each_parameter(v, detail::take_id{});
+};
+
+/// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
+/// of that one, or `no_id`.
+template <class Ops>
+concept nested_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.owner(v) } -> std::convertible_to<id>;
+};
+
+namespace detail {
+
+struct take_entry {
+    void operator()(std::string_view, std::string_view) const {}
+};
+
+} // namespace detail
+
+namespace detail {
+
+struct take_folded {
+    template <class Vertex>
+    void operator()(const Vertex&, std::string_view) const {}
+};
+
+} // namespace detail
+
+/// Operators that carry metadata: pairs of key and value.
+template <class Ops>
+concept described_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    ops.for_each_metadata(v, detail::take_entry{});
+};
+
+/// What an operator reads at one input: a parameter, an input of the function it is in, or neither.
+struct operator_argument {
+    id parameter = no_id;
+    id formal = no_id;
+};
+
+namespace detail {
+
+struct take_argument {
+    void operator()(const operator_argument&) const {}
+};
+
+} // namespace detail
+
+/// Operators that may call functions, whose bodies are operators of the same view.
+template <class Ops>
+concept calling_operators = operator_view<Ops> &&
+    requires(const Ops& ops, operator_t<Ops> v, id f) {
+    { ops.function_count() } -> std::convertible_to<id>;
+    { ops.function_domain(f) } -> std::convertible_to<std::string_view>;
+    { ops.function_name(f) } -> std::convertible_to<std::string_view>;
+    { ops.callee(v) } -> std::convertible_to<id>;
+    { ops.enclosing_function(v) } -> std::convertible_to<id>;
+    ops.for_each_argument(v, detail::take_argument{});
+};
+
+/// Operators of which is known what they do with the data that flows through the model.
+///
+/// `reads_data`: reads an input of the whole directly. `hides_data`: the result does not depend on
+/// the values read, only on their shape (Shape, Size).
+template <class Ops>
+concept data_aware_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.reads_data(v) } -> std::convertible_to<bool>;
+    { ops.hides_data(v) } -> std::convertible_to<bool>;
+};
+
+/// Operators of which is known where they read a condition (of If, of Loop) rather than data.
+template <class Ops>
+concept steered_operators = operator_view<Ops> &&
+    requires(const Ops& ops, edge_t<graph_of<Ops>> e) {
+    { ops.reads_condition(e) } -> std::convertible_to<bool>;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_OPERATOR_VIEW_HPP

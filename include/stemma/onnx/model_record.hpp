@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_MODEL_RECORD_HPP
+#define STEMMA_ONNX_MODEL_RECORD_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/policy/carrier.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
+/// find them all again without the capture.
+struct model_record {
+    carrier_set carriers;
+    std::map<std::string, std::string>
+        options; ///< how the tags were found, as the program takes it
+    std::uint64_t nodes = 0;
+    std::uint64_t digest = 0; ///< see `structure_digest`
+    bool from_model = false;  ///< the tree was made from the model itself, without a capture
+    module_tree modules;
+};
+
+/// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
+struct recorded_tags {
+    std::vector<id> module;                ///< by node
+    std::map<id, std::vector<id>> several; ///< nodes with more than one tag
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
+carrier_names(const carrier_set& carriers) {
+    return {{"metadata", carriers.metadata},
+            {"attribute", carriers.attribute},
+            {"doc-string", carriers.doc_string},
+            {"namespace", carriers.name_space},
+            {"model", carriers.model}};
+}
+
+template <class Writer>
+void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers) {
+    const auto count = buffers ? modules.buffer_count(m) : modules.parameter_count(m);
+    json.begin_array(true);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto tensor = buffers ? modules.buffer(m, i) : modules.parameter(m, i);
+        json.begin_array(true);
+        json.value(tensor.name);
+        json.begin_array(true);
+        for (auto extent : tensor.shape) {
+            json.value(extent);
+        }
+        json.end_array();
+        json.value(tensor.dtype);
+        json.value(tensor.trainable);
+        json.end_array();
+    }
+    json.end_array();
+}
+
+/// Reads what `to_json(model_record)` writes.
+class record_reader {
+public:
+    explicit record_reader(std::string_view file) : file_(file) {}
+
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
+
+    void element(const std::string& path, nlohmann::json& part) {
+        if (path == "carriers") {
+            read_carrier(part);
+        } else if (path == "classes") {
+            classes_.push_back(part.get<std::string>());
+        } else if (path == "modules") {
+            read_module(part);
+        } else if (path == "aliases") {
+            aliases_.emplace_back(part.at(0).get<std::string>(), number(part.at(1)));
+        } else if (path == "shared_parameters") {
+            builder_.add_shared_parameters(part.get<std::vector<std::string>>());
+        }
+    }
+
+    void scalar(const std::string& path, nlohmann::json& part) {
+        if (path == "schema" && part != "stemma.model/1") {
+            fail("has another schema than stemma.model/1");
+        } else if (path == "nodes") {
+            record_.nodes = number(part);
+        } else if (path == "digest") {
+            record_.digest = std::stoull(part.get<std::string>(), nullptr, 16);
+        } else if (path == "from_model") {
+            record_.from_model = part.get<bool>();
+        } else if (path.starts_with("options.")) {
+            record_.options[path.substr(8)] = part.get<std::string>();
+        }
+    }
+
+    [[nodiscard]] model_record finish() {
+        if (count_ == 0) {
+            fail("has no modules");
+        }
+        for (auto& [path, module] : aliases_) {
+            check_module(module);
+            builder_.add_alias(std::move(path), module);
+        }
+        record_.modules = builder_.build();
+        return std::move(record_);
+    }
+
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, std::string(model_key), reason));
+    }
+
+private:
+    void read_carrier(const nlohmann::json& part) {
+        auto& carriers = record_.carriers;
+        carriers.metadata |= part == "metadata";
+        carriers.attribute |= part == "attribute";
+        carriers.doc_string |= part == "doc-string";
+        carriers.name_space |= part == "namespace";
+        carriers.model |= part == "model";
+    }
+
+    [[nodiscard]] id number(const nlohmann::json& part) const {
+        if (!part.is_number_unsigned() || part.get<std::uint64_t>() >= no_id) {
+            fail("holds something else where a number belongs");
+        }
+        return part.get<id>();
+    }
+
+    [[nodiscard]] std::vector<std::int64_t> extents(const nlohmann::json& part) const {
+        std::vector<std::int64_t> shape;
+        for (const auto& extent : part) {
+            if (!extent.is_number_integer()) {
+                fail("holds something else where a number belongs");
+            }
+            shape.push_back(extent.get<std::int64_t>());
+        }
+        return shape;
+    }
+
+    void check_module(id m) const {
+        if (m >= count_) {
+            fail("names a module that it does not list");
+        }
+    }
+
+    /// [parent, attribute, class, qualified class, calls, parameters, buffers]
+    void read_module(const nlohmann::json& part) {
+        const auto attribute = part.at(1).get<std::string>();
+        id m = 0;
+        if (count_ == 0) {
+            builder_.set_root_name(attribute);
+        } else {
+            const auto parent = number(part.at(0));
+            check_module(parent);
+            m = builder_.child(parent, attribute);
+            if (m != count_) {
+                fail("lists a module twice");
+            }
+        }
+        ++count_;
+        const auto class_at = [&](std::size_t i) {
+            return part.at(i).is_null() ? std::string()
+                                        : classes_.at(number(part.at(i)));
+        };
+        const auto class_name = class_at(2);
+        if (!class_name.empty()) {
+            builder_.set_class(m, class_name, class_at(3));
+        }
+        if (!part.at(4).is_null()) {
+            builder_.set_calls(m, number(part.at(4)));
+        }
+        read_tensors(part, 5, m, false);
+        read_tensors(part, 6, m, true);
+    }
+
+    void read_tensors(const nlohmann::json& part, std::size_t i, id m, bool buffers) {
+        if (part.size() <= i) {
+            return;
+        }
+        for (const auto& tensor : part[i]) {
+            const auto name = tensor.at(0).get<std::string>();
+            const auto shape = extents(tensor.at(1));
+            const auto dtype = tensor.at(2).get<std::string>();
+            const tensor_info info{name, dtype, shape, tensor.at(3).get<bool>()};
+            buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
+        }
+    }
+
+    std::string file_;
+    model_record record_{.carriers = {.metadata = false}, .options = {}, .modules = {}};
+    module_tree_builder builder_;
+    std::vector<std::string> classes_;
+    std::vector<std::pair<std::string, id>> aliases_;
+    id count_ = 0;
+};
+
+} // namespace detail
+
+/// Returns: the record as one line of JSON.
+/// Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const model_record& record) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.model/1");
+    json.key("carriers");
+    json.begin_array(true);
+    for (const auto& [name, used] : detail::carrier_names(record.carriers)) {
+        if (used) {
+            json.value(name);
+        }
+    }
+    json.end_array();
+    json.key("options");
+    json.begin_object(true);
+    for (const auto& [name, value] : record.options) {
+        json.member(name, value);
+    }
+    json.end_object();
+    json.member("nodes", record.nodes);
+    std::string digest(16, '0');
+    for (std::size_t i = 0; i < 16; ++i) {
+        digest[15 - i] = "0123456789abcdef"[record.digest >> (4 * i) & 15U];
+    }
+    json.member("digest", digest);
+    json.member("from_model", record.from_model);
+    const auto& modules = record.modules;
+    string_pool classes;
+    for (id m = 0; m < modules.size(); ++m) {
+        classes.intern(modules.class_name(m));
+        classes.intern(modules.qualified_class(m));
+    }
+    json.key("classes");
+    json.begin_array(true);
+    for (id c = 0; c < classes.size(); ++c) {
+        json.value(classes[c]);
+    }
+    json.end_array();
+    json.key("modules");
+    json.begin_array(true);
+    const auto number_or_null = [&](bool known, id number) {
+        known ? json.value(number) : json.null();
+    };
+    for (id m = 0; m < modules.size(); ++m) {
+        json.begin_array(true);
+        number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
+        json.value(modules.attribute(m));
+        const bool known = !modules.class_name(m).empty();
+        number_or_null(known, classes.find(modules.class_name(m)));
+        number_or_null(known, classes.find(modules.qualified_class(m)));
+        number_or_null(modules.calls(m) != no_id, modules.calls(m));
+        if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
+            detail::write_tensors(json, modules, m, false);
+            detail::write_tensors(json, modules, m, true);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.key("aliases");
+    json.begin_array(true);
+    for (const auto& alias : modules.aliases()) {
+        json.begin_array(true);
+        json.value(alias.path);
+        json.value(alias.module);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("shared_parameters");
+    json.begin_array(true);
+    for (const auto& group : modules.shared_parameters()) {
+        json.begin_array(true);
+        for (const auto& path : group) {
+            json.value(path);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return sink.text;
+}
+
+/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline model_record read_model_record(std::string_view text, std::string_view file) {
+    detail::record_reader reader(file);
+    try {
+        stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
+    } catch (const nlohmann::json::exception&) {
+        reader.fail("is not what stemma.model/1 says");
+    } catch (const std::out_of_range&) {
+        reader.fail("is not what stemma.model/1 says");
+    } catch (const std::invalid_argument&) {
+        reader.fail("is not what stemma.model/1 says");
+    }
+    return reader.finish();
+}
+
+/// Returns: the table as one line of JSON: runs of [count, module], with a list of the selected
+/// modules behind it where there are several tags.
+[[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.tags/1");
+    json.key("runs");
+    json.begin_array(true);
+    const auto several = [&](std::size_t v) -> const std::vector<id>* {
+        const auto found = tags.several.find(static_cast<id>(v));
+        return found == tags.several.end() ? nullptr : &found->second;
+    };
+    for (std::size_t v = 0; v < tags.module.size();) {
+        auto end = v + 1;
+        while (end < tags.module.size() && tags.module[end] == tags.module[v] &&
+               (several(v) == nullptr) == (several(end) == nullptr) &&
+               (several(v) == nullptr || *several(v) == *several(end))) {
+            ++end;
+        }
+        json.begin_array(true);
+        json.value(end - v);
+        json.value(tags.module[v]);
+        if (several(v) != nullptr) {
+            json.begin_array(true);
+            for (auto m : *several(v)) {
+                json.value(m);
+            }
+            json.end_array();
+        }
+        json.end_array();
+        v = end;
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return sink.text;
+}
+
+namespace detail {
+
+/// Reads what `to_json(recorded_tags)` writes.
+struct tags_reader {
+    // A short run may stand for many lists: more than any tagging has is no table but an attack.
+    static constexpr std::size_t max_tags_on_average = 64;
+
+    recorded_tags tags;
+    std::size_t nodes = 0;
+    std::size_t listed = 0;
+    id modules = 0;
+    bool valid = true;
+
+    [[nodiscard]] bool wants(const std::string& path) const { return path == "runs"; }
+    void scalar(const std::string&, nlohmann::json&) {}
+
+    void element(const std::string&, nlohmann::json& run) {
+        const auto is_module = [&](const nlohmann::json& m) {
+            return m.is_number_unsigned() && m.get<std::uint64_t>() < modules;
+        };
+        valid = valid && run.is_array() && run.size() >= 2 && run[0].is_number_unsigned() &&
+                run[0].get<std::uint64_t>() <= nodes - tags.module.size() && is_module(run[1]);
+        if (!valid) {
+            return;
+        }
+        const auto count = run[0].get<std::size_t>();
+        if (run.size() > 2) {
+            listed += count * run[2].size();
+            valid = run[2].is_array() && listed <= nodes * max_tags_on_average;
+            for (const auto& m : run[2]) {
+                valid = valid && is_module(m);
+            }
+            for (std::size_t i = 0; valid && i < count; ++i) {
+                tags.several[static_cast<id>(tags.module.size() + i)] =
+                    run[2].get<std::vector<id>>();
+            }
+        }
+        tags.module.insert(tags.module.end(), count, run[1].get<id>());
+    }
+};
+
+} // namespace detail
+
+/// Reads a table of tags for a model of so many nodes and modules.
+/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline recorded_tags read_recorded_tags(std::string_view text, std::string_view file,
+                                                      std::size_t nodes, std::size_t modules) {
+    detail::tags_reader reader;
+    reader.nodes = nodes;
+    reader.modules = static_cast<id>(modules);
+    const auto place = std::string(file) + ": " + std::string(tag_table_key);
+    stream_json(text, place, reader);
+    if (!reader.valid || reader.tags.module.size() != nodes) {
+        STEMMA_THROW(error(error_code::malformed, place, "", "does not fit the model"));
+    }
+    return std::move(reader.tags);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_RECORD_HPP

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_ONNX_MODEL_HPP
+#define STEMMA_ONNX_ONNX_MODEL_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// Where a text stands in the bytes a model was read from.
+struct text_ref {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+};
+
+enum class graph_kind : std::uint8_t { main, body, function };
+
+enum class value_kind : std::uint8_t {
+    result,      ///< output of a node
+    input,       ///< input of the main graph
+    formal,      ///< input of a body or function
+    initializer, ///< dense, whether also listed as an input or not
+    sparse_initializer,
+    undefined, ///< read, but made by nothing that can be seen from there
+};
+
+/// A graph, body or function of a model.
+struct graph_record {
+    graph_kind kind = graph_kind::main;
+    id owner = no_id;       ///< of a body: the node that holds it
+    id function = no_id;    ///< of a function: its number
+    text_ref attribute;     ///< of a body: the attribute that holds it
+    id attribute_index = 0; ///< of a body: its place in a list of graphs
+    bool listed = false;    ///< of a body: in a list of graphs rather than alone
+    text_ref name;
+    id node_count = 0;
+    std::vector<id> inputs; ///< values
+    std::vector<id> outputs;
+    std::vector<id> initializers;
+};
+
+struct function_record {
+    text_ref domain;
+    text_ref name;
+    text_ref overload;
+    id graph = no_id;
+};
+
+struct opset_import {
+    std::string_view domain;
+    std::int64_t version = 0;
+};
+
+/// The structure of an ONNX model: graphs, nodes and values, as tables of 32-bit numbers over the
+/// bytes that hold the names. Tensor data, attributes and types stay where they are.
+///
+/// Nodes are numbered over all graphs in the order in which their messages end, so nodes of a body
+/// come before the node that holds the body: file order is a topological order where every graph is
+/// sorted. The outputs of nodes are the first values, in the order of nodes. Filled by `wire_model`
+/// and `proto_model`.
+class onnx_model {
+public:
+    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(nodes_.size()); }
+    [[nodiscard]] id value_count() const noexcept { return static_cast<id>(value_names_.size()); }
+    [[nodiscard]] id graph_count() const noexcept { return static_cast<id>(graphs_.size()); }
+
+    [[nodiscard]] std::string_view text(text_ref ref) const noexcept {
+        return {base_ + ref.offset, ref.size};
+    }
+
+    [[nodiscard]] std::int64_t ir_version() const noexcept { return ir_version_; }
+    [[nodiscard]] std::string_view producer_name() const noexcept { return text(producer_name_); }
+    [[nodiscard]] std::string_view producer_version() const noexcept {
+        return text(producer_version_);
+    }
+    [[nodiscard]] std::span<const opset_import> opset_imports() const noexcept { return opsets_; }
+
+    [[nodiscard]] std::string_view name(id node) const noexcept { return text(nodes_[node].name); }
+    [[nodiscard]] std::string_view op_type(id node) const noexcept {
+        return text(operators_[nodes_[node].op].type);
+    }
+    [[nodiscard]] std::string_view domain(id node) const noexcept {
+        return text(operators_[nodes_[node].op].domain);
+    }
+    [[nodiscard]] std::string_view overload(id node) const noexcept {
+        return text(operators_[nodes_[node].op].overload);
+    }
+
+    /// Returns: a number that nodes share exactly when type, domain and overload are equal.
+    [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
+    [[nodiscard]] id operator_count() const noexcept { return static_cast<id>(operators_.size()); }
+    [[nodiscard]] std::string_view operator_type(id op) const noexcept {
+        return text(operators_[op].type);
+    }
+    [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
+        return text(operators_[op].domain);
+    }
+    /// Returns: the function that an operator calls, or `no_id`.
+    [[nodiscard]] id operator_callee(id op) const noexcept { return operators_[op].callee; }
+
+    /// Returns: the graph a node is in.
+    [[nodiscard]] id graph_of(id node) const noexcept {
+        return containers_[nodes_[node].container].graph;
+    }
+    /// Returns: the place of a node among the nodes of its graph.
+    [[nodiscard]] id position(id node) const noexcept { return nodes_[node].position; }
+    /// Returns: the node whose body a node is in, or `no_id`.
+    [[nodiscard]] id owner(id node) const noexcept { return graphs_[graph_of(node)].owner; }
+    /// Returns: the function a node calls, or `no_id`.
+    [[nodiscard]] id callee(id node) const noexcept { return operators_[nodes_[node].op].callee; }
+
+    /// The values a node reads, by input slot; `no_id` for an omitted one.
+    [[nodiscard]] std::span<const id> inputs(id node) const noexcept {
+        const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_input
+                                                  : static_cast<id>(inputs_.size());
+        return std::span(inputs_).subspan(nodes_[node].first_input, end - nodes_[node].first_input);
+    }
+
+    /// The first of the values a node makes, and how many; an omitted one has the name "".
+    [[nodiscard]] id first_output(id node) const noexcept { return nodes_[node].first_output; }
+    [[nodiscard]] id output_count(id node) const noexcept {
+        const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_output : result_count_;
+        return end - nodes_[node].first_output;
+    }
+
+    [[nodiscard]] std::string_view value_name(id value) const noexcept {
+        return text(value_names_[value]);
+    }
+    [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
+    /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
+    [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
+    /// Returns: the node that makes a value, or `no_id`.
+    [[nodiscard]] id producer(id value) const noexcept {
+        return value < result_count_ ? producers_[value] : no_id;
+    }
+    [[nodiscard]] bool is_initializer(id value) const noexcept {
+        return kind(value) == value_kind::initializer ||
+               kind(value) == value_kind::sparse_initializer;
+    }
+
+    /// Graph 0 is the main one; a body comes after the graph that holds it.
+    [[nodiscard]] const graph_record& graph(id g) const noexcept { return graphs_[g]; }
+    [[nodiscard]] std::span<const function_record> functions() const noexcept { return functions_; }
+
+    /// Values that were defined although their graph had one of that name already.
+    [[nodiscard]] std::span<const id> redefined() const noexcept { return redefined_; }
+
+    /// Returns: the way to a graph: "" for the main one, `<position>/<attribute>[k]` for each body
+    /// on the way, `@domain::name:overload` for a function. Complexity: O(length).
+    [[nodiscard]] std::string graph_path(id g) const {
+        const auto& record = graphs_[g];
+        if (record.kind == graph_kind::main) {
+            return {};
+        }
+        if (record.kind == graph_kind::function) {
+            const auto& f = functions_[record.function];
+            std::string path = "@";
+            path.append(text(f.domain)).append("::").append(text(f.name));
+            if (f.overload.size > 0) {
+                path.append(":").append(text(f.overload));
+            }
+            return path;
+        }
+        auto path = graph_path(graph_of(record.owner));
+        path.append(path.empty() ? "" : "/").append(std::to_string(position(record.owner)));
+        path.append("/").append(text(record.attribute));
+        if (record.listed) {
+            path.append("[").append(std::to_string(record.attribute_index)).append("]");
+        }
+        return path;
+    }
+
+protected:
+    /// A message that holds nodes, or holds one that does: a graph, an attribute, a function.
+    struct container_record {
+        std::uint32_t begin = 0; ///< of the content, behind the length
+        std::uint32_t size = 0;
+        id graph = no_id;
+        id parent = no_id;  ///< container around this one, where that is not a node
+        id owner = no_id;   ///< node around this one
+        id ends_before = 0; ///< nodes that end before this message does
+    };
+
+    struct node_record {
+        std::uint32_t begin = 0; ///< of the content, behind the length
+        std::uint32_t size = 0;
+        text_ref name;
+        id op = no_id;
+        id container = no_id;
+        id position = 0;
+        id first_input = 0;
+        id first_output = 0;
+    };
+
+    struct operator_record {
+        text_ref type;
+        text_ref domain;
+        text_ref overload;
+        id callee = no_id;
+    };
+
+    const char* base_ = nullptr;
+    std::int64_t ir_version_ = 0;
+    text_ref producer_name_;
+    text_ref producer_version_;
+    std::vector<opset_import> opsets_;
+    std::vector<node_record> nodes_;
+    std::vector<operator_record> operators_;
+    std::vector<container_record> containers_;
+    std::vector<graph_record> graphs_;
+    std::vector<function_record> functions_;
+    std::vector<id> inputs_;
+    std::vector<text_ref> value_names_;
+    std::vector<value_kind> value_kinds_;
+    std::vector<id> value_graphs_;
+    std::vector<id> producers_;
+    std::vector<id> redefined_;
+    id result_count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_ONNX_MODEL_HPP

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_SUMMARY_HPP
+#define STEMMA_ONNX_SUMMARY_HPP
+
+#include <stemma/algorithm/accuracy.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/dialect.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/tagger.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What there is to say of a tagged model as a whole (`stemma.summary/1`).
+struct tag_summary {
+    std::string model;
+    std::size_t nodes = 0;
+    std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
+                            ///< root because nothing is known
+    std::size_t values = 0;
+    std::size_t values_tagged = 0;
+    std::size_t initializers = 0;
+    std::size_t modules = 0;
+    std::size_t conflicts = 0;
+    std::size_t dropped = 0;
+    std::array<std::size_t, provenance_count> provenance{};
+    std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
+    std::map<std::string, std::size_t> dialects;
+    std::size_t full_scope = 0; ///< nodes whose metadata or name gives path and class
+    std::size_t path_only = 0;  ///< nodes whose name gives a path
+    std::size_t name_only = 0;  ///< nodes that say no more than their operator
+    std::optional<accuracy> against_oracle;
+    std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
+    double seconds = 0;
+
+    [[nodiscard]] double coverage() const noexcept {
+        return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
+    }
+};
+
+/// Complexity: O(nodes + values + length of the tags).
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects) {
+    tag_summary summary;
+    summary.nodes = model.node_count();
+    summary.values = model.value_count();
+    summary.values_tagged = model.value_count();
+    summary.modules = modules.size();
+    summary.conflicts = found.conflicts.size();
+    summary.dropped = found.dropped;
+    for (id value = 0; value < model.value_count(); ++value) {
+        summary.initializers += model.is_initializer(value) ? 1U : 0U;
+    }
+    std::vector<std::size_t> by_module(modules.size());
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto& made = found.attributions[node];
+        ++summary.provenance[static_cast<std::size_t>(made.source)];
+        summary.tagged += made.source == provenance::root ? 0U : 1U;
+        ++by_module[found.selected(node)];
+        if (dialects.of[node] != dialect::none) {
+            ++summary.dialects[std::string(to_string(dialects.of[node]))];
+        }
+        switch (dialects.quality[node]) {
+        case scope_quality::path_and_class:
+            ++summary.full_scope;
+            break;
+        case scope_quality::path:
+            ++summary.path_only;
+            break;
+        case scope_quality::operator_only:
+            ++summary.name_only;
+            break;
+        }
+    }
+    for (id m = 0; m < modules.size(); ++m) {
+        if (by_module[m] > 0) {
+            summary.tags.emplace_back(found.tags.text(m), by_module[m]);
+        }
+    }
+    std::stable_sort(summary.tags.begin(), summary.tags.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return summary;
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
+    json.member("exact", counts.exact);
+    json.member("ancestor", counts.ancestor);
+    json.member("descendant", counts.descendant);
+    json.member("contaminated", counts.contaminated);
+    json.member("missing", counts.missing);
+}
+
+} // namespace detail
+
+/// Writes the members of a summary into an object that is open.
+template <text_sink Sink>
+void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
+    json.member("model", summary.model);
+    json.member("nodes", summary.nodes);
+    json.member("tagged", summary.tagged);
+    json.member("coverage", summary.coverage());
+    json.key("provenance");
+    json.begin_object(true);
+    for (std::size_t p = 0; p < provenance_count; ++p) {
+        if (summary.provenance[p] > 0) {
+            json.member(to_string(static_cast<provenance>(p)), summary.provenance[p]);
+        }
+    }
+    json.end_object();
+    json.key("tags");
+    json.begin_object();
+    for (const auto& [tag, nodes] : summary.tags) {
+        json.member(tag, nodes);
+    }
+    json.end_object();
+    json.member("values", summary.values);
+    json.member("values_tagged", summary.values_tagged);
+    json.member("initializers", summary.initializers);
+    json.member("modules", summary.modules);
+    json.member("conflicts", summary.conflicts);
+    json.key("dialects");
+    json.begin_object(true);
+    for (const auto& [dialect, nodes] : summary.dialects) {
+        json.member(dialect, nodes);
+    }
+    json.end_object();
+    json.key("scope_quality");
+    json.begin_object(true);
+    json.member("full", summary.full_scope);
+    json.member("path", summary.path_only);
+    json.member("name", summary.name_only);
+    json.end_object();
+    if (summary.against_oracle) {
+        detail::write_accuracy(json, *summary.against_oracle);
+        json.key("oracle_modules");
+        json.begin_object();
+        for (const auto& [module, counts] : summary.oracle_modules) {
+            json.key(module);
+            json.begin_object(true);
+            detail::write_accuracy(json, counts);
+            json.end_object();
+        }
+        json.end_object();
+    }
+    json.member("seconds", summary.seconds);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_SUMMARY_HPP

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
+
+#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/evidence/dialect.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/evidence_sources.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/hierarchy_metadata.hpp>
+#include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/io/capture.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/wire/read_tags.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/named_policies.hpp>
+#include <stemma/policy/policies.hpp>
+#include <stemma/policy/resolution.hpp>
+#include <stemma/tagger.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// How a file is to be attributed; texts as the policies by name take them.
+struct attribution_options {
+    std::vector<std::string> captures{};
+    std::string selection{};            ///< see `parse_selection`
+    std::vector<std::string> keep{};    ///< for the default selection
+    std::string propagation{};          ///< see `parse_propagation`
+    std::vector<std::string> sources{}; ///< provenances to use; empty: all
+    float min_confidence = 0;
+    bool recompute = false; ///< do not take over tags that the file carries
+};
+
+/// An ONNX file, opened, with everything that is known of where its nodes come from.
+///
+/// Tags that the file carries are used when they still fit it and neither captures nor options say
+/// otherwise; else all is found anew. Does not move, as its parts refer to each other.
+class attributed_model {
+public:
+    /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
+    /// name
+    ///   no policy (`refused`).
+    attributed_model(const std::string& path, attribution_options options)
+        : file_(path), model_(file_.bytes(), path), ops_(model_), options_(std::move(options)) {
+        record_ = find_model_record(model_);
+        fresh_ = record_ && record_->nodes == model_.node_count() &&
+                 record_->digest == structure_digest(model_);
+        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
+        if (use_record) {
+            adopt_options();
+        }
+        make_tree(use_record);
+        tag();
+        if (use_record) {
+            take_over_tags();
+        }
+    }
+
+    attributed_model(const attributed_model&) = delete;
+    attributed_model& operator=(const attributed_model&) = delete;
+
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+    [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+    [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
+    [[nodiscard]] const tagging& tags() const noexcept { return found_; }
+    [[nodiscard]] tagging& tags() noexcept { return found_; }
+    [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
+
+    /// Whether the tree was made from the model itself rather than from a capture.
+    [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
+    /// Whether the file was tagged, and the tags still fit it.
+    [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
+    [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+
+    /// Returns: how paths in the model lead into the tree.
+    [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
+    /// Returns: the scopes in the names of the nodes, and their modules.
+    [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
+    [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
+    [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
+    /// Returns: what could not be read of the evidence.
+    [[nodiscard]] std::span<const finding> findings() { return context().hierarchies().problems; }
+    [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
+
+    /// Returns: all that the sources claim about a node.
+    [[nodiscard]] std::vector<claim> claims_about(id node) {
+        std::vector<claim> claims;
+        sources().prepare(context()).for_each_claim(
+            node, [&](const claim& made) { claims.push_back(made); });
+        return claims;
+    }
+
+    /// Calls `f(node, claim)` for all that the sources claim.
+    template <class Function>
+    void for_each_claim(Function f) {
+        const auto prepared = sources().prepare(context());
+        for (id node = 0; node < model_.node_count(); ++node) {
+            prepared.for_each_claim(node, [&](const claim& made) { f(node, made); });
+        }
+    }
+
+    /// Returns: what `tag` writes about the whole.
+    [[nodiscard]] model_record record(const carrier_set& carriers) const {
+        model_record record;
+        record.carriers = carriers;
+        record.nodes = model_.node_count();
+        record.digest = structure_digest(model_);
+        record.from_model = tree_from_model_;
+        record.modules = modules_;
+        const auto note = [&](const char* name, std::string value) {
+            if (!value.empty()) {
+                record.options[name] = std::move(value);
+            }
+        };
+        note("select", options_.selection);
+        note("keep", join(options_.keep));
+        note("propagate", options_.propagation);
+        note("sources", join(options_.sources));
+        if (options_.min_confidence > 0) {
+            note("min-confidence", number(options_.min_confidence));
+        }
+        return record;
+    }
+
+private:
+    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
+    using source_set =
+        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                         optional_source<function_calls>, optional_source<scope_names>,
+                         optional_source<parameter_names>, optional_source<parameter_regions>,
+                         optional_source<leftovers>>;
+
+    [[nodiscard]] context_type& context() { return *context_; }
+
+    [[nodiscard]] static std::string join(const std::vector<std::string>& parts) {
+        std::string text;
+        for (const auto& part : parts) {
+            text.append(text.empty() ? "" : ",").append(part);
+        }
+        return text;
+    }
+
+    [[nodiscard]] static std::string number(float value) {
+        char digits[32];
+        return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+    }
+
+    void adopt_options() {
+        const auto take = [&](const char* name, std::string& option) {
+            const auto found = record_->options.find(name);
+            if (option.empty() && found != record_->options.end()) {
+                option = found->second;
+            }
+        };
+        std::string keep = join(options_.keep);
+        std::string sources = join(options_.sources);
+        std::string confidence;
+        take("select", options_.selection);
+        take("keep", keep);
+        take("propagate", options_.propagation);
+        take("sources", sources);
+        take("min-confidence", confidence);
+        options_.keep = split_list(keep);
+        options_.sources = split_list(sources);
+        if (options_.min_confidence == 0) {
+            std::from_chars(confidence.data(), confidence.data() + confidence.size(),
+                            options_.min_confidence);
+        }
+    }
+
+    void make_tree(bool use_record) {
+        if (!options_.captures.empty()) {
+            read_captures();
+        } else if (use_record && !record_->from_model) {
+            modules_ = std::move(record_->modules);
+        } else {
+            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name));
+            modules_ = std::move(rebuilt.modules);
+            tree_from_model_ = true;
+            context_.emplace(ops_, modules_);
+            std::move(rebuilt).teach(*context_);
+            return;
+        }
+        context_.emplace(ops_, modules_);
+    }
+
+    void read_captures() {
+        capture_reader reader;
+        for (const auto& path : options_.captures) {
+            const mapped_file capture(path);
+            reader.read(capture.bytes(), path);
+        }
+        if (!reader.has_modules()) {
+            STEMMA_THROW(
+                error(error_code::malformed, options_.captures.front(), "", "holds no modules"));
+        }
+        modules_ = reader.tree();
+    }
+
+    [[noreturn]] void refuse(std::string_view what, std::string_view text) const {
+        STEMMA_THROW(error(error_code::refused, "", what,
+                           "'" + std::string(text) + "' is none that is known"));
+    }
+
+    [[nodiscard]] source_set sources() const {
+        const auto on = [&](provenance p) {
+            return options_.sources.empty() ||
+                   std::find(options_.sources.begin(), options_.sources.end(), to_string(p)) !=
+                       options_.sources.end();
+        };
+        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                          {{}, on(provenance::parameter)}, {{}, on(provenance::parameter)},
+                          {{}, on(provenance::leftover)});
+    }
+
+    void tag() {
+        auto selection = parse_selection(options_.selection);
+        if (!selection) {
+            refuse("selection", options_.selection);
+        }
+        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
+            standard->keep = options_.keep;
+        }
+        const auto propagation = parse_propagation(options_.propagation);
+        if (!propagation) {
+            refuse("propagation", options_.propagation);
+        }
+        for (const auto& source : options_.sources) {
+            const auto known = parse_provenance(source);
+            if (!known || !is_evidence(*known)) {
+                refuse("source of evidence", source);
+            }
+        }
+        found_ = tag_operators(context(), policies{sources(), by_trust{options_.min_confidence},
+                                                   *selection, *propagation});
+    }
+
+    /// A tag that somebody changed in the file counts as that somebody's word.
+    void take_over_tags() {
+        const auto carried = read_carried_modules(model_, modules_, found_.tags);
+        for (id node = 0; node < carried.size(); ++node) {
+            auto& made = found_.attributions[node];
+            if (carried[node] == no_id || carried[node] == made.module ||
+                (found_.tags.is_selected(carried[node]) &&
+                 found_.tags.selected(made.module) == carried[node] &&
+                 !read_carried_tags(model_, node).module)) {
+                continue;
+            }
+            made = {carried[node], no_id, 1, provenance::metadata, false};
+            found_.tag_sets[node] = found_.tags.selected(carried[node]);
+        }
+    }
+
+    mapped_file file_;
+    wire_model model_;
+    onnx_operators<wire_model> ops_;
+    attribution_options options_;
+    std::optional<model_record> record_;
+    bool fresh_ = false;
+    bool tree_from_model_ = false;
+    module_tree modules_;
+    std::optional<context_type> context_;
+    tagging found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP

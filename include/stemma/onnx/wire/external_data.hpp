@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
+#define STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace stemma {
+
+/// What happens to the files that hold a model's weights when the model goes to another folder.
+enum class data_placement : std::uint8_t {
+    keep, ///< nothing: they stay where they are
+    link, ///< a hard link beside the new model
+    copy, ///< a copy beside the new model
+};
+
+[[nodiscard]] constexpr std::optional<data_placement>
+parse_data_placement(std::string_view name) noexcept {
+    return name == "keep"   ? std::optional(data_placement::keep)
+           : name == "link" ? std::optional(data_placement::link)
+           : name == "copy" ? std::optional(data_placement::copy)
+                            : std::nullopt;
+}
+
+/// Whether an external-data location stays inside of the model's folder.
+[[nodiscard]] inline bool is_inside_folder(std::string_view location) {
+    const std::filesystem::path path(location);
+    return !location.empty() && !path.is_absolute() &&
+           std::find(path.begin(), path.end(), "..") == path.end() &&
+           location.find('\0') == location.npos;
+}
+
+/// Returns: the files that hold external data of initializers, as the model names them, sorted.
+/// Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
+    std::vector<std::string> files;
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        if (header.external) {
+            files.emplace_back(header.location);
+        }
+    }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return files;
+}
+
+/// Puts the files with a model's external data beside `output`, when that is in another folder.
+///
+/// A file that is there already is left alone when it is the same one, and refused otherwise.
+/// Throws: `error`: `refused` for a location outside of the model's folder, `cannot_read` for a
+///   missing file, `cannot_write`.
+inline void place_external_data(const wire_model& model, const std::string& output,
+                                data_placement placement) {
+    namespace fs = std::filesystem;
+    if (placement == data_placement::keep) {
+        return;
+    }
+    const auto from_folder = fs::absolute(model.file()).parent_path();
+    const auto to_folder = fs::absolute(output).parent_path();
+    for (const auto& location : external_files(model)) {
+        if (!is_inside_folder(location)) {
+            STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
+                               "'" + location + "' is outside of the model's folder"));
+        }
+        const auto from = from_folder / location;
+        const auto to = to_folder / location;
+        std::error_code failed;
+        if (!fs::is_regular_file(from, failed)) {
+            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is no file"));
+        }
+        if (fs::equivalent(from, to, failed)) {
+            continue;
+        }
+        fs::create_directories(to.parent_path(), failed);
+        failed.clear();
+        placement == data_placement::link ? fs::create_hard_link(from, to, failed)
+                                          : static_cast<void>(fs::copy_file(from, to, failed));
+        if (failed) {
+            STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP

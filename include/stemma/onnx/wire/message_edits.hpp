@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+#define STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: how many bytes a varint takes in minimal form.
+[[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
+    std::size_t size = 1;
+    for (; value >= 0x80; value >>= 7U) {
+        ++size;
+    }
+    return size;
+}
+
+inline void append_varint(std::uint64_t value, std::string& out) {
+    for (; value >= 0x80; value >>= 7U) {
+        out.push_back(static_cast<char>(value | 0x80U));
+    }
+    out.push_back(static_cast<char>(value));
+}
+
+/// Appends the tag of a field of bytes.
+inline void append_tag(std::uint32_t field, std::string& out) {
+    append_varint(field << 3U | 2U, out);
+}
+
+/// Appends a field of bytes: tag, length, content.
+inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
+    append_tag(field, out);
+    append_varint(content.size(), out);
+    out.append(content);
+}
+
+/// Returns: where the length in front of a message's content starts; it ends where that begins.
+[[nodiscard]] inline std::uint32_t length_position(const char* base,
+                                                   std::uint32_t content) noexcept {
+    auto at = content - 1;
+    while (at > 0 && static_cast<unsigned char>(base[at - 1]) >= 0x80U) {
+        --at;
+    }
+    return at;
+}
+
+} // namespace detail
+
+/// Replaces `removed` bytes of a file at `at` by `text`.
+struct edit {
+    std::uint32_t at = 0;
+    std::uint32_t removed = 0;
+    std::string_view text;
+};
+
+/// What changes inside one message, in file order: a list that is filled, read and cleared again.
+class message_edits {
+public:
+    void clear() noexcept {
+        records_.clear();
+        text_.clear();
+        growth_ = 0;
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
+
+    /// Returns: by how many bytes the content grows; negative when it shrinks.
+    [[nodiscard]] std::int64_t growth() const noexcept { return growth_; }
+
+    /// Requires: edits are reported in file order and do not overlap.
+    void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
+        records_.push_back({begin, end - begin, static_cast<std::uint32_t>(text_.size()),
+                            static_cast<std::uint32_t>(text.size())});
+        text_.append(text);
+        growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
+    }
+
+    void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
+    void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
+
+    /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
+    void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
+                         std::string_view content) {
+        std::string length;
+        detail::append_varint(content.size(), length);
+        replace(detail::length_position(base, begin), begin, length);
+        replace(begin, end, content);
+    }
+
+    /// Calls `f(edit)` in file order. The texts are valid until the next change.
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& r : records_) {
+            f(edit{r.at, r.removed, std::string_view(text_).substr(r.text, r.size)});
+        }
+    }
+
+private:
+    struct record {
+        std::uint32_t at;
+        std::uint32_t removed;
+        std::uint32_t text;
+        std::uint32_t size;
+    };
+
+    std::vector<record> records_;
+    std::string text_;
+    std::int64_t growth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_TAG_MODEL_HPP
+#define STEMMA_ONNX_WIRE_TAG_MODEL_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/tag_texts.hpp>
+#include <stemma/onnx/value_tags.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/tag_edits.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/carrier.hpp>
+#include <stemma/tagger.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: the value of a metadata entry of the model, if it has one.
+[[nodiscard]] inline std::optional<std::string_view> find_model_metadata(const wire_model& model,
+                                                                         std::string_view key) {
+    std::optional<std::string_view> found;
+    model.for_each_model_metadata([&](std::string_view name, std::string_view value) {
+        if (name == key) {
+            found = value;
+        }
+    });
+    return found;
+}
+
+/// Returns: what the model says of its tags, if it was tagged.
+/// Throws: `error` of `error_code::malformed` when that is damaged.
+[[nodiscard]] inline std::optional<model_record> find_model_record(const wire_model& model) {
+    const auto text = find_model_metadata(model, model_key);
+    return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
+}
+
+namespace detail {
+
+[[nodiscard]] inline bool has_our_namespaces(const wire_model& model) {
+    const auto record = find_model_metadata(model, model_key);
+    return record && records_namespaces(*record);
+}
+
+} // namespace detail
+
+/// Takes everything of stemma out of a model. A `model_editor`.
+class strip_editor {
+public:
+    explicit strip_editor(const wire_model& model)
+        : edits_(model, detail::has_our_namespaces(model)) {}
+
+    void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
+        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props, {},
+                             edits);
+    }
+    void edit_value_info(const value_info_ref& info, message_edits& edits) const {
+        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props, {},
+                             edits);
+    }
+    void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
+
+private:
+    tag_edits edits_;
+};
+
+/// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
+///
+/// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
+/// `tag_values` is set; the record goes to the model's metadata.
+template <carrier_policy Carrier>
+class tag_editor {
+public:
+    /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
+    /// Complexity: O(values + inputs) for the tags of values.
+    tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
+               const Carrier& carrier, bool tag_values, std::string_view record,
+               std::string_view table)
+        : found_(&found)
+        , carrier_(carrier)
+        , texts_(modules, found)
+        , edits_(model, detail::has_our_namespaces(model)) {
+        if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
+            value_tags_ = find_value_tags(model, modules, found);
+        }
+        constexpr auto metadata = detail::onnx_fields::model::metadata_props;
+        wire_carrier_sink::append_entry(metadata, model_key, record, added_to_model_);
+        if (!table.empty()) {
+            wire_carrier_sink::append_entry(metadata, tag_table_key, table, added_to_model_);
+        }
+    }
+
+    void edit_node(id node, message_edits& edits) {
+        const auto module = found_->attributions[node].module;
+        const auto tags = found_->tag_sets[node];
+        if (module != last_module_ || tags != last_tags_) {
+            last_module_ = module;
+            last_tags_ = tags;
+            sink_.clear();
+            carrier_.write(texts_.of_operator(node), sink_);
+        }
+        edits_.edit_node(node, &sink_, edits);
+    }
+
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
+        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props,
+                             tags_of(tensor.value), edits);
+    }
+
+    void edit_value_info(const value_info_ref& info, message_edits& edits) {
+        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props,
+                             tags_of(info.value), edits);
+    }
+
+    void edit_model(message_edits& edits) const { edits_.edit_model(added_to_model_, edits); }
+
+private:
+    [[nodiscard]] std::string_view tags_of(id value) {
+        return value < value_tags_.size() ? texts_.as_json(value_tags_[value]) : std::string_view{};
+    }
+
+    const tagging* found_;
+    Carrier carrier_;
+    tag_texts texts_;
+    tag_edits edits_;
+    wire_carrier_sink sink_;
+    id last_module_ = no_id;
+    id_set last_tags_ = no_id;
+    std::vector<id_set> value_tags_;
+    std::string added_to_model_;
+};
+
+/// Returns: the table that the `model` carrier writes.
+[[nodiscard]] inline recorded_tags to_table(const tagging& found) {
+    recorded_tags table;
+    for (id v = 0; v < found.attributions.size(); ++v) {
+        table.module.push_back(found.attributions[v].module);
+        if (found.pool.size_of(found.tag_sets[v]) > 1) {
+            found.pool.for_each(found.tag_sets[v], [&](id m) { table.several[v].push_back(m); });
+        }
+    }
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TAG_MODEL_HPP

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+#define STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The types of values: as the file declares them, and as somebody else adds them.
+///
+/// A type is the bytes of a TypeProto.
+class value_types {
+public:
+    /// Complexity: O(value infos + values).
+    explicit value_types(const wire_model& model)
+        : model_(&model), declared_(model.value_count(), no_id) {
+        const auto infos = model.value_infos();
+        for (id i = 0; i < infos.size(); ++i) {
+            if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
+                declared_[infos[i].value] = i;
+            }
+        }
+    }
+
+    /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
+    [[nodiscard]] std::optional<message_ref> declaration(id value) const {
+        return declared_[value] == no_id
+                   ? std::nullopt
+                   : std::optional(model_->value_infos()[declared_[value]].message);
+    }
+
+    /// Adds what inference, or a capture, says of a value.
+    void add(id value, std::string type) {
+        if (is_complete(type)) {
+            added_.emplace_back(value, std::move(type));
+            sorted_ = false;
+        }
+    }
+
+    /// Returns: the type of a value; nothing when element type or rank is unknown.
+    [[nodiscard]] std::optional<std::string_view> type_of(id value) {
+        if (declared_[value] != no_id) {
+            return type_in(model_->value_infos()[declared_[value]]);
+        }
+        if (!sorted_) {
+            std::stable_sort(added_.begin(), added_.end(),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
+            sorted_ = true;
+        }
+        const auto found =
+            std::lower_bound(added_.begin(), added_.end(), value,
+                             [](const auto& entry, id wanted) { return entry.first < wanted; });
+        if (found == added_.end() || found->first != value) {
+            return std::nullopt;
+        }
+        return std::string_view(found->second);
+    }
+
+    /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
+    /// optional.
+    [[nodiscard]] static bool is_complete(std::string_view type) {
+        // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
+        constexpr std::uint32_t tensor = 1;
+        constexpr std::uint32_t sparse = 8;
+        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
+        bool complete = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(tensor) || field.is_bytes(sparse)) {
+                bool typed = false;
+                bool ranked = false;
+                auto parts = fields.inner(field);
+                for (wire_field part; parts.next(part);) {
+                    typed = typed || (part.is(1, wire_type::varint) && part.value != 0);
+                    ranked = ranked || part.is_bytes(2);
+                }
+                complete = typed && ranked;
+            } else if (field.is_bytes(4) || field.is_bytes(5) || field.is_bytes(9)) {
+                complete = true;
+            }
+        }
+        return complete;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
+        std::string_view type;
+        auto fields = model_->reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                type = fields.text(field);
+            }
+        }
+        return type;
+    }
+
+    const wire_model* model_;
+    std::vector<id> declared_; // by value: place among the value infos
+    std::vector<std::pair<id, std::string>> added_;
+    bool sorted_ = true;
+};
+
+/// Returns: the TypeProto of a tensor with an element type and extents.
+[[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
+    std::string shape;
+    for (auto dim : header.dims) {
+        std::string extent;
+        detail::append_varint(1U << 3U, extent); // dim_value
+        detail::append_varint(static_cast<std::uint64_t>(dim), extent);
+        detail::append_field(1, extent, shape);
+    }
+    std::string tensor;
+    detail::append_varint(1U << 3U, tensor); // elem_type
+    detail::append_varint(static_cast<std::uint64_t>(header.data_type), tensor);
+    detail::append_field(2, shape, tensor);
+    std::string type;
+    detail::append_field(1, tensor, type);
+    return type;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_TYPES_HPP

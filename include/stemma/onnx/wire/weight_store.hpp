@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+#define STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// One file with the data of tensors that several models share: each tensor is written once.
+class weight_store {
+public:
+    /// Where a tensor's data stand in the file.
+    struct place {
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+    };
+
+    /// `source` is the file of the model; `location` is how the models call the store.
+    weight_store(const wire_model& model, const mapped_file& source, std::string location)
+        : model_(&model), source_(&source), location_(std::move(location)) {}
+
+    [[nodiscard]] const std::string& location() const noexcept { return location_; }
+    [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
+
+    /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
+    /// of the model's file, will be.
+    place add_inline(std::size_t tensor, std::uint32_t begin, std::uint32_t size) {
+        return add(tensor, {"", begin, size});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
+    /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
+    place add_external(std::size_t tensor, const tensor_header& header) {
+        const auto& file = external_file(header.location);
+        const auto size = file.bytes().size();
+        const auto length = header.length != 0      ? header.length
+                            : header.offset <= size ? size - header.offset
+                                                    : 0;
+        if (header.offset > size || length > size - header.offset) {
+            STEMMA_THROW(error(error_code::malformed, file.path(), "",
+                               "ends before the data of tensor " + std::to_string(tensor)));
+        }
+        return add(tensor, {std::string(header.location), header.offset, length});
+    }
+
+    /// Writes all data to `path`.
+    /// Complexity: O(bytes), from file to file.
+    void write(const std::string& path, bool sync) const {
+        output_file output(path);
+        std::uint64_t at = 0;
+        for (const auto& p : pieces_) {
+            output.write(std::string(p.at - at, '\0'));
+            const auto& from = p.from.file.empty() ? *source_ : *files_.at(p.from.file);
+            output.copy(from, p.from.offset, p.from.length);
+            at = p.at + p.from.length;
+        }
+        output.commit(sync);
+    }
+
+private:
+    // Page-aligned data can be mapped by runtimes; 64 bytes are enough for vector loads.
+    static constexpr std::uint64_t alignment = 64;
+
+    struct origin {
+        std::string file; // "" for the model's own
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+    };
+
+    struct piece {
+        origin from;
+        std::uint64_t at = 0;
+    };
+
+    place add(std::size_t tensor, origin from) {
+        const auto known = placed_.find(tensor);
+        if (known != placed_.end()) {
+            return known->second;
+        }
+        const auto at = (end_ + alignment - 1) / alignment * alignment;
+        end_ = at + from.length;
+        const place made{at, from.length};
+        pieces_.push_back({std::move(from), at});
+        placed_.emplace(tensor, made);
+        return made;
+    }
+
+    const mapped_file& external_file(std::string_view location) {
+        auto& file = files_[std::string(location)];
+        if (!file) {
+            if (!is_inside_folder(location)) {
+                STEMMA_THROW(
+                    error(error_code::malformed, model_->file(), "external data",
+                          "'" + std::string(location) + "' is outside of the model's folder"));
+            }
+            const auto path = std::filesystem::path(model_->file()).parent_path() / location;
+            file = std::make_unique<mapped_file>(path.string());
+        }
+        return *file;
+    }
+
+    const wire_model* model_;
+    const mapped_file* source_;
+    std::string location_;
+    std::map<std::string, std::unique_ptr<mapped_file>> files_;
+    std::unordered_map<std::size_t, place> placed_;
+    std::vector<piece> pieces_;
+    std::uint64_t end_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP

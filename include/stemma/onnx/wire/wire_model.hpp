@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_WIRE_MODEL_HPP
+#define STEMMA_ONNX_WIRE_WIRE_MODEL_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/model_tables.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A message inside the file: the content lies in [begin, begin + size), behind tag and length.
+struct message_ref {
+    std::uint32_t begin = 0;
+    std::uint32_t size = 0;
+    id container = no_id; ///< the message around it
+};
+
+/// An initializer's message, or that of the values of a sparse one.
+struct tensor_ref {
+    message_ref message;
+    id graph = no_id;
+    text_ref name;
+    id value = no_id;
+    bool sparse = false;
+};
+
+/// A ValueInfoProto: input, output or value_info of a graph or function.
+struct value_info_ref {
+    message_ref message;
+    id graph = no_id;
+    text_ref name;
+    id value = no_id;        ///< `no_id` when the graph defines none of this name
+    std::uint32_t field = 0; ///< number of the field in the graph
+};
+
+/// The structure of an ONNX file, read from its bytes in one pass. Tensor data is not touched.
+///
+/// Reads what protobuf's own parser would make of the bytes, newer fields included: fields in any
+/// order, repeated ones merged, unknown ones passed over. `training_info` is left alone.
+class wire_model : public model_tables {
+public:
+    /// Requires: `bytes` outlives the model. `file` names it in errors.
+    /// Throws: `error` when the bytes are no model (`malformed`), or are 4 GiB or more, or nest
+    /// bodies
+    ///   deeper than protobuf allows (`unsupported`).
+    /// Complexity: O(bytes that are not tensor data).
+    explicit wire_model(std::string_view bytes, std::string file = "model")
+        : bytes_(bytes), file_(std::move(file)) {
+        if (bytes.size() > 0xffff'ffffU) {
+            STEMMA_THROW(error(error_code::unsupported, file_, "",
+                               "larger than 4 GiB; protobuf itself ends at 2 GiB"));
+        }
+        base_ = bytes.data();
+        if (bytes.empty()) {
+            STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
+        }
+        add_graph(graph_kind::main);
+        scan_model();
+        const auto bound = finish();
+        for (auto& tensor : tensors_) {
+            tensor.value = bound[tensor.value];
+        }
+        for (auto& info : value_infos_) {
+            info.value = bound[info.value];
+        }
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+    [[nodiscard]] const std::string& file() const noexcept { return file_; }
+
+    [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
+        return {base_, message.begin, message.begin + message.size, file_};
+    }
+    [[nodiscard]] message_ref message(id node) const noexcept {
+        return {nodes_[node].begin, nodes_[node].size, nodes_[node].container};
+    }
+
+    [[nodiscard]] std::span<const tensor_ref> tensors() const noexcept { return tensors_; }
+    [[nodiscard]] std::span<const value_info_ref> value_infos() const noexcept {
+        return value_infos_;
+    }
+    /// The `metadata_props` entries of the model itself.
+    [[nodiscard]] std::span<const message_ref> model_metadata() const noexcept {
+        return model_metadata_;
+    }
+
+    /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
+    [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
+    [[nodiscard]] bool has_metadata(id node) const noexcept {
+        return (holds_text_[node] & holds_metadata) != 0;
+    }
+
+    using onnx_model::container_record;
+    [[nodiscard]] std::span<const container_record> containers() const noexcept {
+        return containers_;
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of the model itself, in file order.
+    template <class Function>
+    void for_each_model_metadata(Function f) const {
+        for (const auto& entry : model_metadata_) {
+            const wire_field field{0,           wire_type::bytes,         0,
+                                   entry.begin, entry.begin + entry.size, 0};
+            const auto [key, value] = read_entry(reader(entry), field);
+            f(key, value);
+        }
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of a node, in file order.
+    template <class Function>
+    void for_each_metadata(id node, Function f) const {
+        if (!has_metadata(node)) {
+            return;
+        }
+        auto fields = reader(message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::metadata_props)) {
+                const auto [key, value] = read_entry(fields, field);
+                f(key, value);
+            }
+        }
+    }
+
+    /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
+    template <class Function>
+    void for_each_value_metadata(Function f) const {
+        const auto read = [&](message_ref message, id value, std::uint32_t metadata_field) {
+            auto fields = reader(message);
+            for (wire_field field; value != no_id && fields.next(field);) {
+                if (field.is_bytes(metadata_field)) {
+                    const auto [key, text] = read_entry(fields, field);
+                    f(value, key, text);
+                }
+            }
+        };
+        for (auto i : described_tensors_) {
+            read(tensors_[i].message, tensors_[i].value,
+                 detail::onnx_fields::tensor::metadata_props);
+        }
+        for (auto i : described_infos_) {
+            read(value_infos_[i].message, value_infos_[i].value,
+                 detail::onnx_fields::value_info::metadata_props);
+        }
+    }
+
+    /// Returns: key and value of a StringStringEntryProto.
+    [[nodiscard]] static std::pair<std::string_view, std::string_view>
+    read_entry(const wire_reader& around, const wire_field& field) {
+        std::pair<std::string_view, std::string_view> entry;
+        auto fields = around.inner(field);
+        for (wire_field inside; fields.next(inside);) {
+            if (inside.is_bytes(detail::onnx_fields::entry::key)) {
+                entry.first = fields.text(inside);
+            } else if (inside.is_bytes(detail::onnx_fields::entry::value)) {
+                entry.second = fields.text(inside);
+            }
+        }
+        return entry;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_opset = detail::onnx_fields::opset;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+    using at_attribute = detail::onnx_fields::attribute;
+    using at_tensor = detail::onnx_fields::tensor;
+    using at_function = detail::onnx_fields::function;
+
+    static constexpr std::uint8_t holds_metadata = 1;
+    static constexpr std::uint8_t holds_doc_string = 2;
+    static constexpr std::uint8_t holds_our_attribute = 4;
+
+    // What a node needs to remember while its bodies are read.
+    struct node_frame {
+        std::vector<text_ref> inputs;
+        std::vector<text_ref> outputs;
+        std::vector<wire_field> attributes; // those that hold graphs
+    };
+
+    // Protobuf gives up behind 100 nested messages: those of 33 bodies, each with the node and the
+    // attribute around it, and the main graph. The innermost may have no nodes then.
+    static constexpr std::size_t max_nesting = 33;
+
+    [[nodiscard]] static text_ref ref(const wire_field& field) noexcept {
+        return {field.content, field.size()};
+    }
+
+    void scan_model() {
+        wire_reader fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        bool has_graph = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                has_graph = true;
+                scan_graph_part(fields.inner(field), field, 0, no_id);
+            } else if (field.is_bytes(at_model::functions)) {
+                scan_function(fields, field);
+            } else if (field.is_bytes(at_model::opset_import)) {
+                scan_opset(fields.inner(field));
+            } else if (field.is(at_model::ir_version, wire_type::varint)) {
+                ir_version_ = static_cast<std::int64_t>(field.value);
+            } else if (field.is_bytes(at_model::producer_name)) {
+                producer_name_ = ref(field);
+            } else if (field.is_bytes(at_model::producer_version)) {
+                producer_version_ = ref(field);
+            } else if (field.is_bytes(at_model::metadata_props)) {
+                model_metadata_.push_back({field.content, field.size(), no_id});
+            }
+        }
+        if (!has_graph) {
+            STEMMA_THROW(
+                error(error_code::malformed, file_, "", "not an ONNX model: it has no graph"));
+        }
+    }
+
+    void scan_opset(wire_reader fields) {
+        opset_import import;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_opset::domain)) {
+                import.domain = fields.text(field);
+            } else if (field.is(at_opset::version, wire_type::varint)) {
+                import.version = static_cast<std::int64_t>(field.value);
+            }
+        }
+        opsets_.push_back(import);
+    }
+
+    id begin_container(const wire_field& field, id g, id parent) {
+        containers_.push_back({field.content, field.size(), g, parent, no_id, 0});
+        return static_cast<id>(containers_.size() - 1);
+    }
+
+    void end_container(id c) { containers_[c].ends_before = node_count(); }
+
+    void scan_graph_part(wire_reader fields, const wire_field& where, id g, id parent) {
+        const auto container = begin_container(where, g, parent);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::node)) {
+                scan_node(fields.inner(field), field, container);
+            } else if (field.is_bytes(at_graph::initializer)) {
+                scan_tensor(fields, field, container);
+            } else if (field.is_bytes(at_graph::sparse_initializer)) {
+                scan_sparse_tensor(fields.inner(field), field, container);
+            } else if (field.is_bytes(at_graph::name)) {
+                graph_at(g).name = ref(field);
+            } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
+                       field.is_bytes(at_graph::value_info)) {
+                scan_value_info(fields.inner(field), field, container);
+            }
+        }
+        end_container(container);
+    }
+
+    void scan_value_info(wire_reader fields, const wire_field& where, id container) {
+        value_info_ref info;
+        info.message = {where.content, where.size(), container};
+        info.graph = containers_[container].graph;
+        info.field = where.number;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::name)) {
+                info.name = ref(field);
+            } else if (field.is_bytes(detail::onnx_fields::value_info::metadata_props)) {
+                note_described(described_infos_, value_infos_.size());
+            }
+        }
+        const bool in_function = graph_at(info.graph).kind == graph_kind::function;
+        info.value = in_function                        ? add_mention(info.graph, info.name)
+                     : where.number == at_graph::input  ? add_graph_input(info.graph, info.name)
+                     : where.number == at_graph::output ? add_graph_output(info.graph, info.name)
+                                                        : add_mention(info.graph, info.name);
+        value_infos_.push_back(info);
+    }
+
+    static void note_described(std::vector<id>& list, std::size_t i) {
+        if (list.empty() || list.back() != i) {
+            list.push_back(static_cast<id>(i));
+        }
+    }
+
+    void scan_tensor(const wire_reader& around, const wire_field& where, id container) {
+        tensor_ref tensor;
+        tensor.message = {where.content, where.size(), container};
+        tensor.graph = containers_[container].graph;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_tensor::name)) {
+                tensor.name = ref(field);
+            } else if (field.is_bytes(at_tensor::metadata_props)) {
+                note_described(described_tensors_, tensors_.size());
+            }
+        }
+        tensor.value = add_initializer(tensor.graph, tensor.name, false);
+        tensors_.push_back(tensor);
+    }
+
+    void scan_sparse_tensor(wire_reader fields, const wire_field& where, id container) {
+        const auto outer = begin_container(where, containers_[container].graph, container);
+        const auto g = containers_[container].graph;
+        tensor_ref tensor;
+        tensor.graph = g;
+        tensor.sparse = true;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
+                tensor.message = {field.content, field.size(), outer};
+                auto inner = fields.inner(field);
+                for (wire_field inside; inner.next(inside);) {
+                    if (inside.is_bytes(at_tensor::name)) {
+                        tensor.name = ref(inside);
+                    } else if (inside.is_bytes(at_tensor::metadata_props)) {
+                        note_described(described_tensors_, tensors_.size());
+                    }
+                }
+            }
+        }
+        end_container(outer);
+        if (tensor.message.container != no_id) {
+            tensor.value = add_initializer(g, tensor.name, true);
+            tensors_.push_back(tensor);
+        }
+    }
+
+    void scan_node(wire_reader fields, const wire_field& where, id container) {
+        if (depth_ == frames_.size()) {
+            frames_.emplace_back();
+        }
+        auto& frame = frames_[depth_];
+        frame.inputs.clear();
+        frame.outputs.clear();
+        frame.attributes.clear();
+        node_record node;
+        node.begin = where.content;
+        node.size = where.size();
+        node.container = container;
+        operator_record op;
+        std::uint8_t holds = 0;
+        for (wire_field field; fields.next(field);) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_node::input:
+                frame.inputs.push_back(ref(field));
+                break;
+            case at_node::output:
+                frame.outputs.push_back(ref(field));
+                break;
+            case at_node::name:
+                node.name = ref(field);
+                break;
+            case at_node::op_type:
+                op.type = ref(field);
+                break;
+            case at_node::attribute:
+                holds |= look_at_attribute(fields.inner(field), field, frame);
+                break;
+            case at_node::doc_string:
+                holds |= holds_doc_string;
+                break;
+            case at_node::domain:
+                op.domain = ref(field);
+                break;
+            case at_node::overload:
+                op.overload = ref(field);
+                break;
+            case at_node::metadata_props:
+                holds |= holds_metadata;
+                break;
+            default:
+                break;
+            }
+        }
+        node.op = add_operator(text(op.type), text(op.domain), text(op.overload), op);
+        if (frame.attributes.empty()) {
+            add_node(node, frame.inputs, frame.outputs);
+            holds_text_.push_back(holds);
+        } else {
+            scan_bodies(frame, node, holds);
+        }
+    }
+
+    /// Notes an attribute that holds graphs; returns whether it may be one of ours.
+    std::uint8_t look_at_attribute(wire_reader fields, const wire_field& where, node_frame& frame) {
+        bool holds_graph = false;
+        bool ours = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::name)) {
+                const auto name = fields.text(field);
+                ours = name == "source_module" || name == "hierarchy_tags";
+            } else if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
+                holds_graph = true;
+            }
+        }
+        if (holds_graph) {
+            frame.attributes.push_back(where);
+        }
+        return ours ? holds_our_attribute : std::uint8_t{0};
+    }
+
+    void scan_bodies(node_frame& frame, const node_record& node, std::uint8_t holds) {
+        if (++depth_ > max_nesting) {
+            STEMMA_THROW(error(error_code::unsupported, file_, "byte " + std::to_string(node.begin),
+                               "bodies nested deeper than protobuf allows"));
+        }
+        const auto first_graph = graph_count();
+        std::vector<id> outer_containers;
+        const wire_reader file_fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        for (const auto& attribute : frame.attributes) {
+            outer_containers.push_back(
+                begin_container(attribute, containers_[node.container].graph, no_id));
+            scan_attribute(file_fields.inner(attribute), outer_containers.back());
+            end_container(outer_containers.back());
+        }
+        --depth_;
+        const auto owner = add_node(node, frame.inputs, frame.outputs);
+        holds_text_.push_back(holds);
+        for (auto c : outer_containers) {
+            containers_[c].owner = owner;
+        }
+        for (auto g = first_graph; g < graph_count(); ++g) {
+            if (graph_at(g).owner == no_id) {
+                graph_at(g).owner = owner;
+            }
+        }
+    }
+
+    void scan_attribute(wire_reader fields, id container) {
+        text_ref name;
+        id alone = no_id;
+        id listed = 0;
+        std::vector<id> made;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::name)) {
+                name = ref(field);
+            } else if (field.is_bytes(at_attribute::g)) {
+                if (alone == no_id) {
+                    alone = add_graph(graph_kind::body);
+                    made.push_back(alone);
+                }
+                scan_graph_part(fields.inner(field), field, alone, container);
+            } else if (field.is_bytes(at_attribute::graphs)) {
+                const auto g = add_graph(graph_kind::body);
+                made.push_back(g);
+                graph_at(g).listed = true;
+                graph_at(g).attribute_index = listed++;
+                scan_graph_part(fields.inner(field), field, g, container);
+            }
+        }
+        for (auto g : made) {
+            graph_at(g).attribute = name;
+        }
+    }
+
+    void scan_function(const wire_reader& around, const wire_field& where) {
+        function_record function;
+        function.graph = add_graph(graph_kind::function);
+        graph_at(function.graph).function = static_cast<id>(functions_.size());
+        const auto container = begin_container(where, function.graph, no_id);
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_function::name:
+                function.name = ref(field);
+                break;
+            case at_function::domain:
+                function.domain = ref(field);
+                break;
+            case at_function::overload:
+                function.overload = ref(field);
+                break;
+            case at_function::input:
+                add_graph_input(function.graph, ref(field));
+                break;
+            case at_function::output:
+                add_graph_output(function.graph, ref(field));
+                break;
+            case at_function::node:
+                scan_node(fields.inner(field), field, container);
+                break;
+            case at_function::value_info:
+                scan_value_info(fields.inner(field), field, container);
+                break;
+            default:
+                break;
+            }
+        }
+        end_container(container);
+        graph_at(function.graph).name = function.name;
+        functions_.push_back(function);
+    }
+
+    std::string_view bytes_;
+    std::string file_;
+    std::vector<tensor_ref> tensors_;
+    std::vector<value_info_ref> value_infos_;
+    std::vector<message_ref> model_metadata_;
+    std::vector<id> described_tensors_; // those with metadata
+    std::vector<id> described_infos_;
+    std::vector<std::uint8_t> holds_text_;
+    std::deque<node_frame> frames_;
+    std::size_t depth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WIRE_MODEL_HPP

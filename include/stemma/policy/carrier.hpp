@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_POLICY_CARRIER_HPP
+#define STEMMA_POLICY_CARRIER_HPP
+
+#include <stemma/core/json_text.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <concepts>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// What is written about one operator.
+struct operator_tags {
+    std::string_view tag;             ///< the primary tag
+    std::string_view module;          ///< path of the deepest module; "" for the root
+    std::span<const std::string> all; ///< all tags, where there are several; else empty
+    std::string_view all_as_json;     ///< the same as a JSON array; else ""
+};
+
+/// Everything stemma writes in node, tensor, value and model metadata starts with this.
+inline constexpr std::string_view key_prefix = "pkg.stemma.";
+
+inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
+inline constexpr std::string_view module_key = "pkg.stemma.module";
+inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
+inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
+inline constexpr std::string_view model_key = "pkg.stemma.model";
+inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+inline constexpr std::string_view namespace_key = "namespace";
+
+/// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
+inline constexpr std::string_view source_module_attribute = "source_module";
+inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
+inline constexpr std::string_view attribute_mark = "pkg.stemma";
+
+/// How the last line of a doc_string starts that is ours; a JSON object follows.
+inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
+
+/// Takes what a carrier writes about one operator.
+template <class Sink>
+concept carrier_sink = requires(Sink& sink, std::string_view text,
+                                std::span<const std::string> list) {
+    sink.metadata(text, text);
+    sink.attribute(text, text);
+    sink.attribute(text, list);
+    sink.doc_line(text);
+    sink.name_space(text);
+};
+
+namespace detail {
+
+/// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
+[[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
+    return record.find("\"namespace\"") < record.find("\"options\"");
+}
+
+struct carrier_sink_archetype {
+    void metadata(std::string_view, std::string_view) {}
+    void attribute(std::string_view, std::string_view) {}
+    void attribute(std::string_view, std::span<const std::string>) {}
+    void doc_line(std::string_view) {}
+    void name_space(std::string_view) {}
+};
+
+template <class P>
+concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink_archetype& sink) {
+    p.write(tags, sink);
+};
+
+} // namespace detail
+
+/// Says how tags are stored with an operator.
+///
+/// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
+///   `strip` finds them again; attributes are named as the two above.
+template <class P>
+concept carrier_policy = policy_for<P, carrier_category> && detail::has_write<P>;
+
+/// Metadata entries under `pkg.stemma.`: read by everything that lists metadata.
+struct metadata_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.metadata(source_module_key, tags.tag);
+        sink.metadata(module_key, tags.module);
+        if (!tags.all.empty()) {
+            sink.metadata(hierarchy_tags_key, tags.all_as_json);
+        }
+    }
+};
+
+/// Attributes `source_module` and `hierarchy_tags`: for tools that read attributes. The ONNX
+/// checker and ONNX Runtime refuse unknown attributes on standard operators.
+struct attribute_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.attribute(source_module_attribute, tags.tag);
+        if (!tags.all.empty()) {
+            sink.attribute(hierarchy_tags_attribute, tags.all);
+        }
+    }
+};
+
+/// One last line of the doc_string: survives a save by ONNX Runtime.
+struct doc_string_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        std::string line(doc_line_mark);
+        line.append("{\"source_module\": ");
+        append_json_string(tags.tag, line);
+        line.append(", \"module\": ");
+        append_json_string(tags.module, line);
+        if (!tags.all.empty()) {
+            line.append(", \"hierarchy_tags\": ").append(tags.all_as_json);
+        }
+        sink.doc_line(line.append("}"));
+    }
+};
+
+/// The path of the module, `encoder/layer/0`, as the metadata entry `namespace`: groups nodes in
+/// viewers that read it.
+struct namespace_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        std::string path(tags.module);
+        for (auto& c : path) {
+            c = c == '.' ? '/' : c;
+        }
+        sink.name_space(path);
+    }
+};
+
+/// Nothing on the operators: all tags stand in one table in the model's metadata.
+struct model_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags&, Sink&) const {}
+};
+
+/// Any of the carriers in the box, chosen at run time.
+struct carrier_set {
+    using policy_category = carrier_category;
+
+    bool metadata = true;
+    bool attribute = false;
+    bool doc_string = false;
+    bool name_space = false;
+    bool model = false;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        metadata ? metadata_carrier{}.write(tags, sink) : void();
+        attribute ? attribute_carrier{}.write(tags, sink) : void();
+        doc_string ? doc_string_carrier{}.write(tags, sink) : void();
+        name_space ? namespace_carrier{}.write(tags, sink) : void();
+    }
+
+    friend bool operator==(const carrier_set&, const carrier_set&) = default;
+};
+
+/// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_carrier_policy() {
+    static_assert(policy_for<P, carrier_category>,
+                  "carrier policy: add `using policy_category = stemma::carrier_category;`");
+    static_assert(detail::has_write<P>,
+                  "carrier policy: add `template <stemma::carrier_sink Sink> void write(const "
+                  "stemma::operator_tags&, Sink&) const`");
+    return carrier_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_CARRIER_HPP

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_POLICY_NAMING_HPP
+#define STEMMA_POLICY_NAMING_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/class_path_namer.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_name_modules = requires(const P& p, const Modules& modules, tag_table& tags) {
+    p.name_modules(modules, tags);
+};
+
+} // namespace detail
+
+/// Says what the tags of the selected modules look like: one segment for each.
+///
+/// Requires: `name_modules` calls `set_segment` once for every selected module; siblings below one
+///   selected module get different segments, so that a tag names exactly one module; no segment
+///   holds a `/` that is not escaped by `\`.
+template <class P, class Modules>
+concept naming_policy = policy_for<P, naming_category> && detail::has_name_modules<P, Modules>;
+
+/// Classes, and of the path as much as tells equal ones apart:
+/// `/BertModel/BertEncoder/BertLayer.0`.
+///
+/// Modules below the same selected module with the same class share a number k: the least for which
+/// the last k names of their paths differ pairwise; alone, k is 1 behind a number and else 0. The
+/// segment is the class and those names, joined by dots. Where the class is unknown the name stands
+/// for it, from the last part that is no number: `layer.0`. `\`, `/` and `.` in a class or name
+/// (and
+/// `#` in a class) are written behind a `\`; where k would pass 32, `#` and the rank among the
+/// sorted paths take the place of the names.
+/// Complexity: O(modules * k) expected, and the sorting of groups with equal classes.
+struct class_paths {
+    using policy_category = naming_category;
+
+    static constexpr std::size_t max_names = 32;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        detail::class_path_namer<Modules>(modules, tags, max_names).run();
+    }
+};
+
+/// Attribute names instead of classes, as they stand in the path: `/model/encoder/layer.0`.
+struct attribute_paths {
+    using policy_category = naming_category;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        const tree_index& tree = modules.index();
+        std::vector<std::string_view> names;
+        std::string segment;
+        for (id m = 0; m < tree.size(); ++m) {
+            if (!tags.is_selected(m)) {
+                continue;
+            }
+            names.clear();
+            for (auto at = m; at != tags.above(m); at = tree.parent(at)) {
+                names.push_back(modules.attribute(at));
+            }
+            segment.clear();
+            for (auto name = names.rbegin(); name != names.rend(); ++name) {
+                segment.append(name == names.rbegin() ? "" : ".");
+                detail::append_escaped(*name, "\\/.", segment);
+            }
+            tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
+        }
+    }
+};
+
+/// Put `static_assert(explain_naming_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_naming_policy() {
+    static_assert(policy_for<P, naming_category>,
+                  "naming policy: add `using policy_category = stemma::naming_category;`");
+    static_assert(
+        detail::has_name_modules<P, Modules>,
+        "naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`");
+    return naming_policy<P, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_NAMING_HPP

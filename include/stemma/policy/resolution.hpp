@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_POLICY_RESOLUTION_HPP
+#define STEMMA_POLICY_RESOLUTION_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_resolve = requires(const P& p, const tree_index& modules,
+                               std::span<const claim> claims) {
+    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
+};
+
+} // namespace detail
+
+/// Makes one attribution of what the sources claim about one operator.
+///
+/// Requires: `claims` is not empty, and those of one source stand together; the result has
+///   `module == no_id` when no claim is believed.
+/// Complexity: callers ask once per operator with claims; keep it linear in the claims.
+template <class P>
+concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
+
+/// Believes the most trusted source, and raises the confidence where an independent one agrees.
+///
+/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
+/// below its own. Several claims of one source are alternatives: the one that fits the rest counts,
+/// and where none does, their common ancestor. A doubtful claim that another one contradicts gives
+/// way to the common ancestor of both. Whatever disagrees makes a conflict.
+struct by_trust {
+    using policy_category = resolution_category;
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        std::span<const claim> leading;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (believed(group) &&
+                (leading.empty() || group.front().source < leading.front().source)) {
+                leading = group;
+            }
+        });
+        if (leading.empty()) {
+            return {};
+        }
+        auto result = settle(modules, leading, claims);
+        auto module = result.module;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (group.data() == leading.data() || !believed(group)) {
+                return;
+            }
+            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
+                return agrees(modules, c, result.module);
+            });
+            if (agreeing == group.end()) {
+                result.conflict = true;
+                for (const auto& other : group) {
+                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
+                }
+            } else if (agreeing->module == result.module) {
+                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
+            }
+        });
+        if (module != result.module || leading.front().doubtful) {
+            result.module = module;
+            result.confidence = std::min(result.confidence, 0.7F);
+        }
+        return result;
+    }
+
+    /// Returns: whether a claim can be true when the deepest module is `module`.
+    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
+        return c.module == module || (!c.exact && modules.are_related(c.module, module));
+    }
+
+private:
+    template <class Function>
+    static void for_each_source(std::span<const claim> claims, Function f) {
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            while (last < claims.size() && claims[last].source == claims[first].source) {
+                ++last;
+            }
+            f(claims.subspan(first, last - first));
+        }
+    }
+
+    [[nodiscard]] bool believed(std::span<const claim> group) const {
+        return std::any_of(group.begin(), group.end(),
+                           [&](const claim& c) { return c.confidence >= min_confidence; });
+    }
+
+    /// Picks among the alternatives of the leading source.
+    [[nodiscard]] static attribution settle(const tree_index& modules,
+                                            std::span<const claim> leading,
+                                            std::span<const claim> claims) {
+        const auto as_attribution = [](const claim& c) {
+            return attribution{c.module, c.call, c.confidence, c.source, false};
+        };
+        if (leading.size() == 1) {
+            return as_attribution(leading.front());
+        }
+        for (const auto& alternative : leading) {
+            for (const auto& other : claims) {
+                if (other.source != alternative.source &&
+                    agrees(modules, other, alternative.module)) {
+                    return as_attribution(alternative);
+                }
+            }
+        }
+        auto result = as_attribution(leading.front());
+        for (const auto& alternative : leading) {
+            result.module = modules.lca(result.module, alternative.module);
+            result.confidence = std::min(result.confidence, alternative.confidence);
+        }
+        result.call = no_id;
+        return result;
+    }
+};
+
+/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
+struct cautious {
+    using policy_category = resolution_category;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        auto result = by_trust{}.resolve(modules, claims);
+        if (result.conflict) {
+            for (const auto& c : claims) {
+                result.module = modules.lca(result.module, c.module);
+            }
+            result.call = no_id;
+            result.confidence = std::min(result.confidence, 0.5F);
+        }
+        return result;
+    }
+};
+
+/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_resolution_policy() {
+    static_assert(policy_for<P, resolution_category>,
+                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
+    static_assert(detail::has_resolve<P>,
+                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
+                  "std::span<const stemma::claim>) const`");
+    return resolution_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_RESOLUTION_HPP

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TAGGER_HPP
+#define STEMMA_TAGGER_HPP
+
+#include <stemma/algorithm/attribute.hpp>
+#include <stemma/algorithm/name_modules.hpp>
+#include <stemma/algorithm/number_calls.hpp>
+#include <stemma/algorithm/overrule_shared.hpp>
+#include <stemma/algorithm/propagate.hpp>
+#include <stemma/algorithm/propagate_tags.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/policy/naming.hpp>
+#include <stemma/policy/policies.hpp>
+#include <stemma/policy/propagation.hpp>
+#include <stemma/policy/resolution.hpp>
+#include <stemma/policy/selection.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Where all operators of a model come from, and their tags.
+class tagging {
+public:
+    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
+    tag_table tags;                        ///< of the modules
+    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
+    id_set_pool pool;                      ///< the sets of two or more
+    per_operator_lists<claim> conflicts;
+    per_operator_lists<id> callers;
+    std::size_t dropped = 0; ///< operators with claims that were not believed
+
+    /// Returns: the selected module whose tag is the operator's primary one.
+    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
+};
+
+/// Says for every operator which module it comes from.
+///
+/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
+/// Policies that are not given are the defaults: the sources that need only names, `by_trust`,
+/// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
+                                    const policies<Ps...>& chosen) {
+    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
+    const auto naming = chosen.template get_or<naming_category, class_paths>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    tagging result;
+    result.tags = name_modules(context.modules(), selection, naming);
+    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
+    const auto resolution = chosen.template get_or<resolution_category, by_trust>();
+    auto found = attribute(context, evidence, resolution);
+    for (const auto& [v, before, readers] :
+         overrule_shared(context.ops(), context.index(), found.of)) {
+        if (!before.conflict) {
+            const std::array claims{
+                claim{before.module, before.call, before.confidence, before.source},
+                claim{readers, no_id, 0.7F, provenance::consumer}};
+            found.conflicts.add(v, claims);
+        }
+    }
+    found.conflicts.sort();
+    if constexpr (parameter_readers<Ops>) {
+        number_calls(context.ops(), context.index(), found.of);
+    }
+    result.attributions = std::move(found.of);
+    result.conflicts = std::move(found.conflicts);
+    result.callers = std::move(found.callers);
+    result.dropped = found.dropped;
+    result.tag_sets.resize(result.attributions.size(), no_id);
+    std::vector<id> several;
+    for (id v = 0; v < result.attributions.size(); ++v) {
+        if (result.attributions[v].module != no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
+    }
+    found.alternatives.for_each([&](id v, std::span<const id> modules) {
+        several.clear();
+        for (auto m : modules) {
+            several.push_back(result.tags.selected(m));
+        }
+        std::sort(several.begin(), several.end());
+        several.erase(std::unique(several.begin(), several.end()), several.end());
+        if (result.attributions[v].module != no_id && several.size() <= default_tag_cap) {
+            result.tag_sets[v] = result.pool.intern(several);
+        }
+    });
+    propagate(context.ops(), context.index(), result.attributions, propagation);
+    if constexpr (!std::same_as<std::decay_t<decltype(propagation)>, no_propagation>) {
+        std::vector<id> selected(context.index().size());
+        for (id m = 0; m < selected.size(); ++m) {
+            selected[m] = result.tags.selected(m);
+        }
+        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
+    }
+    for (id v = 0; v < result.tag_sets.size(); ++v) {
+        if (result.tag_sets[v] == no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
+    }
+    return result;
+}
+
+/// The same, over operators and modules as they are.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
+                                    const policies<Ps...>& chosen = policies<>{}) {
+    evidence_context<Ops, Modules> context(ops, modules);
+    return tag_operators(context, chosen);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGER_HPP

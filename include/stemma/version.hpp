@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_VERSION_HPP
+#define STEMMA_VERSION_HPP
+
+#define STEMMA_VERSION_MAJOR 0
+#define STEMMA_VERSION_MINOR 1
+#define STEMMA_VERSION_PATCH 0
+
+/// major * 10000 + minor * 100 + patch
+#define STEMMA_VERSION                                                                             \
+    (STEMMA_VERSION_MAJOR * 10000 + STEMMA_VERSION_MINOR * 100 + STEMMA_VERSION_PATCH)
+
+#endif // STEMMA_VERSION_HPP

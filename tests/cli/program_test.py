@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the stemma program as a user would: results, exit status, what it says when input is bad.
+
+usage: program_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 2 else None
+FIXTURES = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
+
+CARRIERS = ["metadata", "attribute", "doc-string", "namespace", "model", "metadata,doc-string",
+            "metadata,attribute,doc-string,namespace,model"]
+
+
+def run(*arguments, **options):
+    return subprocess.run([str(PROGRAM), *map(str, arguments)], capture_output=True, text=True,
+                          timeout=300, **options)
+
+
+def models():
+    """Every model of every fixture, with the arguments that name its capture."""
+    for model in sorted(FIXTURES.glob("*/*.onnx")):
+        modules = model.parent / "modules.json"
+        yield model, (["-m", modules] if modules.exists() else [])
+
+
+def without_names(text, *paths):
+    """Reports name the file and the time taken; all else must be equal."""
+    for path in paths:
+        text = text.replace(str(path), "MODEL")
+    return re.sub(r'"seconds": [0-9.e+-]+', '"seconds": 0', text)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="stemma-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def succeed(self, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 0, f"{arguments}: {result.stderr}")
+        return result
+
+    def fail_with(self, status, *arguments, saying=""):
+        """One line on standard error that says why, and nothing that looks like a crash."""
+        result = run(*arguments)
+        self.assertEqual(result.returncode, status, f"{arguments}: {result.stderr}")
+        lines = [line for line in result.stderr.splitlines() if line]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertTrue(lines[0].startswith("stemma: "), lines[0])
+        self.assertIn(saying, lines[0])
+        return lines[0]
+
+
+class TaggedFiles(Case):
+    def test_a_tagged_file_alone_says_what_the_original_says_with_its_capture(self):
+        for model, capture in models():
+            tagged = self.folder / "tagged.onnx"
+            nodes = [f"#{i}" for i in range(0, 60, 7)]
+            wanted = {}
+            for command in (["tree"], ["tree", "--format", "json"], ["analyze"],
+                            ["analyze", "--format", "json"], ["explain"]):
+                asked = nodes if command[0] == "explain" else []
+                result = run(command[0], model, *asked, *command[1:], *capture)
+                wanted[tuple(command)] = without_names(result.stdout, model)
+            for carrier in CARRIERS:
+                self.succeed("tag", model, *capture, "-o", tagged, "--carrier", carrier, "-q")
+                for command, expected in wanted.items():
+                    asked = nodes if command[0] == "explain" else []
+                    result = run(command[0], tagged, *asked, *command[1:])
+                    self.assertEqual(without_names(result.stdout, tagged), expected,
+                                     f"{command} of {model}, carrier {carrier}")
+
+    def test_strip_gives_the_original_back(self):
+        for model, capture in models():
+            for carrier in CARRIERS:
+                self.succeed("tag", model, *capture, "-o", self.folder / "t.onnx", "--carrier",
+                             carrier, "-q")
+                self.succeed("strip", self.folder / "t.onnx", "-o", self.folder / "s.onnx", "-q")
+                self.assertEqual((self.folder / "s.onnx").read_bytes(), model.read_bytes())
+
+    def test_the_output_may_be_the_input(self):
+        model = self.folder / "model.onnx"
+        original = (FIXTURES / "bert_micro/model.onnx").read_bytes()
+        model.write_bytes(original)
+        self.succeed("tag", model, "-o", model, "-q")
+        self.assertNotEqual(model.read_bytes(), original)
+        self.succeed("strip", model, "-o", model, "-q")
+        self.assertEqual(model.read_bytes(), original)
+
+    def test_without_output_nothing_is_written(self):
+        model = self.folder / "model.onnx"
+        shutil.copy(FIXTURES / "mlp/model.onnx", model)
+        self.succeed("tag", model)
+        self.assertEqual(os.listdir(self.folder), ["model.onnx"])
+
+    def test_a_changed_graph_is_noticed(self):
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", FIXTURES / "mlp/model.onnx", "-m", FIXTURES / "mlp/modules.json", "-o",
+                     tagged, "-q")
+        # Relu and Tanh are equally long, so the file stays well-formed.
+        tagged.write_bytes(tagged.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
+        result = self.succeed("tree", tagged)
+        self.assertIn("changed since it was tagged", result.stderr)
+
+    def test_a_tag_changed_by_hand_counts(self):
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", FIXTURES / "mlp/model.onnx", "-m", FIXTURES / "mlp/modules.json", "-o",
+                     tagged, "-q")
+        bytes_before = tagged.read_bytes()
+        key = b"pkg.stemma.module\x12\x03"
+        self.assertIn(key + b"fc1", bytes_before)
+        tagged.write_bytes(bytes_before.replace(key + b"fc1", key + b"fc2"))
+        answer = json.loads(self.succeed("explain", tagged, "#0", "--format", "json").stdout)
+        self.assertEqual(answer["answers"][0]["nodes"][0]["scope_module"], "fc2")
+
+
+class Reports(Case):
+    def test_tree_of_bert_tiny(self):
+        fixture = FIXTURES / "bert_tiny"
+        tree = json.loads(self.succeed("tree", fixture / "model.structure.onnx", "-m",
+                                       fixture / "modules.json", "--format", "json").stdout)
+        self.assertEqual(len(tree["modules"]), 48)
+        by_path = {module["path"]: module for module in tree["modules"]}
+        self.assertEqual(by_path[""]["parameter_count"], 4385920)
+        self.assertEqual(by_path["embeddings"]["class"], "BertEmbeddings")
+        self.assertEqual(by_path["embeddings"]["parameter_count"], 3972864)
+        text = self.succeed("tree", fixture / "model.structure.onnx", "-m",
+                            fixture / "modules.json").stdout
+        for number in ("48 modules", "4,385,920", "3,972,864"):
+            self.assertIn(number, text)
+
+    def test_lines_stay_within_100_columns(self):
+        for model, capture in models():
+            for command in ("tree", "analyze"):
+                for line in self.succeed(command, model, *capture).stdout.splitlines():
+                    self.assertLessEqual(len(line.replace(str(model), "MODEL")), 100, line)
+
+    def test_json_is_json(self):
+        for model, capture in models():
+            for command in ("tree", "analyze", "tag"):
+                report = json.loads(self.succeed(command, model, *capture, "--format", "json").stdout)
+                self.assertTrue(report["schema"].startswith("stemma."))
+            sidecar = self.folder / "sidecar.json"
+            self.succeed("tag", model, *capture, "--sidecar", sidecar, "-q")
+            report = json.loads(sidecar.read_text())
+            self.assertEqual(report["summary"]["nodes"], len(report["nodes"]))
+            if model.stem.startswith("model"):
+                self.assertEqual(report["summary"]["coverage"], 1, model)
+            for value in report["values"]:
+                self.assertTrue(value["tags"], value)
+
+    def test_explain_names_what_is_like_the_name(self):
+        line = self.fail_with(1, "explain", FIXTURES / "bert_micro/model.onnx",
+                              "/encoder/layer.0/attention/output/Ad", saying="like it are")
+        self.assertIn("/encoder/layer.0/attention/output/Add", line)
+
+    def test_a_capture_of_another_model_is_noticed(self):
+        result = self.succeed("tag", FIXTURES / "bert_micro/model.onnx", "-m",
+                              FIXTURES / "resnet18/modules.json")
+        self.assertIn("another model", result.stderr)
+        self.assertRegex(result.stderr, r"\d+ of \d+ scopes")
+
+    def test_accuracy_against_the_truth(self):
+        fixture = FIXTURES / "control_flow"
+        report = json.loads(self.succeed("tag", fixture / "model.onnx", "-m", fixture / "modules.json",
+                                         "--oracle", fixture / "truth.json", "--format", "json").stdout)
+        self.assertEqual(report["exact"] + report["ancestor"] + report["descendant"] +
+                         report["contaminated"], 30)
+        self.assertEqual(report["contaminated"], 0)
+
+
+class BadInput(Case):
+    def model(self, content):
+        path = self.folder / "model.onnx"
+        path.write_bytes(content)
+        return path
+
+    def test_files_that_are_no_models(self):
+        for path, saying in ((self.folder / "missing.onnx", "No such file"),
+                             (self.folder, "folder"),
+                             (self.model(b""), "empty")):
+            for command in ("tag", "tree", "analyze"):
+                self.fail_with(3, command, path, saying=saying)
+            self.fail_with(3, "strip", path, "-o", self.folder / "out.onnx", saying=saying)
+        self.fail_with(3, "tree", self.model(b"just some text, not a model\n" * 20))
+        generator = random.Random(1)
+        for length in (1, 10, 1000, 100000):
+            self.fail_with(3, "tree", self.model(generator.randbytes(length)))
+
+    def test_truncated_models(self):
+        whole = (FIXTURES / "bert_micro/model.onnx").read_bytes()
+        for i in range(1, 64):
+            path = self.model(whole[:len(whole) * i // 64])
+            result = run("tag", path, "-o", self.folder / "out.onnx")
+            self.assertEqual(result.returncode, 3, f"{i}/64: {result.stderr}")
+            self.assertRegex(result.stderr, r"^stemma: .*model\.onnx: byte \d+: .*\n$")
+            self.assertFalse((self.folder / "out.onnx").exists())
+
+    def test_bad_usage(self):
+        model = FIXTURES / "mlp/model.onnx"
+        for arguments in ((), ("tag",), ("frobnicate",), ("tag", model, "--format", "xml"),
+                          ("tag", model, "--min-confidence", "7")):
+            self.assertEqual(run(*arguments).returncode, 2, arguments)
+        self.fail_with(2, "tag", model, "--carrier", "pigeon", saying="pigeon")
+        self.fail_with(2, "tag", model, "--select", "everything", saying="everything")
+        self.fail_with(2, "tag", model, "--propagate", "upwards", saying="upwards")
+        self.fail_with(2, "tag", model, "--sources", "rumour", saying="rumour")
+
+    def test_bad_captures(self):
+        model = FIXTURES / "mlp/model.onnx"
+        root = {"name": "", "class_name": "A", "qualified_class": "a.A", "parent": None}
+        child = {"name": "x", "class_name": "B", "qualified_class": "a.B", "parent": ""}
+        bad = [
+            ("not json", "byte"), ("[]", "object"), ('{"modules": [', "byte"), ("{}", "no modules"),
+            ({"modules": [root, root]}, "two roots"),
+            ({"modules": [root, child, child]}, "listed twice"),
+            ({"modules": [root, {**child, "name": "x.y", "parent": "x"}]}, "parent"),
+            ({"modules": [root, {**child, "parent": "y"}]}, "another parent"),
+            ({"modules": [child]}, "parent"),
+            ({"modules": [{"name": 7}]}, "name"),
+            ({"modules": [root], "aliases": [{"alias": "b", "canonical": "nowhere"}]}, "nowhere"),
+        ]
+        capture = self.folder / "modules.json"
+        for content, saying in bad:
+            capture.write_text(content if isinstance(content, str) else json.dumps(content))
+            line = self.fail_with(3, "tag", model, "-m", capture, saying=saying)
+            self.assertIn(str(capture), line)
+        self.fail_with(3, "tag", model, "-m", self.folder / "missing.json", saying="missing.json")
+
+    def test_outputs_that_cannot_be_written(self):
+        model = FIXTURES / "mlp/model.onnx"
+        self.fail_with(4, "tag", model, "-q", "-o", self.folder / "no/such/folder.onnx")
+        self.fail_with(4, "tag", model, "-q", "-o", self.folder)
+        if os.path.exists("/dev/full"):
+            self.fail_with(4, "tag", model, "-q", "-o", "/dev/full")
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([str(PROGRAM), "tree", str(model)], stdout=full,
+                                        stderr=subprocess.PIPE, text=True)
+            self.assertEqual(result.returncode, 4)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_graphs_that_break_the_rules(self):
+        """Best effort, said so: an undefined value, a cycle made by renaming, no opset."""
+        whole = (FIXTURES / "mlp/model.onnx").read_bytes()
+        # The input of the first node becomes its own output's name: a cycle and nothing defined.
+        broken = whole.replace(b"\x0a\x01x\x0a", b"\x0a\x01y\x0a", 1)
+        self.assertNotEqual(broken, whole)
+        result = run("tag", self.model(broken))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_killed_while_writing(self):
+        """The old file stays, and nothing else appears."""
+        weights = self.folder / "big.onnx"
+        model = (FIXTURES / "bert_micro/model.onnx").read_bytes()
+        # An unknown field of 400 MB behind the model makes writing take a while.
+        size = 400 << 20
+        length = b""
+        while size >= 0x80:
+            length += bytes([size & 0x7f | 0x80])
+            size >>= 7
+        length += bytes([size])
+        with open(weights, "wb") as file:
+            file.write(model + b"\xaa\x7d" + length)
+            file.truncate(len(model) + 2 + len(length) + (400 << 20))
+        output = self.folder / "out.onnx"
+        output.write_bytes(b"precious")
+        for delay in (0.01, 0.05, 0.1, 0.2):
+            process = subprocess.Popen([str(PROGRAM), "tag", str(weights), "-o", str(output), "-q"])
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if process.returncode == -signal.SIGKILL:
+                self.assertEqual(output.read_bytes(), b"precious")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["big.onnx", "out.onnx"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

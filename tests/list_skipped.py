@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lists the tests that were skipped, in whole or in part, and why.
+
+usage: list_skipped.py RESULTS
+
+RESULTS is what `ctest --output-junit` writes. The reason of a test skipped as a whole is the last
+line that it printed; parts are what Python's unittest reports as skipped.
+"""
+import re
+import sys
+import xml.etree.ElementTree
+
+
+def skipped(results):
+    """Yields (test, reason)."""
+    for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
+        name = case.get("name")
+        output = (case.findtext("system-out") or "").strip()
+        if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            yield name, output.splitlines()[-1] if output else "it does not say"
+            continue
+        for part, quote, reason in re.findall(r"^(.*?) ?\.\.\. skipped (['\"])(.*)\2$", output, re.M):
+            yield f"{name}: {part}", reason
+        for count in re.findall(r"\(skipped=(\d+)\)", output):
+            yield name, f"{count} of its parts"
+
+
+def main():
+    found = list(skipped(sys.argv[1]))
+    print(f"\nskipped: {len(found) or 'nothing'}")
+    for name, reason in found:
+        print(f"  {name}: {reason}")
+
+
+if __name__ == "__main__":
+    main()

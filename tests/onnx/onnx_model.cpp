@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/onnx_model.hpp>
+
+#include "../catch.hpp"
+#include "../find_in_model.hpp"
+#include "../model_files.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <set>
+#include <string>
+
+namespace {
+
+using stemma::graph_kind;
+using stemma::id;
+using stemma::no_id;
+using stemma::wire_model;
+
+} // namespace
+
+TEST_CASE("onnx_model: a graph path leads to every graph", "[onnx][onnx_model]") {
+    const auto leaf = test::graph({test::node("Relu", {"x"}, {"y"})});
+    const auto nested = test::graph(
+        {test::node("Tanh", {"x"}, {"z"}),
+         test::owner_node("If", {"x"}, {"y"},
+                          {test::graph_attribute("then_branch", leaf),
+                           test::graphs_attribute("others", {leaf, leaf})})});
+    auto message = test::model(
+        test::graph({test::node("Neg", {"x"}, {"n"}),
+                     test::owner_node("Loop", {"x"}, {"y"}, {test::graph_attribute("body", nested)}),
+                     test::owner_node("Any", {"x"}, {"k"}, {test::graphs_attribute("g", {leaf})})}));
+    message.inner(25, test::function("my.domain", "F", {}, {}, {test::node("Relu", {}, {})}));
+    message.inner(25, test::function("my.domain", "F", {}, {},
+                                     {test::owner_node("If", {}, {},
+                                                       {test::graph_attribute("then_branch", leaf)})},
+                                     "2"));
+    message.inner(25, test::function("", "G", {}, {}, {}));
+    const auto bytes = message.bytes();
+    const wire_model model(bytes);
+    std::set<std::string> paths;
+    for (id g = 0; g < model.graph_count(); ++g) {
+        paths.insert(model.graph_path(g));
+    }
+    CHECK(paths == std::set<std::string>{
+                       "", "1/body", "1/body/1/then_branch", "1/body/1/others[0]",
+                       "1/body/1/others[1]", "2/g[0]", "@my.domain::F", "@my.domain::F:2",
+                       "@my.domain::F:2/0/then_branch", "@::G"});
+}
+
+TEST_CASE("onnx_model: graphs know their kind, owner and function", "[onnx][onnx_model]") {
+    const auto leaf = test::graph({test::node("Relu", {"x"}, {"y"}, "leaf")});
+    auto message = test::model(test::graph({test::owner_node(
+        "If", {"x"}, {"y"}, {test::graphs_attribute("b", {leaf, leaf})}, "owner")}));
+    message.inner(25, test::function("d", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})}));
+    const auto bytes = message.bytes();
+    const wire_model model(bytes);
+    REQUIRE(model.graph_count() == 4);
+    CHECK(model.graph(0).kind == graph_kind::main);
+    CHECK(model.graph(0).owner == no_id);
+    const auto owner = test::node_called(model, "owner");
+    for (id k = 0; k < 2; ++k) {
+        const auto& body = model.graph(1 + k);
+        CHECK(body.kind == graph_kind::body);
+        CHECK(body.owner == owner);
+        CHECK(body.listed);
+        CHECK(body.attribute_index == k);
+        CHECK(model.text(body.attribute) == "b");
+    }
+    CHECK(model.graph(3).kind == graph_kind::function);
+    CHECK(model.graph(3).function == 0);
+    REQUIRE(model.functions().size() == 1);
+    CHECK(model.functions()[0].graph == 3);
+    CHECK(model.text(model.functions()[0].domain) == "d");
+    CHECK(model.graph(3).inputs.size() == 1);
+    CHECK(model.graph(3).outputs.size() == 1);
+}
+
+TEST_CASE("onnx_model: a body comes after the graph that holds it", "[onnx][onnx_model]") {
+    for (const auto& path : test::model_files()) {
+        const auto bytes = test::read_bytes(path);
+        const wire_model model(bytes);
+        CAPTURE(path);
+        for (id g = 1; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind == graph_kind::body) {
+                CHECK(model.graph_of(model.graph(g).owner) < g);
+            }
+        }
+    }
+}
+
+TEST_CASE("onnx_model: inputs and outputs go by slot", "[onnx][onnx_model]") {
+    const auto bytes = test::model(test::graph({test::node("A", {}, {}),
+                                                test::node("B", {"x", "", "y"}, {"p", "", "q"}),
+                                                test::node("C", {"q"}, {})},
+                                               {"x", "y"}))
+                           .bytes();
+    const wire_model model(bytes);
+    CHECK(model.inputs(0).empty());
+    CHECK(model.output_count(0) == 0);
+    REQUIRE(model.inputs(1).size() == 3);
+    CHECK(model.inputs(1)[1] == no_id);
+    REQUIRE(model.output_count(1) == 3);
+    CHECK(model.value_name(model.first_output(1) + 1).empty());
+    CHECK(model.inputs(2)[0] == model.first_output(1) + 2);
+    CHECK(model.output_count(2) == 0);
+}
+
+TEST_CASE("onnx_model: operators are shared by nodes that are alike", "[onnx][onnx_model]") {
+    const auto bytes =
+        test::model(test::graph({test::node("A", {}, {}), test::node("A", {}, {}),
+                                 test::node("A", {}, {}, "n", "d"), test::node("B", {}, {})}))
+            .bytes();
+    const wire_model model(bytes);
+    CHECK(model.operator_count() == 3);
+    CHECK(model.operator_id(0) == model.operator_id(1));
+    CHECK(model.operator_type(model.operator_id(3)) == "B");
+    CHECK(model.operator_domain(model.operator_id(2)) == "d");
+    CHECK(model.operator_callee(model.operator_id(2)) == no_id);
+}

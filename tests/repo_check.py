@@ -1,0 +1,452 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the structure of the repository: what a reader relies on and no compiler sees.
+
+usage: repo_check.py [ROOT]
+
+Every complaint names file, line and remedy. A rule with exceptions has a list of them below, each
+with its reason; an exception that is not needed any more is a complaint as well.
+"""
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+INCLUDE = ROOT / "include"
+
+# Folders that are not the project's own text.
+SKIPPED_FOLDERS = {".git", ".cache", "__pycache__", "build", "node_modules"}
+DATA_FOLDERS = ("tests/data/", "examples/data/")
+SOURCES = {".hpp", ".cpp", ".py", ".sh", ".mjs", ".js"}
+
+# Headers without a test of the same name.
+UNTESTED = {
+    "stemma/config.hpp": "macros only; every test uses them",
+    "stemma/version.hpp": "numbers only; the build reads them",
+    "stemma/core/id.hpp": "an alias and a constant",
+    "stemma/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
+    "stemma/evidence/evidence_context.hpp": "holds what others compute; tested with each source",
+    "stemma/model/finding.hpp": "a struct without behaviour",
+    "stemma/policy/category.hpp": "tags and two concepts; tested with each policy",
+}
+# Tests that are not the test of one header.
+UNMIRRORED = {
+    "tests/main.cpp": "the main of all test programs",
+    "tests/accuracy.cpp": "the table of accuracy over all fixtures",
+    "tests/onnx/proto/scan_differential.cpp": "the scan of wire_model against protobuf's parser",
+}
+# Folders of tests that mirror no header.
+OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/fuzz/", "tests/package/",
+               "tests/runtime/")
+# Headers of more lines than MAX_LINES.
+MAX_LINES = 400
+LONG = {
+    "stemma/io/file.hpp": "all that is not portable stands in one header",
+    "stemma/onnx/wire/wire_model.hpp": "one scan fills all tables, its cases belong together",
+}
+# Headers with includes under #if.
+CONDITIONAL_INCLUDES = {
+    "stemma/config.hpp": "what a macro needs only when it is not defined from outside",
+    "stemma/io/file.hpp": "what is not portable",
+}
+# Evidence sources that the program does not choose from by name.
+UNNAMED_SOURCES = {
+    "evidence_sources": "several sources as one",
+    "optional_source": "a source that can be switched off",
+}
+# Sizes of documents a reader takes in at once.
+MAX_DOCUMENT_LINES = {"README.md": 150, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
+
+# A header may include those of its own layer and of lower ones. Headers in detail/ count as the
+# highest layer that they include themselves.
+LAYERS = ["core", "model", "facts", "tagger", "io", "onnx", "onnx/proto"]
+FACTS = {"policy", "evidence", "algorithm"}
+UMBRELLAS = {"stemma/stemma.hpp", "stemma/wire.hpp", "stemma/onnx.hpp"}
+
+THIRD_PARTY = {"boost", "nlohmann", "onnx", "google", "fmt", "CLI", "catch2", "benchmark"}
+INCLUDE_LINE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
+
+complaints = []
+used_exceptions = set()
+
+
+def complain(path, line, problem, remedy):
+    complaints.append(f"{path}:{line}: {problem}\n    remedy: {remedy}")
+
+
+def excepted(table, key):
+    """Whether `key` is in a table of exceptions; notes that it is needed."""
+    if key in table:
+        used_exceptions.add((id(table), key))
+        return True
+    return False
+
+
+def files():
+    for path in sorted(ROOT.rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        if path.is_file() and not SKIPPED_FOLDERS & set(name.split("/")[:-1]):
+            yield name
+
+
+FILES = list(files())
+CODE = [name for name in FILES
+        if pathlib.Path(name).suffix in SOURCES and not name.startswith(DATA_FOLDERS)
+        and not name.startswith("single_include/stemma/")]
+HEADERS = [name for name in CODE if name.startswith("include/") and name.endswith(".hpp")]
+TEXT = {name: (ROOT / name).read_text(encoding="utf-8") for name in CODE}
+
+
+def header_name(path):
+    return path.removeprefix("include/")
+
+
+def check_licence_lines():
+    for name in CODE:
+        lines = TEXT[name].splitlines() + ["", ""]
+        at = 1 if lines[0].startswith("#!") else 0
+        if not re.fullmatch(r"(//|#) SPDX-License-Identifier: Apache-2\.0", lines[at]):
+            complain(name, at + 1, "the licence line is missing",
+                     "begin with 'SPDX-License-Identifier: Apache-2.0' in a comment")
+
+
+def check_guards():
+    for name in CODE:
+        if not name.endswith(".hpp"):
+            continue
+        inside = header_name(name) if name.startswith("include/") else "stemma/" + name
+        guard = re.sub(r"[^A-Za-z0-9]", "_", inside).upper()
+        lines = TEXT[name].splitlines()
+        expected = [f"#ifndef {guard}", f"#define {guard}"]
+        if lines[1:3] != expected or lines[-1] != f"#endif // {guard}":
+            complain(name, 2, "the include guard does not follow from the path", f"use {guard}")
+
+
+def check_mirror():
+    for name in HEADERS:
+        header = header_name(name)
+        test = "tests/" + header.removeprefix("stemma/").removesuffix(".hpp") + ".cpp"
+        if header in UMBRELLAS:
+            continue
+        has_test = test in TEXT
+        if not has_test and not excepted(UNTESTED, header):
+            complain(name, 1, "has no test", f"add {test}")
+    for name in CODE:
+        if not (name.startswith("tests/") and name.endswith(".cpp")) or name.startswith(OTHER_TESTS):
+            continue
+        if excepted(UNMIRRORED, name):
+            continue
+        header = "stemma/" + name.removeprefix("tests/").removesuffix(".cpp") + ".hpp"
+        if "include/" + header not in TEXT:
+            complain(name, 1, "tests no header of its name", f"add include/{header} or move the test")
+            continue
+        first = INCLUDE_LINE.search(TEXT[name])
+        if not first or first[2] != header:
+            complain(name, 1, "does not include the header under test first",
+                     f"begin with #include <{header}>")
+    for name in CODE:
+        if name.startswith("bench/") and name.endswith("_bench.cpp"):
+            header = "stemma/" + name.removeprefix("bench/").removesuffix("_bench.cpp") + ".hpp"
+            if "include/" + header not in TEXT:
+                complain(name, 1, "measures no header of its name", "rename it after a header")
+
+
+def rank(form, target):
+    """The group of an include: local, own, third party, standard."""
+    if form == '"':
+        return 0
+    top = target.split("/")[0]
+    if top == "stemma":
+        return 1
+    return 2 if top in THIRD_PARTY else 3
+
+
+def check_includes():
+    for name in CODE:
+        if not name.endswith((".hpp", ".cpp")):
+            continue
+        depth = 1 if name.endswith(".hpp") else 0  # of #if; the guard counts
+        level = 0
+        previous = None
+        own = name.endswith(".cpp")  # the first include of a test may be the header under test
+        for number, line in enumerate(TEXT[name].splitlines(), 1):
+            if re.match(r"\s*#\s*if", line):
+                level += 1
+            elif re.match(r"\s*#\s*endif", line):
+                level -= 1
+            found = INCLUDE_LINE.match(line)
+            if not found:
+                continue
+            form, target = found[1], found[2]
+            in_library = name.startswith("include/")
+            if in_library and form == '"':
+                complain(name, number, "quoted include in the library", "write #include <stemma/...>")
+            if target.startswith("range/") or target == "boost/graph/graphviz.hpp":
+                complain(name, number, f"<{target}> is not used here", "see CONTRIBUTING.md")
+            if level > depth:
+                if in_library and not excepted(CONDITIONAL_INCLUDES, header_name(name)):
+                    complain(name, number, "include under #if", "move it to the top of the header")
+                continue
+            group = rank(form, target)
+            if own:  # the header under test stands alone
+                own = False
+                if group == 1 and name.startswith("tests/"):
+                    previous = None
+                    continue
+            if previous is not None:
+                last_group, last_number = previous
+                if group < last_group:
+                    complain(name, number, f"<{target}> stands behind a later group of includes",
+                             'order: local "...", <stemma/...>, third party, standard')
+                elif group > last_group and number == last_number + 1 and group > 1:
+                    complain(name, number, "two groups of includes without a line between them",
+                             "put an empty line in front of it")
+            previous = (group, number)
+
+
+def own_includes(header):
+    return [target for form, target in INCLUDE_LINE.findall(TEXT["include/" + header])
+            if target.startswith("stemma/") and "include/" + target in TEXT]
+
+
+def layer_by_path(header):
+    parts = header.split("/")[1:]
+    if parts[0] == "onnx" and len(parts) > 2 and parts[1] == "proto":
+        return LAYERS.index("onnx/proto")
+    if parts[0] in FACTS:
+        return LAYERS.index("facts")
+    if parts[0] in LAYERS:
+        return LAYERS.index(parts[0])
+    return LAYERS.index("tagger") if parts == ["tagger.hpp"] else 0
+
+
+def check_layers():
+    state = {}
+
+    def layer_of(header):
+        """The layer by path; in detail/, the highest among what it includes."""
+        if "/detail/" not in header:
+            return layer_by_path(header)
+        if header not in state:
+            state[header] = 0  # a cycle is reported elsewhere
+            state[header] = max([layer_of(h) for h in own_includes(header)], default=0)
+        return state[header]
+
+    for name in HEADERS:
+        header = header_name(name)
+        if header in UMBRELLAS:
+            continue
+        for target in own_includes(header):
+            if target in UMBRELLAS:
+                complain(name, 1, f"includes the umbrella <{target}>", "include what is needed")
+            if layer_of(target) > layer_of(header):
+                complain(name, 1, f"{LAYERS[layer_of(header)]} includes <{target}> of the higher "
+                         f"layer {LAYERS[layer_of(target)]}", "move what is needed downwards")
+        for form, target in INCLUDE_LINE.findall(TEXT[name]):
+            protobuf = target.startswith(("google/protobuf/", "onnx/"))
+            if protobuf and "/onnx/proto/" not in header:
+                complain(name, 1, f"<{target}> outside onnx/proto", "only onnx/proto knows protobuf")
+    check_cycles()
+
+
+def check_cycles():
+    done, path = set(), []
+
+    def visit(header):
+        if header in path:
+            around = " -> ".join(path[path.index(header):] + [header])
+            complain("include/" + header, 1, f"headers include each other: {around}",
+                     "move what both need to a third one")
+            return
+        if header in done:
+            return
+        path.append(header)
+        for target in own_includes(header):
+            visit(target)
+        path.pop()
+        done.add(header)
+
+    for name in HEADERS:
+        visit(header_name(name))
+
+
+FORBIDDEN = [
+    (re.compile(r"(?<![\w.}$])/(work|home|root|Users|tmp)/"), "a path of one machine",
+     "use a path relative to the project, or a temporary folder made for the purpose"),
+    (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!\(#\d+\))"), "a note to self without an issue",
+     "write TODO(#number), or do it"),
+    (re.compile(r"(registry\.npmjs\.org|registry\.yarnpkg\.com|pypi\.org|pythonhosted\.org|"
+                r"(deb|archive)\.(debian|ubuntu)\.(org|com)|crates\.io|proxy\.golang\.org)"),
+     "the host of a package registry", "leave the choice of registry to the user's package manager"),
+]
+
+
+def check_words():
+    for name in FILES:
+        if name.startswith(DATA_FOLDERS) or name in ("LICENSE", "tests/repo_check.py"):
+            continue
+        try:
+            text = (ROOT / name).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            complain(name, 1, "is no text in UTF-8", "keep data in tests/data or examples/data")
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for pattern, problem, remedy in FORBIDDEN:
+                if pattern.search(line):
+                    complain(name, number, problem, remedy)
+
+
+def check_sizes():
+    for name in HEADERS:
+        lines = TEXT[name].count("\n")
+        if lines > MAX_LINES and not excepted(LONG, header_name(name)):
+            complain(name, lines, f"has {lines} lines", f"split it by idea: at most {MAX_LINES}")
+    for name, most in MAX_DOCUMENT_LINES.items():
+        if name not in FILES:
+            complain(name, 1, "is missing", "add it")
+            continue
+        lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
+        if lines > most:
+            complain(name, lines, f"has {lines} lines", f"shorten it: at most {most}")
+
+
+def policies_of(text):
+    """Names and categories of the policies that a header defines."""
+    pattern = re.compile(r"^(?:struct|class) (\w+)[^;{]*\{(?:(?!^\};).)*?"
+                         r"using policy_category = (\w+)_category;", re.M | re.S)
+    public = re.sub(r"^namespace detail \{.*?^\} // namespace detail", "", text, flags=re.M | re.S)
+    found = pattern.findall(public)
+    categories = dict(found)
+    derived = re.findall(r"^(?:struct|class) (\w+) : (?:public )?(\w+) \{", public, re.M)
+    return found + [(name, categories[base]) for name, base in derived if base in categories]
+
+
+def without_includes(text):
+    return INCLUDE_LINE.sub("", text)
+
+
+def document(name):
+    return (ROOT / name).read_text(encoding="utf-8") if name in FILES else ""
+
+
+def check_policies():
+    page = document("docs/policies.md")
+    chosen = TEXT.get("include/stemma/policy/named_policies.hpp", "")
+    program = without_includes(TEXT.get("include/stemma/onnx/wire/attributed_model.hpp", ""))
+    tests = without_includes("".join(text for name, text in TEXT.items()
+                                     if name.startswith("tests/") and name.endswith(".cpp")))
+    for name in HEADERS:
+        header = header_name(name)
+        if header.startswith("stemma/policy/") and f"`{header.removeprefix('stemma/')}`" not in page:
+            complain(name, 1, "docs/policies.md does not mention it",
+                     f"add a line with `{header.removeprefix('stemma/')}`")
+        for policy, category in policies_of(TEXT[name]):
+            if f"`{policy}`" not in page:
+                complain(name, 1, f"docs/policies.md does not mention {policy}",
+                         f"add `{policy}` to the section of its role")
+            names = [policy] + re.findall(rf"^using (\w+) = {policy}<", TEXT[name], re.M)
+            either = rf"\b({'|'.join(names)})\b"
+            if not re.search(either, tests):
+                complain(name, 1, f"no test uses {policy}", "test it")
+            by_name = category in ("selection", "propagation") and not policy.startswith("named_")
+            if by_name and not re.search(rf"\b{policy}\b", chosen):
+                complain(name, 1, f"{policy} cannot be chosen at run time",
+                         "add it to policy/named_policies.hpp")
+            if category == "evidence" and not excepted(UNNAMED_SOURCES, policy) \
+                    and not re.search(either, program):
+                complain(name, 1, f"the program does not ask {policy}",
+                         "add it to the sources in onnx/wire/attributed_model.hpp")
+        for explained in re.findall(r"consteval bool (explain_\w+)\(", TEXT[name]):
+            if not re.search(rf"\b{explained}\b", tests):
+                complain(name, 1, f"no test uses {explained}",
+                         "test that it accepts a model of the concept, and what it says")
+
+
+def check_links():
+    for name in FILES:
+        if not name.endswith(".md") or name.startswith(DATA_FOLDERS):
+            continue
+        folder = (ROOT / name).parent
+        for number, line in enumerate(document(name).splitlines(), 1):
+            for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", line):
+                if not (folder / target).exists():
+                    complain(name, number, f"links to '{target}', which is not there", "mend the link")
+            for target in re.findall(r"`([\w/]+\.hpp)`", line):
+                if not any(f"/{file}".endswith(f"/{target}") for file in FILES):
+                    complain(name, number, f"names '{target}', which is not there", "mend the name")
+    for name in CODE:
+        if name.startswith("tests/repo_check"):
+            continue
+        for number, line in enumerate(TEXT[name].splitlines(), 1):
+            for target in re.findall(r"\bdocs/[a-z0-9_/.-]+\.(?:md|json)\b", line):
+                if target not in FILES:
+                    complain(name, number, f"names '{target}', which is not there", "mend the name")
+
+
+def check_commands():
+    page = document("docs/cli.md")
+    tests = "".join(text for name, text in TEXT.items() if name.startswith("tests/cli/"))
+    declared = TEXT.get("examples/cli/common.hpp", "")
+    called = TEXT.get("examples/cli/main.cpp", "")
+    built = document("examples/cli/CMakeLists.txt")
+    for name in CODE:
+        if not name.startswith("examples/cli/"):
+            continue
+        for command in re.findall(r"add_subcommand\(\s*\"([\w-]+)\"", TEXT[name]):
+            stem = command.replace("-", "_")
+            expected = [
+                (name == f"examples/cli/{stem}.cpp", f"move it to examples/cli/{stem}.cpp"),
+                (f"add_{stem}(" in declared, "declare it in examples/cli/common.hpp"),
+                (f"add_{stem}(" in called, "call it in examples/cli/main.cpp"),
+                (f"{stem}.cpp" in built, "add it to examples/cli/CMakeLists.txt"),
+                (re.search(rf"^#+ .*\b{command}\b", page, re.M), "add a section to docs/cli.md"),
+                (f'"{command}"' in tests, "run it in tests/cli"),
+            ]
+            for holds, remedy in expected:
+                if not holds:
+                    complain(name, 1, f"command '{command}' is not complete", remedy)
+
+
+def check_exceptions():
+    for title, table in [("UNTESTED", UNTESTED), ("UNMIRRORED", UNMIRRORED), ("LONG", LONG),
+                         ("CONDITIONAL_INCLUDES", CONDITIONAL_INCLUDES),
+                         ("UNNAMED_SOURCES", UNNAMED_SOURCES)]:
+        for key in table:
+            if (id(table), key) not in used_exceptions:
+                complain("tests/repo_check.py", 1, f"{title} lists '{key}' for nothing",
+                         "take it out of the list")
+
+
+def print_sizes():
+    sizes = sorted((TEXT[name].count("\n"), header_name(name)) for name in HEADERS)
+    lengths = [lines for lines, _ in sizes]
+    total = {top: sum(TEXT[n].count("\n") for n in CODE if n.startswith(top + "/"))
+             for top in ("include", "tests", "bench", "examples")}
+    print(f"headers: {len(sizes)}, lines: median {statistics.median(lengths):.0f}, "
+          f"p90 {lengths[len(lengths) * 9 // 10]}, longest "
+          + ", ".join(f"{name} {lines}" for lines, name in reversed(sizes[-3:])))
+    print("lines of code: " + ", ".join(f"{top} {lines}" for top, lines in total.items()))
+
+
+def main():
+    check_licence_lines()
+    check_guards()
+    check_mirror()
+    check_includes()
+    check_layers()
+    check_words()
+    check_sizes()
+    check_policies()
+    check_commands()
+    check_links()
+    check_exceptions()
+    print_sizes()
+    for text in complaints:
+        print(text)
+    print(f"{len(complaints)} complaints" if complaints else "nothing to complain about")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that repo_check.py sees what it is there for: in a copy of the project with one thing wrong
+at a time it must find exactly what was not found before."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LEFT_OUT = shutil.ignore_patterns(".git", "build", "node_modules", "__pycache__", "data", "*.json")
+
+
+def replaced(old, new):
+    def change(text):
+        assert old in text, f"'{old}' is not there any more"
+        return text.replace(old, new, 1)
+    return change
+
+
+def added(text):
+    return lambda before: before + text
+
+
+# What is done to which file (None: it is removed), and a part of the complaint.
+CASES = [
+    ("include/stemma/core/glob.hpp", replaced("// SPDX", "//  SPDX"), "licence line"),
+    ("include/stemma/core/glob.hpp", replaced("_CORE_GLOB_HPP", "_GLOB_HPP"), "include guard"),
+    ("include/stemma/core/glob.hpp", replaced("#include", "#if 1\n#include <map>\n#endif\n#include"),
+     "under #if"),
+    ("include/stemma/policy/naming.hpp",
+     replaced("#include <stemma/model/tag_table.hpp>", '#include "tag_table.hpp"'), "quoted include"),
+    ("include/stemma/core/glob.hpp", replaced("#include", "#include <string>\n\n#include <boost/a.hpp>\n#include"),
+     "behind a later group"),
+    ("include/stemma/policy/naming.hpp", replaced(".hpp>\n\n#include", ".hpp>\n#include"),
+     "without a line between"),
+    ("include/stemma/core/glob.hpp", replaced("#include", "#include <stemma/model/tag_table.hpp>\n\n#include"),
+     "higher layer model"),
+    ("include/stemma/policy/naming.hpp", replaced("#include", "#include <stemma/io/json_writer.hpp>\n#include"),
+     "higher layer io"),
+    ("include/stemma/detail/nesting.hpp", replaced("#include", "#include <stemma/io/json_writer.hpp>\n#include"),
+     "higher layer io"),
+    ("include/stemma/core/hash.hpp", replaced("#include", "#include <stemma/core/id_set_pool.hpp>\n\n#include"),
+     "include each other"),
+    ("include/stemma/onnx/summary.hpp", replaced("#include", "#include <onnx/onnx_pb.h>\n#include"),
+     "only onnx/proto"),
+    ("include/stemma/core/glob.hpp", added("\n" * 400), "lines"),
+    ("include/stemma/core/brand_new.hpp", added(""), "has no test"),
+    ("tests/core/brand_new.cpp", added(""), "tests no header"),
+    ("bench/core/brand_new_bench.cpp", added(""), "measures no header"),
+    ("include/stemma/config.hpp", replaced("<cassert>", "<cassert> // see /home" + "/me"), "one machine"),
+    ("examples/quickstart.sh", added("# TO" + "DO more\n"), "note to self"),
+    ("CONTRIBUTING.md", added("\n" * 100), "lines"),
+    ("CHANGELOG.md", added("[x](docs/none.md)\n"), "links to"),
+    ("CHANGELOG.md", added("`core/none.hpp`\n"), "names 'core/none.hpp'"),
+    ("include/stemma/core/glob.hpp", added("// docs/none.md\n"), "names 'docs/none.md'"),
+    ("docs/policies.md", replaced("`policy/naming.hpp`", ""), "does not mention it"),
+    ("docs/policies.md", replaced("`by_trust`: the", "the"), None),  # named twice, once is enough
+    ("docs/policies.md", replaced("`cautious`", ""), "does not mention cautious"),
+    ("include/stemma/policy/selection.hpp",
+     replaced("/// Modules at most", "struct odd {\n    using policy_category = selection_category;\n};\n\n///"),
+     "odd cannot be chosen"),
+    ("include/stemma/evidence/leftovers.hpp",
+     replaced("struct leftovers {", "struct odd {\n    using policy_category = evidence_category;\n};\n\nstruct leftovers {"),
+     "does not ask odd"),
+    ("examples/cli/main.cpp", replaced("    cli::add_tree(app, chosen);\n", ""), "call it in"),
+    ("examples/cli/strip.cpp", replaced('"strip"', '"undo"'), "command 'undo'"),
+    ("README.md", None, "is missing"),
+]
+
+
+def complaints(root):
+    done = subprocess.run([sys.executable, root / "tests/repo_check.py", root], capture_output=True, text=True)
+    if done.returncode not in (0, 1) or done.stderr:
+        sys.exit(done.stderr)
+    texts = done.stdout.replace("\n    remedy", " remedy").splitlines()
+    return {text for text in texts if " remedy: " in text}
+
+
+def main():
+    failures = []
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = pathlib.Path(temporary) / "copy"
+        shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
+        before = complaints(copy)
+        for name, change, expected in CASES:
+            path = copy / name
+            there = path.exists()
+            text = path.read_text() if there else ""
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if change is None:
+                path.unlink()
+            else:
+                path.write_text(change(text or "// SPDX-License-Identifier: Apache-2.0\n"))
+            found = complaints(copy) - before
+            if expected is None and found:
+                failures.append(f"{name}: was expected to pass, but: {found}")
+            elif expected is not None and not any(expected in line for line in found):
+                failures.append(f"{name}: nobody complained '{expected}'")
+            path.write_text(text) if there else path.unlink()
+    print("\n".join(failures) or f"{len(CASES)} mistakes are seen")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds everything and runs all tests: installs what is missing, builds the preset `test`, runs
+# CTest, and says at the end what was skipped and why.
+#
+# usage: sh tests/run.sh [STAGE]...
+#
+# Without arguments all stages run, one after the other, until one fails. Stages:
+#   packages   install what the build and the tests need
+#   build      configure and build the preset `test`
+#   test       run all tests; what was skipped is listed
+set -eu
+cd "$(dirname "$0")/.."
+
+all_stages="packages build test"
+cores=$(nproc)
+results=build/test/results.xml
+
+# To add a stage: a function stage_NAME here, NAME in all_stages and in the list above.
+
+stage_packages() {
+    sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
+        nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h \
+        catch2 libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
+        python3=python3 python3-jsonschema ca-certificates nodejs=node npm=npm
+}
+
+stage_build() {
+    cmake --preset test --log-level=WARNING >/dev/null
+    cmake --build --preset test --parallel "$cores"
+}
+
+stage_test() {
+    rm -f "$results"
+    status=0
+    ctest --preset test --parallel "$cores" --output-junit "$PWD/$results" \
+        --test-output-size-passed 100000 || status=$?
+    if [ -f "$results" ]; then
+        python3 tests/list_skipped.py "$results"
+    fi
+    return $status
+}
+
+for stage in ${*:-$all_stages}; do
+    case " $all_stages " in
+    *" $stage "*) ;;
+    *)
+        echo "run.sh: no stage is called '$stage'; there are: $all_stages" >&2
+        exit 2
+        ;;
+    esac
+done
+
+timing=
+for stage in ${*:-$all_stages}; do
+    printf '\n== %s\n' "$stage"
+    begin=$(date +%s)
+    status=0
+    # Not in a condition, where the shell would go on behind a command that failed.
+    set +e
+    (
+        set -e
+        "stage_$stage"
+    )
+    status=$?
+    set -e
+    timing="$timing
+  $(printf '%-10s %5d s' "$stage" $(($(date +%s) - begin)))"
+    if [ $status -ne 0 ]; then
+        printf '\n== failed: %s%s\n' "$stage" "$timing"
+        exit 1
+    fi
+done
+printf '\n== all passed: %s%s\n' "${*:-$all_stages}" "$timing"

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tags every fixture model with the program and checks that for those who load it nothing has changed:
+// the ONNX checker accepts it, and ONNX Runtime computes the same bits.
+
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+import { Workplace, allFinite, differences, harnessOrSkip, relativeError, skipped } from "./ort.mjs";
+
+// Which carriers run at which level of graph optimization. Fusions copy what a node carries.
+const carriers = {
+    metadata: ["none", "all"],
+    "doc-string": ["none"],
+    namespace: ["none"],
+    model: ["none"],
+    "metadata,doc-string,namespace,model": ["all"],
+};
+const levels = ["none", "all"];
+
+// What both the checker and ONNX Runtime say of the carrier `attribute`.
+const refusal = /Unrecognized attribute: (source_module|hierarchy_tags)/;
+
+// Against what PyTorch computed: its kernels are others, but a wrong input or weight would show.
+const tolerance = 1e-4;
+
+const { values: options } = parseArgs({
+    options: {
+        fixtures: { type: "string", default: process.env.STEMMA_FIXTURES },
+        stemma: { type: "string" },
+        checker: { type: "string", default: process.env.STEMMA_CHECKER },
+        work: { type: "string", default: process.env.STEMMA_WORK },
+        only: { type: "string", default: "" }, // fixtures with this in their name
+    },
+});
+
+class TaggedTest {
+    rows = [];
+    failures = [];
+    remarks = [];
+    unjudged = [];
+    unrunnable = [];
+
+    constructor(harness, workplace) {
+        this.harness = harness;
+        this.workplace = workplace;
+    }
+
+    fail(model, reason) {
+        this.failures.push(`${model}: ${reason}`);
+    }
+
+    async fixture(name, infos) {
+        this.row = {
+            fixture: name,
+            models: 0,
+            cases: 0,
+            runs: 0,
+            "outputs compared": 0,
+            "checker accepts": 0,
+            "checker refuses attribute": 0,
+            "runtime refuses attribute": 0,
+        };
+        for (const group of groupBy(infos, layoutOf).values()) {
+            const folder = fs.mkdtempSync(path.join(this.workplace.folder, `${name}-`));
+            if (group[0].external.length > 0) {
+                this.harness.writeWeights(group[0].file, folder);
+            }
+            for (const info of group) {
+                await this.model(`${name}/${path.basename(info.file)}`, info, folder);
+            }
+            fs.rmSync(folder, { recursive: true });
+        }
+        this.rows.push(this.row);
+    }
+
+    async model(name, info, folder) {
+        this.row.models += 1;
+        const plain = path.join(folder, path.basename(info.file));
+        fs.copyFileSync(info.file, plain);
+        const cases = this.cases(info);
+        const expected = await this.untagged(name, info, plain, cases);
+        const files = new Map([["", plain]]);
+        for (const carrier of [...Object.keys(carriers), "attribute"]) {
+            const tagged = this.tag(name, info, plain, carrier);
+            if (tagged === null) {
+                continue;
+            }
+            files.set(carrier, tagged);
+            if (expected !== null && carrier === "attribute") {
+                await this.refusedByRuntime(name, tagged);
+            } else if (expected !== null) {
+                await this.sameOutputs(name, info, tagged, carrier, cases, expected);
+            }
+        }
+        this.check(name, files);
+    }
+
+    cases(info) {
+        const saved = path.join(path.dirname(info.file), "io");
+        const cases = fs.existsSync(path.join(saved, "io.json"))
+            ? this.harness.savedCases(saved)
+            : [1, 2].map((seed) => ({ feeds: this.harness.seededInputs(info, { seed }) }));
+        this.row.cases += cases.length;
+        return cases;
+    }
+
+    // Random operators draw other numbers in every session. With a seed in both files they draw the same;
+    // the file as it is must at least load.
+    async run(info, file, cases, optimize) {
+        let runnable = file;
+        if (info.random_nodes > 0) {
+            await (await this.harness.load(file, { optimize })).release();
+            runnable = file.replace(/\.onnx$/, ".seeded.onnx");
+            this.harness.seed(file, runnable);
+        }
+        this.row.runs += cases.length;
+        const feeds = cases.map((one) => one.feeds);
+        return this.harness.runCases(runnable, feeds, { optimize });
+    }
+
+    /** @returns what the untagged model computes, by level; null when it does not run. */
+    async untagged(name, info, plain, cases) {
+        const results = {};
+        for (const level of levels) {
+            try {
+                results[level] = await this.run(info, plain, cases, level);
+            } catch (error) {
+                this.unrunnable.push(`${name}: optimization ${level}: ${firstLine(error.message)}`);
+                return null;
+            }
+        }
+        if (info.random_nodes > 0) {
+            this.remarks.push(`${name}: ${info.random_nodes} random operators, seeded in both files`);
+        }
+        results.none.forEach((outputs, k) => {
+            outputs.forEach((tensor, output) => this.judgeUntagged(name, info, cases[k], output, tensor));
+        });
+        return results;
+    }
+
+    // A comparison of NaN with NaN, or of a model fed wrongly, would show nothing.
+    judgeUntagged(name, info, { expected }, output, tensor) {
+        if (!allFinite(tensor)) {
+            this.fail(name, `untagged: output ${output} is not finite`);
+        }
+        const comparable = !name.includes("training") && info.external.length === 0;
+        const reference = comparable ? expected?.get(output) : undefined;
+        if (reference !== undefined && !(relativeError(reference, tensor) <= tolerance)) {
+            this.fail(name, `untagged: output ${output} is not what PyTorch computed`);
+        }
+    }
+
+    tag(name, info, plain, carrier) {
+        const tagged = plain.replace(/\.onnx$/, `.${carrier.replaceAll(",", "+")}.tagged.onnx`);
+        const capture = path.join(path.dirname(info.file), "modules.json");
+        const words = ["tag", plain, "-o", tagged, "--carrier", carrier, "--quiet", "--no-sync"];
+        const result = spawnSync(options.stemma, fs.existsSync(capture) ? [...words, "-m", capture] : words, {
+            encoding: "utf8",
+        });
+        if (result.status !== 0) {
+            const reason = result.error?.message ?? `exit code ${result.status}: ${result.stderr}`;
+            this.fail(name, `tag --carrier ${carrier}: ${firstLine(reason)}`);
+            return null;
+        }
+        if (!fs.readFileSync(tagged).includes(carrier === "attribute" ? "source_module" : "pkg.stemma.")) {
+            this.fail(name, `tag --carrier ${carrier}: there is no tag in the file`);
+        }
+        return tagged;
+    }
+
+    async sameOutputs(name, info, tagged, carrier, cases, expected) {
+        for (const level of carriers[carrier]) {
+            const where = `carrier ${carrier}, optimization ${level}`;
+            let results;
+            try {
+                results = await this.run(info, tagged, cases, level);
+            } catch (error) {
+                this.fail(name, `${where}: ${firstLine(error.message)}`);
+                continue;
+            }
+            for (const [k, outputs] of results.entries()) {
+                this.row["outputs compared"] += outputs.size;
+                for (const { name: output, reason } of differences(expected[level][k], outputs)) {
+                    this.fail(name, `${where}, case ${k}, output ${output}: ${reason}`);
+                }
+            }
+        }
+    }
+
+    async refusedByRuntime(name, tagged) {
+        try {
+            await (await this.harness.load(tagged)).release();
+            this.fail(name, "carrier attribute: ONNX Runtime should refuse it, and loads it");
+        } catch (error) {
+            if (refusal.test(error.message)) {
+                this.row["runtime refuses attribute"] += 1;
+            } else {
+                this.fail(name, `carrier attribute: ONNX Runtime: ${firstLine(error.message)}`);
+            }
+        }
+    }
+
+    check(name, files) {
+        if (!options.checker) {
+            this.unjudged.push(`${name}: the checker is not built`);
+            return;
+        }
+        const result = spawnSync(options.checker, [...files.values()], { encoding: "utf8" });
+        const lines = (result.stdout ?? "").split("\n").filter(Boolean);
+        if (lines.length !== files.size) {
+            this.fail(name, `the checker gave ${lines.length} verdicts on ${files.size} models`);
+            return;
+        }
+        const [plain, ...verdicts] = lines.map((line) => JSON.parse(line));
+        if (!plain.judged) {
+            this.unjudged.push(`${name}: ${firstLine(plain.message)}`);
+        } else if (!plain.ok) {
+            this.fail(name, `untagged: the checker says ${firstLine(plain.message)}`);
+        }
+        [...files.keys()].slice(1).forEach((carrier, i) => this.judge(name, carrier, plain, verdicts[i]));
+    }
+
+    judge(name, carrier, plain, { judged, ok, message }) {
+        if (judged !== plain.judged) {
+            this.fail(name, `carrier ${carrier}: the checker judges only one of untagged and tagged`);
+        } else if (judged && carrier === "attribute") {
+            if (!ok && refusal.test(message)) {
+                this.row["checker refuses attribute"] += 1;
+            } else {
+                const said = ok ? "should refuse it, and does not" : `says ${firstLine(message)}`;
+                this.fail(name, `carrier attribute: the checker ${said}`);
+            }
+        } else if (judged && ok) {
+            this.row["checker accepts"] += 1;
+        } else if (judged) {
+            this.fail(name, `carrier ${carrier}: the checker says ${firstLine(message)}`);
+        }
+    }
+
+    /** Prints what was done. @returns whether all is well. */
+    report() {
+        printTable(this.rows);
+        printList("seeded before they were compared", this.remarks);
+        printList("not judged by the checker", this.unjudged);
+        printList("not run, as ONNX Runtime refuses the untagged model", this.unrunnable);
+        printList("FAILED", this.failures);
+        // All fixtures run; one that no longer does must not drop out of the test in silence.
+        return this.rows.length > 0 && this.failures.length === 0 && this.unrunnable.length === 0;
+    }
+}
+
+function printTable(rows) {
+    const columns = Object.keys(rows[0] ?? {});
+    const total = { ...rows[0], fixture: "all" };
+    for (const column of columns.filter((c) => c !== "fixture")) {
+        total[column] = rows.reduce((sum, row) => sum + row[column], 0);
+    }
+    const header = Object.fromEntries(columns.map((c) => [c, c]));
+    for (const row of [header, ...rows, total]) {
+        const cells = columns.map((c) => {
+            const width = Math.max(...[header, ...rows].map((other) => String(other[c]).length));
+            return c === "fixture" ? row[c].padEnd(width) : String(row[c]).padStart(width);
+        });
+        console.log(cells.join("  "));
+    }
+}
+
+function printList(title, lines) {
+    console.log(`\n${title}: ${lines.length === 0 ? "none" : lines.length}`);
+    lines.forEach((line) => console.log(`  ${line}`));
+}
+
+function firstLine(text) {
+    return text.trim().split("\n")[0].slice(0, 300);
+}
+
+// Models of one layout share the made-up weights, which are large.
+function layoutOf(info) {
+    return JSON.stringify(info.external.map((tensor) => ({ ...tensor, name: "" })));
+}
+
+function groupBy(things, keyOf) {
+    const groups = new Map();
+    for (const thing of things) {
+        const key = keyOf(thing);
+        groups.set(key, [...(groups.get(key) ?? []), thing]);
+    }
+    return groups;
+}
+
+function modelsIn(folder) {
+    return fs
+        .readdirSync(folder)
+        .filter((file) => file.endsWith(".onnx"))
+        .sort()
+        .map((file) => path.join(folder, file));
+}
+
+async function main() {
+    if (!options.stemma) {
+        console.log("skipped: the program stemma is not built");
+        return skipped;
+    }
+    const harness = harnessOrSkip();
+    const workplace = new Workplace(options.work);
+    try {
+        const test = new TaggedTest(harness, workplace);
+        const entries = fs.readdirSync(options.fixtures, { withFileTypes: true });
+        const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+        for (const name of names.filter((one) => one.includes(options.only)).sort()) {
+            const models = modelsIn(path.join(options.fixtures, name));
+            if (models.length > 0) {
+                await test.fixture(name, harness.describe(models));
+            }
+        }
+        return test.report() ? 0 : 1;
+    } finally {
+        workplace.dispose();
+    }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Validates what the stemma program prints against the schemas in docs/, and captures too.
+
+usage: schema_check.py PROGRAM DOCS FIXTURES
+
+That a schema lets real output pass says little by itself, so broken copies of the output must be
+refused, and every property that a schema knows must occur somewhere.
+"""
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: python3-jsonschema is not installed")
+    sys.exit(77)
+
+PROGRAM, DOCS, FIXTURES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+
+# Fixtures and files of them: named and unnamed nodes, functions, conflicts, bodies, shared modules,
+# tied weights, many modules.
+MODELS = [("bert_mlm", "model"), ("bert_micro", "anonymous"), ("bert_micro", "model.functions"),
+          ("bert_micro", "model.nofold"), ("control_flow", "model"), ("mlp", "model"),
+          ("quirks", "model"), ("scale_1000", "model"), ("scripted_children", "model"),
+          ("shared_twice", "model"), ("two_tower", "unnamed")]
+
+# Properties that no fixture has.
+UNSEEN = {
+    ("sidecar", "caller"): "no fixture calls a module from one that is not above it",
+}
+
+SCHEMAS = {path.name: json.loads(path.read_text()) for path in sorted(DOCS.glob("*.schema.json"))}
+failures = []
+seen = set()  # ids of the property schemas that were used
+
+
+class noting_validator:
+    """A validator that also notes which properties of the schema occur."""
+
+    def __init__(self, name):
+        schema = SCHEMAS[f"{name}.schema.json"]
+        base = jsonschema.Draft202012Validator
+        base.check_schema(schema)
+
+        def properties(validator, known, instance, schema):
+            if isinstance(instance, dict):
+                seen.update(id(known[key]) for key in known if key in instance)
+            yield from base.VALIDATORS["properties"](validator, known, instance, schema)
+
+        kind = jsonschema.validators.extend(base, {"properties": properties})
+        resolver = jsonschema.RefResolver("", schema, store=SCHEMAS)
+        self.validator = kind(schema, resolver=resolver)
+
+    def first_error(self, document):
+        error = next(self.validator.iter_errors(document), None)
+        return error and f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}"
+
+
+VALIDATORS = {name: noting_validator(name)
+              for name in ("capture", "explain", "sidecar", "summary", "tree")}
+
+
+def check(name, document, what):
+    error = VALIDATORS[name].first_error(document)
+    if error:
+        failures.append(f"{what}: not as docs/{name}.schema.json says: {error}")
+
+
+def run(*arguments):
+    """What the program prints as JSON; `explain` says with status 1 that it did not find all."""
+    done = subprocess.run([PROGRAM, *map(str, arguments), "--format", "json", "--quiet"],
+                          capture_output=True, text=True, timeout=300)
+    if done.returncode not in ((0, 1) if arguments[0] == "explain" else (0,)):
+        failures.append(f"{arguments}: status {done.returncode}: {done.stderr.strip()}")
+        return None
+    return json.loads(done.stdout)
+
+
+def reports_of(model, capture, truth, folder):
+    """Yields (schema, document) for all that the program says about a model."""
+    with_capture = ["-m", capture] if capture else []
+    oracle = ["--oracle", truth] if truth.exists() else []
+    sidecar = folder / "sidecar.json"
+    yield "summary", run("tag", model, *with_capture, "--sidecar", sidecar, *oracle)
+    everything = json.loads(sidecar.read_text())
+    yield "sidecar", everything
+    yield "summary", run("analyze", model, *with_capture)
+    yield "tree", run("tree", model, *with_capture)
+    yield "tree", run("tree", model, *with_capture, "--depth", "1")
+    asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
+    asked += [value["name"] for value in everything["values"][::29]]
+    yield "explain", run("explain", model, *with_capture, "no such name", *asked)
+
+
+def broken_copies(document):
+    """Yields (what, document) with one thing wrong at every place where an object stands first."""
+    def places(value, path):
+        if isinstance(value, dict):
+            yield path
+            for key in value:
+                if key not in ("tags", "provenance", "dialects", "oracle_modules") or isinstance(value[key], list):
+                    yield from places(value[key], path + [key])
+        elif isinstance(value, list) and value:
+            yield from places(value[0], path + [0])
+
+    def at(value, path):
+        for key in path:
+            value = value[key]
+        return value
+
+    for path in places(document, []):
+        optional = {"caller"}
+        for key in [key for key in at(document, path) if key not in optional]:
+            broken = copy.deepcopy(document)
+            del at(broken, path)[key]
+            yield f"without {path + [key]}", broken
+            broken = copy.deepcopy(document)
+            at(broken, path)[key] = {"unexpected": []}
+            yield f"with another type for {path + [key]}", broken
+        broken = copy.deepcopy(document)
+        at(broken, path)["unexpected"] = 1
+        yield f"with one more member in {path}", broken
+
+
+def properties_of(schema, place=""):
+    if isinstance(schema, dict):
+        for key, known in schema.get("properties", {}).items():
+            if isinstance(known, dict):
+                yield f"{place}/{key}".lstrip("/"), known
+        for key, part in schema.items():
+            inner = place if key in ("properties", "items", "$defs", "oneOf") else f"{place}/{key}"
+            yield from properties_of(part, inner)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from properties_of(part, place)
+
+
+def check_reports():
+    small = {}  # the smallest document of each kind that has all parts
+    with tempfile.TemporaryDirectory() as temporary:
+        for fixture, stem in MODELS:
+            folder = FIXTURES / fixture
+            for capture in (folder / "modules.json", None):
+                for name, document in reports_of(folder / f"{stem}.onnx", capture,
+                                                 folder / "truth.json", pathlib.Path(temporary)):
+                    if document is None:
+                        continue
+                    what = f"{name} of {fixture}/{stem}" + (" with capture" if capture else "")
+                    check(name, document, what)
+                    if fixture == "mlp":
+                        small.setdefault(name, document)
+    for name, document in small.items():
+        for what, broken in broken_copies(document):
+            if VALIDATORS[name].first_error(broken) is None:
+                failures.append(f"docs/{name}.schema.json accepts a document {what}")
+
+
+def check_captures():
+    captures = sorted(FIXTURES.glob("*/modules.json"))
+    for path in captures:
+        check("capture", json.loads(path.read_text()), path.relative_to(FIXTURES))
+    root = {"name": "", "class_name": "Net"}
+    block = {"name": "block", "parent": "", "aliases": ["again"], "calls": 2}
+    check("capture", {"schema": "stemma.capture/1", "modules": [root, block]}, "a small capture")
+    for what, broken in [("a module without name", {"modules": [{"class_name": "Net"}]}),
+                         ("no modules", {"modules": []}),
+                         ("a name that is no text", {"modules": [{"name": 1}]}),
+                         ("a shape of texts",
+                          {"modules": [{"name": "", "own_parameters":
+                                        [{"name": "w", "shape": ["n"]}]}]}),
+                         ("a short compact module", {"modules": [["", "Net"]]}),
+                         ("nothing of a capture", {"nodes": []})]:
+        if VALIDATORS["capture"].first_error(broken) is None:
+            failures.append(f"docs/capture.schema.json accepts {what}")
+    return len(captures)
+
+
+def check_seen():
+    for name in VALIDATORS:
+        for place, known in properties_of(SCHEMAS[f"{name}.schema.json"]):
+            leaf = place.split("/")[-1]
+            if ((name, leaf) in UNSEEN) == (id(known) in seen):
+                failures.append(f"docs/{name}.schema.json: '{place}' "
+                                + ("occurs, so it need not be in UNSEEN" if id(known) in seen
+                                   else "occurs in no document"))
+
+
+def main():
+    check_reports()
+    captures = check_captures()
+    check_seen()
+    print("\n".join(failures) or f"{len(MODELS)} models and {captures} captures are as the schemas say")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_TAGGED_BYTES_HPP
+#define STEMMA_TESTS_TAGGED_BYTES_HPP
+
+#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/evidence_sources.hpp>
+#include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/hierarchy_metadata.hpp>
+#include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/parameter_names.hpp>
+#include <stemma/evidence/parameter_regions.hpp>
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/carrier.hpp>
+#include <stemma/policy/policies.hpp>
+#include <stemma/tagger.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace test {
+
+/// A model in memory with the tags of its nodes.
+class tagged_model {
+public:
+    /// Without a capture the tree is made from the model itself. `bytes` must outlive this.
+    explicit tagged_model(std::string_view bytes, const stemma::module_tree* capture = nullptr)
+        : model(bytes, "model")
+        , ops(model)
+        , rebuilt(capture == nullptr ? std::optional(stemma::rebuild_tree(
+                                           ops, model.text(model.graph(0).name)))
+                                     : std::nullopt)
+        , modules(capture == nullptr ? rebuilt->modules : *capture)
+        , from_model(capture == nullptr) {
+        stemma::evidence_context<operators, stemma::module_tree> context(ops, modules);
+        if (rebuilt) {
+            std::move(*rebuilt).teach(context);
+        }
+        const stemma::evidence_sources<stemma::exporter_metadata, stemma::builder_metadata,
+                                       stemma::function_calls, stemma::scope_names,
+                                       stemma::parameter_names, stemma::parameter_regions,
+                                       stemma::leftovers>
+            sources;
+        found = stemma::tag_operators(context, stemma::policies{sources});
+    }
+    tagged_model(const tagged_model&) = delete;
+    tagged_model& operator=(const tagged_model&) = delete;
+
+    /// Returns: the file with the tags in it.
+    [[nodiscard]] std::string write(const stemma::carrier_set& carriers) {
+        stemma::model_record record;
+        record.carriers = carriers;
+        record.nodes = model.node_count();
+        record.digest = stemma::structure_digest(model);
+        record.from_model = from_model;
+        record.modules = modules;
+        const auto table =
+            carriers.model ? stemma::to_json(stemma::to_table(found)) : std::string();
+        const auto text = stemma::to_json(record);
+        stemma::tag_editor editor(model, modules, found, carriers, carriers.metadata, text, table);
+        return apply(editor);
+    }
+
+    /// Returns: the file that an editor makes of this one.
+    template <class Editor>
+    [[nodiscard]] std::string apply(Editor& editor) const {
+        stemma::rewrite plan(model, editor);
+        stemma::string_splice out(model.bytes());
+        plan.write(out);
+        if (static_cast<std::int64_t>(out.text.size()) != plan.size()) {
+            throw std::logic_error("the plan promised another size than it wrote");
+        }
+        return std::move(out.text);
+    }
+
+    using operators = stemma::onnx_operators<stemma::wire_model>;
+
+    stemma::wire_model model;
+    operators ops;
+    std::optional<stemma::rebuilt_tree> rebuilt;
+    stemma::module_tree modules;
+    bool from_model;
+    stemma::tagging found;
+};
+
+inline std::string tag(std::string_view bytes, const stemma::carrier_set& carriers,
+                       const stemma::module_tree* capture = nullptr) {
+    return tagged_model(bytes, capture).write(carriers);
+}
+
+inline std::string strip(std::string_view bytes) {
+    const stemma::wire_model model(bytes, "model");
+    stemma::strip_editor editor(model);
+    stemma::rewrite plan(model, editor);
+    stemma::string_splice out(bytes);
+    plan.write(out);
+    return std::move(out.text);
+}
+
+/// How many combinations of carriers there are.
+inline constexpr unsigned carrier_sets = 32;
+
+/// Returns: combination number `i` of the carriers.
+inline stemma::carrier_set carriers_of(unsigned i) {
+    return {(i & 1U) != 0, (i & 2U) != 0, (i & 4U) != 0, (i & 8U) != 0, (i & 16U) != 0};
+}
+
+} // namespace test
+
+#endif // STEMMA_TESTS_TAGGED_BYTES_HPP
