@@ -6,10 +6,13 @@
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_members.hpp>
 #include <stemma/onnx/cut_plan.hpp>
+#include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
+#include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
@@ -70,15 +73,19 @@ public:
         , model_(opened.model())
         , policy_{stemma::parse_pull(options.pull).value(),
                   stemma::parse_gap_rule(options.gaps).value()}
-        , planner_(model_, policy_)
+        , members_(opened.modules().index(), opened.tags().attributions)
+        , planner_(model_, policy_, stemma::find_random_nodes(model_))
         , types_(model_)
-        , writer_(model_, types_, policy_) {}
+        , writer_(model_, planner_.contents(), types_, policy_) {}
+
+    [[nodiscard]] const stemma::module_members& members() const noexcept { return members_; }
 
     /// Cuts one module into `paths(part)`, one for each part.
     template <class Path>
     std::vector<cut_record> cut(id module, Path path) {
         std::vector<cut_record> records;
-        auto plans = planner_.plan(nodes_of(opened_, module));
+        const auto nodes = members_.all(module);
+        auto plans = planner_.plan(nodes, calls_of(module, nodes));
         for (std::size_t part = 0; part < plans.size(); ++part) {
             auto& plan = plans[part];
             cut_record record;
@@ -111,9 +118,9 @@ public:
     }
 
     /// Weights of parts go to a store of this name in the folder, or stay where they are.
-    void use_store(const std::string& folder, const std::string& name) {
+    void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
         store_path_ = (fs::path(folder) / name).string();
-        store_.emplace(model_, opened_.file(), name);
+        store_.emplace(model_, opened_.file(), name, takes_external);
     }
 
     void write_store() {
@@ -123,9 +130,39 @@ public:
     }
 
 private:
+    /// A list of modules is not called itself; what holds it is.
+    [[nodiscard]] id nearest_called(id module) const {
+        const auto& modules = opened_.modules();
+        while (module != no_id && modules.calls(module) == 0) {
+            module = modules.index().parent(module);
+        }
+        return module;
+    }
+
+    /// Of a module that is called several times: the call that each node belongs to.
+    [[nodiscard]] std::vector<id> calls_of(id module, const std::vector<id>& nodes) const {
+        std::vector<id> calls;
+        const auto& modules = opened_.modules();
+        const auto called = nearest_called(module);
+        if (called != no_id && modules.calls(called) != no_id && modules.calls(called) > 1) {
+            for (auto node : nodes) {
+                calls.push_back(stemma::call_of(called, opened_.tags().attributions[node],
+                                                [&](id m) { return modules.calls(m); }));
+            }
+        }
+        return calls;
+    }
+
     /// Types that the file does not declare are inferred, once and only when needed.
     void find_types(stemma::cut_plan& plan, cut_record& record) {
         if (plan.refusal != stemma::cut_refusal::none) {
+            return;
+        }
+        if (const auto unbound = stemma::find_unbound(plan, model_, planner_.contents())) {
+            plan.refusal = stemma::cut_refusal::function_body;
+            record.text = fmt::format("'{}' has an attribute that only a call of the function "
+                                      "binds; unfold the model first",
+                                      node_name(*unbound));
             return;
         }
         auto untyped = stemma::find_untyped(plan, types_);
@@ -150,7 +187,7 @@ private:
     [[nodiscard]] std::string why_refused(const stemma::cut_plan& plan,
                                           const std::string& text) const {
         if (plan.refusal == stemma::cut_refusal::no_output) {
-            return "nothing outside reads what it makes";
+            return "nothing outside reads what it makes, or all of that is constant";
         }
         if (plan.refusal != stemma::cut_refusal::non_convex) {
             return text;
@@ -209,6 +246,7 @@ private:
     stemma::attributed_model& opened_;
     const stemma::wire_model& model_;
     stemma::standard_cut policy_;
+    stemma::module_members members_;
     stemma::cut_planner<> planner_;
     stemma::value_types types_;
     stemma::cut_writer<> writer_;
@@ -356,7 +394,7 @@ int cut_all(const cut_options& options, stemma::attributed_model& opened) {
         stemma::place_external_data(opened.model(), (fs::path(options.folder) / "x").string(),
                                     stemma::data_placement::link);
     } else if (!(beside && external)) {
-        parts.use_store(options.folder, "weights.bin");
+        parts.use_store(options.folder, "weights.bin", options.data != "keep");
     }
     file_namer names;
     std::vector<cut_record> records;
@@ -390,12 +428,12 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
                                         opened.modules().path(modules[0]),
                                         opened.modules().path(modules[1])));
     }
-    if (nodes_of(opened, modules.front()).empty()) {
+    cutter parts(options, opened);
+    if (parts.members().count(modules.front()) == 0) {
         throw stemma::error(
             stemma::error_code::not_found, options.common.model, "",
             fmt::format("module '{}' has no nodes", opened.modules().path(modules.front())));
     }
-    cutter parts(options, opened);
     const bool beside = folder_of(options.output) == folder_of(options.common.model);
     if (!beside && !stemma::external_files(opened.model()).empty()) {
         if (options.data == "link") {

@@ -5,6 +5,8 @@
 #include <stemma/algorithm/accuracy.hpp>
 #include <stemma/algorithm/attribute.hpp>
 #include <stemma/algorithm/boundary.hpp>
+#include <stemma/algorithm/explain_no_match.hpp>
+#include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
 #include <stemma/algorithm/overrule_shared.hpp>
@@ -22,6 +24,7 @@
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/json_text.hpp>
 #include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/query.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/topological_order.hpp>
@@ -47,6 +50,7 @@
 #include <stemma/model/mapped_modules.hpp>
 #include <stemma/model/mapped_operators.hpp>
 #include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>

@@ -8,7 +8,9 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/cut_plan.hpp>
+#include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/module_statistics.hpp>
@@ -25,12 +27,17 @@
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/graph_extras.hpp>
+#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_edits.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>

@@ -7,6 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
+import { fixtureModels, firstLine, groupBy, layoutOf, printList, printTable } from "./fixtures.mjs";
 import { Workplace, allFinite, differences, harnessOrSkip, relativeError, skipped } from "./ort.mjs";
 
 // Which carriers run at which level of graph optimization. Fusions copy what a node carries.
@@ -251,53 +252,6 @@ class TaggedTest {
     }
 }
 
-function printTable(rows) {
-    const columns = Object.keys(rows[0] ?? {});
-    const total = { ...rows[0], fixture: "all" };
-    for (const column of columns.filter((c) => c !== "fixture")) {
-        total[column] = rows.reduce((sum, row) => sum + row[column], 0);
-    }
-    const header = Object.fromEntries(columns.map((c) => [c, c]));
-    for (const row of [header, ...rows, total]) {
-        const cells = columns.map((c) => {
-            const width = Math.max(...[header, ...rows].map((other) => String(other[c]).length));
-            return c === "fixture" ? row[c].padEnd(width) : String(row[c]).padStart(width);
-        });
-        console.log(cells.join("  "));
-    }
-}
-
-function printList(title, lines) {
-    console.log(`\n${title}: ${lines.length === 0 ? "none" : lines.length}`);
-    lines.forEach((line) => console.log(`  ${line}`));
-}
-
-function firstLine(text) {
-    return text.trim().split("\n")[0].slice(0, 300);
-}
-
-// Models of one layout share the made-up weights, which are large.
-function layoutOf(info) {
-    return JSON.stringify(info.external.map((tensor) => ({ ...tensor, name: "" })));
-}
-
-function groupBy(things, keyOf) {
-    const groups = new Map();
-    for (const thing of things) {
-        const key = keyOf(thing);
-        groups.set(key, [...(groups.get(key) ?? []), thing]);
-    }
-    return groups;
-}
-
-function modelsIn(folder) {
-    return fs
-        .readdirSync(folder)
-        .filter((file) => file.endsWith(".onnx"))
-        .sort()
-        .map((file) => path.join(folder, file));
-}
-
 async function main() {
     if (!options.stemma) {
         console.log("skipped: the program stemma is not built");
@@ -307,13 +261,8 @@ async function main() {
     const workplace = new Workplace(options.work);
     try {
         const test = new TaggedTest(harness, workplace);
-        const entries = fs.readdirSync(options.fixtures, { withFileTypes: true });
-        const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-        for (const name of names.filter((one) => one.includes(options.only)).sort()) {
-            const models = modelsIn(path.join(options.fixtures, name));
-            if (models.length > 0) {
-                await test.fixture(name, harness.describe(models));
-            }
+        for (const [name, models] of fixtureModels(options.fixtures, options.only)) {
+            await test.fixture(name, harness.describe(models));
         }
         return test.report() ? 0 : 1;
     } finally {

@@ -106,53 +106,74 @@ template <operator_graph_like Graph>
     return result;
 }
 
+/// Part of a topological order: from the first to the last member of a set of vertices. What lies
+/// outside of it is on no way between members.
+template <operator_graph_like Graph>
+class order_stretch {
+public:
+    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where.
+    /// Complexity: O(members).
+    order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
+                  std::span<const id> rank, std::span<const vertex_t<Graph>> members)
+        : rank_(rank) {
+        std::size_t end = 0;
+        first_ = members.empty() ? 0 : order.size();
+        for (const auto& v : members) {
+            const std::size_t at = rank[index_of(graph, v)];
+            first_ = std::min(first_, at);
+            end = std::max(end, at + 1);
+        }
+        vertices_ = order.subspan(first_, end - first_);
+    }
+
+    [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
+
+    /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
+    [[nodiscard]] std::size_t place(std::size_t v) const {
+        return rank_[v] < first_ ? vertices_.size() : rank_[v] - first_;
+    }
+
+private:
+    std::span<const vertex_t<Graph>> vertices_;
+    std::span<const id> rank_;
+    std::size_t first_ = 0;
+};
+
 /// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
 /// and the one it comes back to. Empty when there is none, that is, when the set is convex.
-/// Complexity: O(V + E) of what can be reached from the set.
+///
+/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
-                                                        std::span<const vertex_t<Graph>> members) {
-    struct step {
-        vertex_t<Graph> vertex;
-        std::size_t from; // position in `steps`; its own for a member
-    };
-    std::vector<step> steps;
-    std::vector<bool> seen(num_vertices(graph), false);
-    const auto visit = [&](const vertex_t<Graph>& v, std::size_t from) {
-        const auto i = index_of(graph, v);
-        if (set.is_outside(i) && !seen[i]) {
-            seen[i] = true;
-            steps.push_back({v, from});
-        }
-    };
-    for (const auto& v : members) {
-        if (!set.is_inside(index_of(graph, v))) {
+                                                        const order_stretch<Graph>& stretch) {
+    const auto all = stretch.vertices();
+    std::vector<id> behind(all.size(), no_id); // of one outside: place of what leads to it
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        const bool inside = set.is_inside(v);
+        if (!inside && !set.is_outside(v)) {
             continue;
         }
-        const auto here = steps.size();
-        steps.push_back({v, here});
-        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
-            visit(target(*it, graph), here);
-        }
-    }
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (steps[i].from == i) {
-            continue;
-        }
-        const auto vertex = steps[i].vertex;
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            const auto next = target(*it, graph);
-            if (set.is_inside(index_of(graph, next))) {
-                std::vector<vertex_t<Graph>> path{next};
-                auto at = i;
-                for (; steps[at].from != at; at = steps[at].from) {
-                    path.push_back(steps[at].vertex);
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            auto from = stretch.place(u);
+            if (from >= all.size()) {
+                continue;
+            }
+            if (!inside && (set.is_inside(u) || (set.is_outside(u) && behind[from] != no_id))) {
+                behind[at] = static_cast<id>(from);
+                break;
+            }
+            if (inside && set.is_outside(u) && behind[from] != no_id) {
+                std::vector<vertex_t<Graph>> path{all[at]};
+                while (!set.is_inside(index_of(graph, all[from]))) {
+                    path.push_back(all[from]);
+                    from = behind[from];
                 }
-                path.push_back(steps[at].vertex);
+                path.push_back(all[from]);
                 std::reverse(path.begin(), path.end());
                 return path;
             }
-            visit(next, i);
         }
     }
     return {};
@@ -161,29 +182,35 @@ template <operator_graph_like Graph>
 /// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
 /// at most.
 ///
-/// `order` holds every vertex behind all its producers.
-/// Returns: by vertex index the run, `no_id` outside.
-/// Complexity: O(V + E) from the first to the last member in `order`.
+/// `stretch` covers all members of the set.
+/// Returns: by place in the stretch the run, `no_id` for what is not inside.
+/// Complexity: O(vertices + edges) of the stretch.
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
-                                          std::span<const vertex_t<Graph>> order) {
-    std::vector<id> run(num_vertices(graph), no_id);
-    std::vector<id> behind(num_vertices(graph), 0); // of one outside: the first run it may feed
-    for (const auto& v : order) {
-        const auto i = index_of(graph, v);
-        if (!set.is_inside(i) && !set.is_outside(i)) {
+                                          const order_stretch<Graph>& stretch) {
+    const auto all = stretch.vertices();
+    std::vector<id> run(all.size(), no_id);
+    std::vector<id> behind(all.size(), 0); // of one outside: the first run it may feed
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        const bool inside = set.is_inside(v);
+        if (!inside && !set.is_outside(v)) {
             continue;
         }
         id least = 0;
-        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
+            const auto from = stretch.place(u);
+            if (from >= all.size()) {
+                continue;
+            }
             if (set.is_inside(u)) {
-                least = std::max(least, set.is_inside(i) ? run[u] : run[u] + 1);
+                least = std::max(least, inside ? run[from] : run[from] + 1);
             } else if (set.is_outside(u)) {
-                least = std::max(least, behind[u]);
+                least = std::max(least, behind[from]);
             }
         }
-        (set.is_inside(i) ? run : behind)[i] = least;
+        (inside ? run : behind)[at] = least;
     }
     return run;
 }

@@ -29,6 +29,7 @@ struct graph {
         node = 1,
         name = 2,
         initializer = 5,
+        doc_string = 10,
         input = 11,
         output = 12,
         value_info = 13,
@@ -36,6 +37,10 @@ struct graph {
         sparse_initializer = 15,
         metadata_props = 16,
     };
+};
+
+struct annotation {
+    enum : std::uint32_t { tensor_name = 1, parameters = 2 };
 };
 
 struct node {

@@ -7,6 +7,7 @@
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -100,46 +101,59 @@ struct nested_view {
 
 /// Returns: the nodes of graph `g` in order; what a body captures is an input of its owner
 /// (`in_port` is `no_id`).
-/// Complexity: O(nodes + values) of the model.
-[[nodiscard]] inline nested_view nested_graph(const onnx_model& model, id g) {
+///
+/// `nodes` are those of `g` and of all bodies below it, ascending, and `bodies` those graphs.
+/// Complexity: O(nodes + values) of them.
+[[nodiscard]] inline nested_view
+nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span<const id> bodies) {
     nested_view view;
-    for (id node = 0; node < model.node_count(); ++node) {
+    for (auto node : nodes) {
         if (model.graph_of(node) == g) {
             view.nodes.push_back(node);
         }
     }
     std::vector<operator_edge> edges;
-    for (id node = 0; node < model.node_count(); ++node) {
-        const auto reader = enclosing_node(model, g, node);
-        if (reader == no_id) {
-            continue;
+    const auto add = [&](id value, id reader, id slot) {
+        const auto producer = value == no_id ? no_id : model.producer(value);
+        if (producer != no_id && model.graph_of(producer) == g) {
+            edges.push_back({model.position(producer), model.position(reader), value, slot,
+                             value - model.first_output(producer)});
         }
+    };
+    for (auto node : nodes) {
+        const auto reader = enclosing_node(model, g, node);
         const auto inputs = model.inputs(node);
         for (id slot = 0; slot < inputs.size(); ++slot) {
-            const auto value = inputs[slot];
-            const auto producer = value == no_id ? no_id : model.producer(value);
-            if (producer != no_id && model.graph_of(producer) == g) {
-                edges.push_back({model.position(producer), model.position(reader), value,
-                                 reader == node ? slot : no_id,
-                                 value - model.first_output(producer)});
-            }
+            add(inputs[slot], reader, reader == node ? slot : no_id);
         }
     }
-    for (id b = 1; b < model.graph_count(); ++b) {
-        if (model.graph(b).kind != graph_kind::body) {
-            continue;
-        }
+    for (auto b : bodies) {
         const auto reader = enclosing_node(model, g, model.graph(b).owner);
         for (auto value : model.graph(b).outputs) {
-            const auto producer = value == no_id ? no_id : model.producer(value);
-            if (reader != no_id && producer != no_id && model.graph_of(producer) == g) {
-                edges.push_back({model.position(producer), model.position(reader), value, no_id,
-                                 value - model.first_output(producer)});
-            }
+            add(value, reader, no_id);
         }
     }
     view.graph = operator_graph(view.nodes.size(), edges);
     return view;
+}
+
+/// The same for all nodes and bodies of the model that are in `g` or below it.
+/// Complexity: O(nodes + values) of the model.
+[[nodiscard]] inline nested_view nested_graph(const onnx_model& model, id g) {
+    std::vector<id> nodes;
+    std::vector<id> bodies;
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (enclosing_node(model, g, node) != no_id) {
+            nodes.push_back(node);
+        }
+    }
+    for (id b = 1; b < model.graph_count(); ++b) {
+        if (model.graph(b).kind == graph_kind::body &&
+            enclosing_node(model, g, model.graph(b).owner) != no_id) {
+            bodies.push_back(b);
+        }
+    }
+    return nested_graph(model, g, nodes, bodies);
 }
 
 } // namespace stemma

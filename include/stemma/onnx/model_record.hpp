@@ -172,8 +172,7 @@ private:
         }
         ++count_;
         const auto class_at = [&](std::size_t i) {
-            return part.at(i).is_null() ? std::string()
-                                        : classes_.at(number(part.at(i)));
+            return part.at(i).is_null() ? std::string() : classes_.at(number(part.at(i)));
         };
         const auto class_name = class_at(2);
         if (!class_name.empty()) {

@@ -15,19 +15,34 @@ namespace stemma {
 
 /// Whether an operator gives other results each time it runs.
 [[nodiscard]] inline bool is_random_operator(std::string_view domain, std::string_view type) {
-    constexpr std::array<std::string_view, 6> random{
-        "RandomNormal",      "RandomNormalLike", "RandomUniform",
-        "RandomUniformLike", "Multinomial",      "Bernoulli"};
+    constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
+                                                     "RandomUniform", "RandomUniformLike",
+                                                     "Multinomial",   "Bernoulli"};
     return domain.empty() && std::find(random.begin(), random.end(), type) != random.end();
+}
+
+/// Returns: by node, whether its type alone makes it random.
+/// Complexity: O(nodes).
+[[nodiscard]] inline std::vector<bool> find_random_operators(const onnx_model& model) {
+    std::vector<bool> of_type(model.operator_count());
+    for (id op = 0; op < model.operator_count(); ++op) {
+        of_type[op] = is_random_operator(model.operator_domain(op), model.operator_type(op));
+    }
+    std::vector<bool> random(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        random[node] = of_type[model.operator_id(node)];
+    }
+    return random;
 }
 
 /// Finds what the results of every node depend on, with all that its bodies capture.
 ///
-/// A node without inputs that is no Constant (a random generator, say), a call of a function, and
-/// what reads an undefined value count as data. A node in a body depends on data where it reads a
-/// formal input.
-/// Complexity: O(nodes + values); nodes that stand before their producers count as data.
-[[nodiscard]] inline std::vector<dependence> find_dependence(const onnx_model& model) {
+/// A node without inputs that is no Constant (a random generator, say), one that is `random`, a
+/// call of a function, and what reads an undefined value count as data. A node in a body depends on
+/// data where it reads a formal input. Complexity: O(nodes + values); nodes that stand before their
+/// producers count as data.
+[[nodiscard]] inline std::vector<dependence> find_dependence(const onnx_model& model,
+                                                             const std::vector<bool>& random) {
     const auto count = model.node_count();
     std::vector<dependence> result(count, dependence::data);
     std::vector<dependence> inner(count, dependence::constant); // of what bodies of a node read
@@ -55,8 +70,7 @@ namespace stemma {
             most = dependence::constant;
         } else if (standard && (type == "Shape" || type == "Size")) {
             most = std::min(most, dependence::shape);
-        } else if (!reads || model.callee(node) != no_id ||
-                   is_random_operator(model.domain(node), type)) {
+        } else if (!reads || model.callee(node) != no_id || random[node]) {
             most = dependence::data;
         }
         result[node] = most;
@@ -69,7 +83,7 @@ namespace stemma {
                 }
             }
             inner[owner] = std::max(inner[owner], inner[node]);
-            if (is_random_operator(model.domain(node), type)) {
+            if (random[node]) {
                 inner[owner] = dependence::data;
             }
         }

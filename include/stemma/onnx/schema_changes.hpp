@@ -21,29 +21,34 @@ struct opset_changes {
 };
 
 inline constexpr std::array<opset_changes, 7> opset_history{{
-    {18, " BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CenterCropPad Col2Im GroupNormalization LpPool "
-         "Mish OptionalGetElement OptionalHasElement Pad ReduceL1 ReduceL2 ReduceLogSum "
-         "ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare Resize "
-         "ScatterElements ScatterND Split "},
-    {19, " AveragePool Cast CastLike Constant DeformConv DequantizeLinear Equal Identity If Loop Pad "
-         "QuantizeLinear Reshape Resize Scan Shape Size "},
+    {18,
+     " BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CenterCropPad Col2Im GroupNormalization LpPool "
+     "Mish OptionalGetElement OptionalHasElement Pad ReduceL1 ReduceL2 ReduceLogSum "
+     "ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare Resize "
+     "ScatterElements ScatterND Split "},
+    {19,
+     " AveragePool Cast CastLike Constant DeformConv DequantizeLinear Equal Identity If Loop Pad "
+     "QuantizeLinear Reshape Resize Scan Shape Size "},
     {20, " AffineGrid ConstantOfShape DFT Gelu GridSample ImageDecoder IsInf IsNaN ReduceMax "
          "ReduceMin RegexFullMatch StringConcat StringSplit "},
     {21, " Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten GroupNormalization "
          "Identity If Loop Pad QLinearMatMul QuantizeLinear Reshape Scan Shape Size Squeeze "
          "Transpose Unsqueeze "},
-    {22, " Acos Acosh Asin Asinh Atan Atanh AveragePool Bernoulli Conv ConvTranspose Cos Cosh "
-         "DeformConv Det Dropout Elu EyeLike GRU GlobalAveragePool GlobalLpPool GlobalMaxPool "
-         "GridSample HardSigmoid HardSwish InstanceNormalization LSTM LpNormalization LpPool MaxPool "
-         "MaxRoiPool MaxUnpool Mish Multinomial NegativeLogLikelihoodLoss RNN RandomNormal "
-         "RandomNormalLike RandomUniform RandomUniformLike RoiAlign Round Selu Sin Sinh Softplus "
-         "Softsign Tan ThresholdedRelu "},
-    {23, " Attention Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop "
-         "Pad QuantizeLinear RMSNormalization Reshape RotaryEmbedding Scan Shape Size Squeeze "
-         "Transpose Unsqueeze "},
-    {24, " Attention Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop "
-         "Pad QuantizeLinear Reshape Scan Shape Size SplitToSequence Squeeze Swish TensorScatter "
-         "TopK Transpose Unsqueeze "},
+    {22,
+     " Acos Acosh Asin Asinh Atan Atanh AveragePool Bernoulli Conv ConvTranspose Cos Cosh "
+     "DeformConv Det Dropout Elu EyeLike GRU GlobalAveragePool GlobalLpPool GlobalMaxPool "
+     "GridSample HardSigmoid HardSwish InstanceNormalization LSTM LpNormalization LpPool MaxPool "
+     "MaxRoiPool MaxUnpool Mish Multinomial NegativeLogLikelihoodLoss RNN RandomNormal "
+     "RandomNormalLike RandomUniform RandomUniformLike RoiAlign Round Selu Sin Sinh Softplus "
+     "Softsign Tan ThresholdedRelu "},
+    {23,
+     " Attention Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop "
+     "Pad QuantizeLinear RMSNormalization Reshape RotaryEmbedding Scan Shape Size Squeeze "
+     "Transpose Unsqueeze "},
+    {24,
+     " Attention Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop "
+     "Pad QuantizeLinear Reshape Scan Shape Size SplitToSequence Squeeze Swish TensorScatter "
+     "TopK Transpose Unsqueeze "},
 }};
 
 } // namespace detail

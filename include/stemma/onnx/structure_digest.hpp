@@ -6,68 +6,108 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma {
 
-/// Returns: a number that changes with the operators of some nodes or their wiring, not with names,
-/// weights, attributes or metadata. The same everywhere, so it may be stored.
+/// Computes numbers that change with the operators of some nodes or their wiring, not with names,
+/// weights, attributes or metadata. The same everywhere, so they may be stored.
 ///
 /// Values and graphs are numbered as they first appear, so a part that was cut out has the digest
-/// that its nodes have in the whole. Complexity: O(nodes + inputs) expected.
-[[nodiscard]] inline std::uint64_t structure_digest(const onnx_model& model,
-                                                    std::span<const id> nodes) {
-    // FNV-1a, because hash_bytes depends on the order of bytes in a word.
-    const auto hash_text = [](std::string_view text, std::uint64_t hash) {
-        for (char c : text) {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+/// that its nodes have in the whole.
+class structure_digester {
+public:
+    /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
+    explicit structure_digester(const onnx_model& model)
+        : model_(model), values_(model.value_count(), no_id), graphs_(model.graph_count(), no_id) {
+        // FNV-1a, because hash_bytes depends on the order of bytes in a word.
+        const auto hash_text = [](std::string_view text, std::uint64_t hash) {
+            for (char c : text) {
+                hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+            }
+            return (hash ^ 0xffU) * 0x100'0000'01b3U;
+        };
+        for (id op = 0; op < model.operator_count(); ++op) {
+            operators_.push_back(
+                hash_text(model.operator_type(op),
+                          hash_text(model.operator_domain(op), 0xcbf2'9ce4'8422'2325U)));
         }
-        return (hash ^ 0xffU) * 0x100'0000'01b3U;
-    };
-    std::vector<std::uint64_t> operators;
-    for (id op = 0; op < model.operator_count(); ++op) {
-        operators.push_back(hash_text(
-            model.operator_type(op), hash_text(model.operator_domain(op), 0xcbf2'9ce4'8422'2325U)));
-    }
-    std::vector<id> value_number(model.value_count(), no_id);
-    std::vector<id> graph_number(model.graph_count(), no_id);
-    id values = 0;
-    id graphs = 0;
-    const auto number = [](id& known, id& next) { return known == no_id ? known = next++ : known; };
-    std::uint64_t digest = nodes.size();
-    std::vector<bool> counts(model.node_count());
-    for (auto node : nodes) {
-        counts[node] = true;
-        digest = hash_mix(digest ^ operators[model.operator_id(node)],
-                          number(graph_number[model.graph_of(node)], graphs));
-        for (auto value : model.inputs(node)) {
-            digest = hash_mix(digest, value == no_id ? no_id : number(value_number[value], values));
-        }
-        for (id i = 0; i < model.output_count(node); ++i) {
-            digest = hash_mix(digest, number(value_number[model.first_output(node) + i], values));
-        }
-    }
-    // What a body gives its owner is wiring, too.
-    for (id g = 1; g < model.graph_count(); ++g) {
-        if (model.graph(g).kind == graph_kind::body && counts[model.graph(g).owner]) {
-            for (auto value : model.graph(g).outputs) {
-                digest = hash_mix(digest,
-                                  value == no_id ? no_id : number(value_number[value], values));
+        for (id g = 1; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind == graph_kind::body) {
+                bodies_.emplace_back(model.graph(g).owner, g);
             }
         }
+        std::sort(bodies_.begin(), bodies_.end());
     }
-    return digest;
-}
 
-/// Returns: the same for all nodes of a model.
+    /// Complexity: O(nodes + inputs) expected.
+    [[nodiscard]] std::uint64_t operator()(std::span<const id> nodes) {
+        std::uint64_t digest = nodes.size();
+        for (auto node : nodes) {
+            digest = hash_mix(digest ^ operators_[model_.operator_id(node)],
+                              number(graphs_, model_.graph_of(node), used_graphs_));
+            for (auto value : model_.inputs(node)) {
+                digest = hash_mix(digest, of_value(value));
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                digest = hash_mix(digest, of_value(model_.first_output(node) + i));
+            }
+        }
+        // What a body gives its owner is wiring, too.
+        for (auto node : nodes) {
+            for (auto body =
+                     std::lower_bound(bodies_.begin(), bodies_.end(), std::pair(node, id{0}));
+                 body != bodies_.end() && body->first == node; ++body) {
+                for (auto value : model_.graph(body->second).outputs) {
+                    digest = hash_mix(digest, of_value(value));
+                }
+            }
+        }
+        forget(values_, used_values_);
+        forget(graphs_, used_graphs_);
+        return digest;
+    }
+
+private:
+    [[nodiscard]] static id number(std::vector<id>& known, id what, std::vector<id>& used) {
+        if (known[what] == no_id) {
+            known[what] = static_cast<id>(used.size());
+            used.push_back(what);
+        }
+        return known[what];
+    }
+
+    [[nodiscard]] id of_value(id value) {
+        return value == no_id ? no_id : number(values_, value, used_values_);
+    }
+
+    static void forget(std::vector<id>& known, std::vector<id>& used) {
+        for (auto what : used) {
+            known[what] = no_id;
+        }
+        used.clear();
+    }
+
+    const onnx_model& model_;
+    std::vector<std::uint64_t> operators_;
+    std::vector<std::pair<id, id>> bodies_; // owner, graph
+    std::vector<id> values_;                // number of each, in one call
+    std::vector<id> graphs_;
+    std::vector<id> used_values_;
+    std::vector<id> used_graphs_;
+};
+
+/// Returns: the digest of all nodes of a model.
 [[nodiscard]] inline std::uint64_t structure_digest(const onnx_model& model) {
     std::vector<id> nodes(model.node_count());
     std::iota(nodes.begin(), nodes.end(), id{0});
-    return structure_digest(model, nodes);
+    return structure_digester(model)(nodes);
 }
 
 } // namespace stemma

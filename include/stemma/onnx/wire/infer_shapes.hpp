@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
+#include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +55,7 @@ constexpr std::int64_t any_extent = -1;
 class shape_inference {
 public:
     shape_inference(const wire_model& model, value_types& types)
-        : model_(model), types_(types), facts_(model.value_count()) {
+        : model_(model), types_(types), facts_(model.value_count()), contents_(model) {
         for (const auto& opset : model.opset_imports()) {
             if (opset.domain.empty() || opset.domain == "ai.onnx") {
                 opset_ = opset.version;
@@ -64,7 +66,10 @@ public:
                 facts_[value] = read_type(*type);
             }
         }
-        for (const auto& tensor : model.tensors()) {
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            const auto& tensor = tensors[i];
+            tensor_of_.emplace(tensor.value, i);
             auto& known = facts_[tensor.value];
             const auto header = read_tensor_header(model, tensor);
             known.data_type = header.data_type;
@@ -79,10 +84,8 @@ public:
         if (opset_ > last_known_opset) {
             return;
         }
-        note_bodies();
-        for (id node = 0; node < model_.node_count(); ++node) {
-            infer(node);
-        }
+        infer_graph(0);
+        keep_common_facts();
         for (id value = 0; value < model_.value_count(); ++value) {
             const auto& known = facts_[value];
             if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value)) {
@@ -163,10 +166,105 @@ private:
         return type;
     }
 
-    void note_bodies() {
-        for (id g = 1; g < model_.graph_count(); ++g) {
-            if (model_.graph(g).kind == graph_kind::body) {
-                bodies_[model_.graph(g).owner].push_back(g);
+    /// Infers the nodes of the main graph or of a function.
+    void infer_graph(id g) {
+        const bool in_function = model_.graph(g).kind == graph_kind::function;
+        for (auto node : contents_.nodes(g)) {
+            if (const auto f = model_.callee(node); f != no_id) {
+                infer_call(node, model_.functions()[f].graph);
+            } else if (!in_function || !node_attributes(model_, node).has_reference()) {
+                infer(node);
+            } else if (is_one_of(model_.op_type(node), keeps_rank)) {
+                infer(node);
+                forget_extents(node);
+            }
+        }
+    }
+
+    /// Infers the body of a function as one call of it sees it. What is known of values in the body
+    /// in the end is what all calls agree on.
+    void infer_call(id call, id g) {
+        const auto& function = model_.graph(g);
+        if (inferred_ > 8 * std::size_t{model_.node_count()} || calls_[g].open) {
+            return; // calls within calls, doubling; or a recursion
+        }
+        calls_[g].open = true;
+        inferred_ += contents_.nodes(g).size();
+        for_each_value(g, [&](id value) { facts_[value] = {}; });
+        for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+            if (function.inputs[i] != no_id) {
+                facts_[function.inputs[i]] = input(call, i);
+            }
+        }
+        infer_graph(g);
+        for (std::size_t i = 0; i < function.outputs.size(); ++i) {
+            if (function.outputs[i] != no_id) {
+                set(call, i, facts_[function.outputs[i]]);
+            }
+        }
+        auto& common = calls_[g].common;
+        std::size_t at = 0;
+        const bool first = common.empty();
+        for_each_value(g, [&](id value) {
+            if (first) {
+                common.emplace_back(value, facts_[value]);
+            } else {
+                keep_common(common[at++].second, facts_[value]);
+            }
+        });
+        calls_[g].open = false;
+    }
+
+    /// Calls `f(value)` for all that is defined in a function and its bodies.
+    template <class Function>
+    void for_each_value(id g, Function f) const {
+        const auto formals = [&](id graph) {
+            for (auto value : model_.graph(graph).inputs) {
+                if (value != no_id) {
+                    f(value);
+                }
+            }
+        };
+        formals(g);
+        for (auto body : contents_.bodies(g)) {
+            formals(body);
+        }
+        for (auto node : contents_.nodes(g)) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                f(model_.first_output(node) + i);
+            }
+        }
+    }
+
+    static void keep_common(tensor_facts& common, const tensor_facts& other) {
+        if (common.data_type != other.data_type) {
+            common.data_type = 0;
+        }
+        if (!common.ranked() || !other.ranked() || common.rank() != other.rank()) {
+            common.dims.reset();
+            return;
+        }
+        for (std::size_t d = 0; d < common.rank(); ++d) {
+            if ((*common.dims)[d] != (*other.dims)[d]) {
+                (*common.dims)[d] = any_extent;
+            }
+        }
+    }
+
+    void keep_common_facts() {
+        for (auto& [g, call] : calls_) {
+            for (auto& [value, facts] : call.common) {
+                facts_[value] = std::move(facts);
+            }
+        }
+    }
+
+    void forget_extents(id node) {
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            auto& facts = facts_[model_.first_output(node) + i];
+            facts.numbers.reset();
+            if (facts.ranked()) {
+                facts.dims->assign(facts.rank(), any_extent);
             }
         }
     }
@@ -253,13 +351,12 @@ private:
     /// Returns: the elements of a small constant, signs and all.
     [[nodiscard]] std::optional<extents> literal(id value) const {
         if (model_.is_initializer(value)) {
-            for (const auto& tensor : model_.tensors()) {
-                if (tensor.value == value && !tensor.sparse) {
-                    auto numbers = read_whole_numbers(model_.reader(tensor.message));
-                    return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
-                }
+            const auto& tensor = model_.tensors()[tensor_of_.at(value)];
+            if (tensor.sparse) {
+                return std::nullopt;
             }
-            return std::nullopt;
+            auto numbers = read_whole_numbers(model_.reader(tensor.message));
+            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
         }
         const auto producer = model_.producer(value);
         if (producer == no_id || model_.op_type(producer) != "Constant") {
@@ -877,13 +974,13 @@ private:
 
     /// The results of bodies are inferred before their owner, as body nodes come first.
     void infer_bodies(id node, std::string_view op) {
-        const auto bodies = bodies_.find(node);
-        if (bodies == bodies_.end()) {
+        const auto bodies = contents_.bodies_of(node);
+        if (bodies.empty()) {
             return;
         }
         for (std::size_t i = 0; i < model_.output_count(node); ++i) {
             std::optional<tensor_facts> common;
-            for (auto g : bodies->second) {
+            for (auto g : bodies) {
                 const auto& outputs = model_.graph(g).outputs;
                 const auto slot = op == "Loop" ? i + 1 : i;
                 if (slot >= outputs.size() || outputs[slot] == no_id) {
@@ -892,13 +989,8 @@ private:
                 const auto& facts = facts_[outputs[slot]];
                 if (!common) {
                     common = made(facts.data_type, facts.dims);
-                } else if (!facts.ranked() || !common->ranked() || facts.rank() != common->rank()) {
-                    common->dims.reset();
                 } else {
-                    for (std::size_t d = 0; d < facts.rank(); ++d) {
-                        auto& extent = (*common->dims)[d];
-                        extent = extent == (*facts.dims)[d] ? extent : any_extent;
-                    }
+                    keep_common(*common, facts);
                 }
             }
             if (!common || !common->ranked()) {
@@ -908,7 +1000,7 @@ private:
                 set(node, i, std::move(*common));
                 continue;
             }
-            const auto states = states_of(node, op, bodies->second.front());
+            const auto states = states_of(node, op, bodies.front());
             extents dims(common->rank() + (i < states ? 0 : 1), any_extent);
             set(node, i, made(common->data_type, std::move(dims)));
         }
@@ -924,11 +1016,25 @@ private:
         return formals - std::min(formals, static_cast<std::size_t>(scanned));
     }
 
+    struct function_calls {
+        std::vector<std::pair<id, tensor_facts>> common; // by value: what all calls agree on
+        bool open = false;
+    };
+
+    // Operators whose results have a rank that no attribute changes.
+    static constexpr std::string_view keeps_rank =
+        " Transpose Softmax LogSoftmax Concat Gather LayerNormalization BatchNormalization Gemm "
+        "Conv "
+        "MaxPool AveragePool Dropout LeakyRelu Elu Selu Clip HardSigmoid LRN ";
+
     const wire_model& model_;
     value_types& types_;
     std::vector<tensor_facts> facts_; // by value
-    std::unordered_map<id, std::vector<id>> bodies_;
-    string_pool symbols_; // names of extents
+    graph_contents contents_;
+    std::unordered_map<id, id> tensor_of_; // by initializer: its number
+    std::map<id, function_calls> calls_;   // by graph of a function
+    std::size_t inferred_ = 0;             // nodes in bodies of functions, call after call
+    string_pool symbols_;                  // names of extents
     std::int64_t opset_ = 0;
 };
 
@@ -938,7 +1044,8 @@ private:
 /// types and small constants: element type and rank, and extents where they follow simply.
 ///
 /// Never guesses: what depends on data, on operators of other domains or on opsets that are not
-/// known stays open. Formal inputs of bodies count as declared only. Complexity: O(nodes + values).
+/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
+/// call, and of values in them what all calls agree on is known. Complexity: O(nodes + values).
 inline void infer_shapes(const wire_model& model, value_types& types) {
     detail::shape_inference(model, types).run();
 }

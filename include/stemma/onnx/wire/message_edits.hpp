@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,18 @@ inline void append_field(std::uint32_t field, std::string_view content, std::str
     append_tag(field, out);
     append_varint(content.size(), out);
     out.append(content);
+}
+
+/// Appends a StringStringEntryProto as a field.
+inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
+                         std::string& out) {
+    using entry = onnx_fields::entry;
+    const auto size =
+        2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
+    append_tag(field, out);
+    append_varint(size, out);
+    append_field(entry::key, key, out);
+    append_field(entry::value, value, out);
 }
 
 /// Returns: where the length in front of a message's content starts; it ends where that begins.

@@ -30,7 +30,7 @@ public:
     }
 
     void metadata(std::string_view key, std::string_view value) {
-        append_entry(detail::onnx_fields::node::metadata_props, key, value, metadata_);
+        detail::append_entry(detail::onnx_fields::node::metadata_props, key, value, metadata_);
     }
 
     void attribute(std::string_view name, std::string_view value) {
@@ -44,7 +44,8 @@ public:
     void doc_line(std::string_view line) { doc_line_ = line; }
 
     void name_space(std::string_view path) {
-        append_entry(detail::onnx_fields::node::metadata_props, namespace_key, path, name_space_);
+        detail::append_entry(detail::onnx_fields::node::metadata_props, namespace_key, path,
+                             name_space_);
         has_name_space_ = true;
     }
 
@@ -54,18 +55,6 @@ public:
     [[nodiscard]] std::string_view doc_line() const noexcept { return doc_line_; }
     [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
     [[nodiscard]] bool has_name_space() const noexcept { return has_name_space_; }
-
-    /// Appends a StringStringEntryProto as a field.
-    static void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
-                             std::string& out) {
-        using entry = detail::onnx_fields::entry;
-        const auto size = 2 + detail::varint_size(key.size()) + key.size() +
-                          detail::varint_size(value.size()) + value.size();
-        detail::append_tag(field, out);
-        detail::append_varint(size, out);
-        detail::append_field(entry::key, key, out);
-        detail::append_field(entry::value, value, out);
-    }
 
 private:
     template <class Values>
@@ -137,7 +126,7 @@ public:
         }
         if (!added_tags.empty()) {
             std::string entry;
-            wire_carrier_sink::append_entry(metadata_field, hierarchy_tags_key, added_tags, entry);
+            detail::append_entry(metadata_field, hierarchy_tags_key, added_tags, entry);
             edits.insert(message.begin + message.size, entry);
         }
     }

@@ -92,9 +92,9 @@ public:
             value_tags_ = find_value_tags(model, modules, found);
         }
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
-        wire_carrier_sink::append_entry(metadata, model_key, record, added_to_model_);
+        detail::append_entry(metadata, model_key, record, added_to_model_);
         if (!table.empty()) {
-            wire_carrier_sink::append_entry(metadata, tag_table_key, table, added_to_model_);
+            detail::append_entry(metadata, tag_table_key, table, added_to_model_);
         }
     }
 

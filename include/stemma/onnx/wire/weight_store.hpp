@@ -3,9 +3,13 @@
 #define STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
@@ -13,6 +17,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,10 +35,16 @@ public:
         std::uint64_t length = 0;
     };
 
-    /// `source` is the file of the model; `location` is how the models call the store.
-    weight_store(const wire_model& model, const mapped_file& source, std::string location)
-        : model_(&model), source_(&source), location_(std::move(location)) {}
+    /// `source` is the file of the model; `location` is how the models call the store. What is in
+    /// other files stays there unless the store takes it too.
+    weight_store(const wire_model& model, const mapped_file& source, std::string location,
+                 bool takes_external = true)
+        : model_(&model)
+        , source_(&source)
+        , location_(std::move(location))
+        , takes_external_(takes_external) {}
 
+    [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
     [[nodiscard]] const std::string& location() const noexcept { return location_; }
     [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
 
@@ -117,11 +128,54 @@ private:
     const wire_model* model_;
     const mapped_file* source_;
     std::string location_;
+    bool takes_external_;
     std::map<std::string, std::unique_ptr<mapped_file>> files_;
     std::unordered_map<std::size_t, place> placed_;
     std::vector<piece> pieces_;
     std::uint64_t end_ = 0;
 };
+
+/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
+/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
+[[nodiscard]] inline std::optional<byte_rope>
+stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto& found = model.tensors()[tensor];
+    const auto header = read_tensor_header(model, found);
+    byte_rope kept;
+    std::optional<weight_store::place> place;
+    if (header.external) {
+        if (!store.takes_external()) {
+            return std::nullopt;
+        }
+        place = store.add_external(tensor, header);
+    }
+    auto fields = model.reader(found.message);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::raw_data)) {
+            if (field.size() < least) {
+                return std::nullopt;
+            }
+            place = store.add_inline(tensor, field.content, field.size());
+        } else if (field.number != at::external_data && field.number != at::data_location) {
+            kept.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    if (!place) {
+        return std::nullopt;
+    }
+    std::string entries;
+    const auto add = [&](std::string_view key, std::string_view value) {
+        detail::append_entry(at::external_data, key, value, entries);
+    };
+    add("location", store.location());
+    add("offset", std::to_string(place->offset));
+    add("length", std::to_string(place->length));
+    detail::append_varint(at::data_location << 3U, entries);
+    detail::append_varint(1, entries); // EXTERNAL
+    kept.add_text(entries);
+    return kept;
+}
 
 } // namespace stemma
 

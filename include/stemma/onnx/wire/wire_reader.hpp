@@ -93,6 +93,11 @@ public:
         return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
     }
 
+    /// Returns: a field as it stands, tag and all.
+    [[nodiscard]] std::string_view whole(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_) + field.begin, field.end - field.begin};
+    }
+
     /// Returns: a reader of the message that a field of bytes holds.
     [[nodiscard]] wire_reader inner(const wire_field& field) const noexcept {
         return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};

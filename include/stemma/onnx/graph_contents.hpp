@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_GRAPH_CONTENTS_HPP
+#define STEMMA_ONNX_GRAPH_CONTENTS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+/// What lies below every graph and every node of a model: the other direction of `owner`.
+class graph_contents {
+public:
+    /// Complexity: O(nodes + graphs), and once more for every level of bodies.
+    explicit graph_contents(const onnx_model& model)
+        : root_(model.graph_count()), nodes_(model.graph_count()), bodies_(model.graph_count()) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            // A body comes after the graph that holds it.
+            const bool is_body = model.graph(g).kind == graph_kind::body;
+            root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
+            if (is_body) {
+                bodies_of_[model.graph(g).owner].push_back(g);
+                for_each_around(model, g, [&](id around) { bodies_[around].push_back(g); });
+            }
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto g = model.graph_of(node);
+            nodes_[g].push_back(node);
+            if (model.owner(node) != no_id) {
+                inner_[model.owner(node)].push_back(node);
+                for_each_around(model, g, [&](id around) { nodes_[around].push_back(node); });
+            }
+        }
+    }
+
+    /// Returns: the main graph or function that a graph lies in, or is.
+    [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
+    /// Returns: the nodes of a graph and of all bodies below it, ascending.
+    [[nodiscard]] std::span<const id> nodes(id g) const noexcept { return nodes_[g]; }
+    /// Returns: the bodies below a graph, ascending.
+    [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
+    /// Returns: the nodes directly in the bodies of a node, ascending.
+    [[nodiscard]] std::span<const id> inner_nodes(id node) const { return find(inner_, node); }
+    /// Returns: the bodies that a node owns, ascending.
+    [[nodiscard]] std::span<const id> bodies_of(id node) const { return find(bodies_of_, node); }
+
+private:
+    using lists = std::unordered_map<id, std::vector<id>>;
+
+    [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
+        const auto found = in.find(node);
+        return found == in.end() ? std::span<const id>() : std::span<const id>(found->second);
+    }
+
+    template <class Function>
+    static void for_each_around(const onnx_model& model, id g, Function f) {
+        while (model.graph(g).kind == graph_kind::body) {
+            g = model.graph_of(model.graph(g).owner);
+            f(g);
+        }
+    }
+
+    std::vector<id> root_; // by graph
+    std::vector<std::vector<id>> nodes_;
+    std::vector<std::vector<id>> bodies_;
+    lists inner_;
+    lists bodies_of_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_GRAPH_CONTENTS_HPP

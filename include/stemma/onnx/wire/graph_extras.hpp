@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
+#define STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
+struct tensor_annotation {
+    message_ref message;
+    std::vector<std::string_view> parameters;
+};
+
+/// What a GraphProto says beside nodes and values.
+struct graph_extras {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>
+        fields; ///< [begin, end): name, docs, metadata
+    std::unordered_map<std::string_view, tensor_annotation> annotations; ///< by value
+    std::unordered_map<std::string_view, id> initializers; ///< by name; where there are annotations
+};
+
+/// Returns: by graph of a model; nothing for functions.
+/// Complexity: O(fields of the graphs).
+[[nodiscard]] inline std::vector<graph_extras> read_graph_extras(const wire_model& model) {
+    using at = detail::onnx_fields::graph;
+    using at_note = detail::onnx_fields::annotation;
+    std::vector<graph_extras> result(model.graph_count());
+    const auto containers = model.containers();
+    for (const auto& container : containers) {
+        // Attributes and sparse tensors are containers too; a graph is what an attribute or the
+        // model holds directly.
+        const bool is_graph =
+            container.owner == no_id &&
+            (container.parent == no_id || containers[container.parent].owner != no_id);
+        if (!is_graph || model.graph(container.graph).kind == graph_kind::function) {
+            continue;
+        }
+        auto& extras = result[container.graph];
+        auto fields = model.reader({container.begin, container.size, no_id});
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::name) || field.is_bytes(at::doc_string) ||
+                field.is_bytes(at::metadata_props)) {
+                extras.fields.emplace_back(field.begin, field.end);
+            } else if (field.is_bytes(at::quantization_annotation)) {
+                std::string_view value;
+                tensor_annotation note{{field.content, field.size(), no_id}, {}};
+                auto parts = fields.inner(field);
+                for (wire_field part; parts.next(part);) {
+                    if (part.is_bytes(at_note::tensor_name)) {
+                        value = parts.text(part);
+                    } else if (part.is_bytes(at_note::parameters)) {
+                        note.parameters.push_back(wire_model::read_entry(parts, part).second);
+                    }
+                }
+                extras.annotations.emplace(value, std::move(note));
+            }
+        }
+    }
+    for (id g = 0; g < model.graph_count(); ++g) {
+        if (!result[g].annotations.empty()) {
+            for (auto value : model.graph(g).initializers) {
+                result[g].initializers.emplace(model.value_name(value), value);
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/algorithm/explain_no_match.hpp>
+
+#include "../catch.hpp"
+#include "../query_scene.hpp"
+
+#include <string>
+
+namespace {
+
+std::string explain(const std::string& text) {
+    static const test::query_scene scene;
+    CHECK(scene.operators_for(text).empty());
+    return stemma::explain_no_match(stemma::parse_query(text), scene.modules, scene.tags, scene,
+                                    scene.attributions);
+}
+
+bool says(const std::string& text, const std::string& part) {
+    const auto said = explain(text);
+    INFO(text << " -> " << said);
+    CHECK(said.find(part) != std::string::npos);
+    return said.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("explain_no_match: names the term that fits nothing, and what is like it") {
+    CHECK(says("op:MatMul and block.0", "column 15: no module has the path 'block.0'"));
+    CHECK(says("op:MatMul and block.0", "like it are 'blocks.0'"));
+    CHECK(says("/Net/Blok.0", "column 1: no module has the tag '/Net/Blok.0'; like it are "));
+    CHECK(says("/Net/Blok.0", "'/Net/Block.0'"));
+    CHECK(says("class:Liner", "'Linear'"));
+    CHECK(says("head[class:Mixr]", "column 6: no module is of class 'Mixr'"));
+    CHECK(says("op:Matmul", "no node is of type 'Matmul'; like it are 'MatMul'"));
+    CHECK(says("name:fc2", "'fc0'"));
+    CHECK(says("from:scoped", "'scope'"));
+    CHECK(says("reads:head.bia", "'head.bias'"));
+    CHECK(says("depth>9", "no module is so deep"));
+    CHECK(says("confidence:0.123", "holds for no node"));
+}
+
+TEST_CASE("explain_no_match: what fits only apart is said to") {
+    CHECK(explain("op:Gemm and blocks") == "no node fits all that is asked");
+    CHECK(explain("head and blocks") == "no module fits all that is asked");
+    CHECK(explain("head[depth:2]") == "no module fits all that is asked");
+    CHECK(explain("not '' and not nothing") == "no module fits all that is asked");
+}
