@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints how well the nodes of the fixtures are attributed, as a table; with --check FILE, compares
-// it with an earlier one and fails where anything got worse.
+// it with an earlier one and fails where anything got worse. With --details: how right the nodes of
+// models without names are with a capture, by kind of node and by confidence.
 #include <stemma/algorithm/accuracy.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
@@ -40,12 +41,20 @@ std::vector<fs::path> models_in(const fs::path& folder) {
     return models;
 }
 
-row measure(const fs::path& model, bool with_capture, const stemma::oracle_file& truth) {
+stemma::attribution_options options_for(const fs::path& model, bool with_capture) {
     stemma::attribution_options options;
     if (with_capture) {
-        options.captures.push_back((model.parent_path() / "modules.json").string());
+        for (const char* part : {"modules.json", "trace.json", "fx.json"}) {
+            if (fs::exists(model.parent_path() / part)) {
+                options.captures.push_back((model.parent_path() / part).string());
+            }
+        }
     }
-    stemma::attributed_model opened(model.string(), options);
+    return options;
+}
+
+row measure(const fs::path& model, bool with_capture, const stemma::oracle_file& truth) {
+    stemma::attributed_model opened(model.string(), options_for(model, with_capture));
     row result;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
         const auto name = opened.model().name(node);
@@ -142,9 +151,110 @@ bool is_worse(const row& now, const row& before) {
            now.sure - now.sure_right > before.sure - before.sure_right;
 }
 
+struct tally {
+    std::size_t nodes = 0;
+    std::size_t right = 0;
+    std::size_t contaminated = 0;
+
+    void add(stemma::relation how) {
+        ++nodes;
+        right += how == stemma::relation::exact ? 1U : 0U;
+        contaminated += how == stemma::relation::contaminated ? 1U : 0U;
+    }
+};
+
+/// What kinds of nodes a model has: each node counts for all that fit.
+std::vector<std::vector<std::string>> kinds_of(const stemma::wire_model& model,
+                                               const stemma::oracle_file& truth) {
+    std::vector<std::vector<std::string>> kinds(model.node_count());
+    std::vector<char> of(model.node_count(), 'c'); // constant, shape, data
+    const auto rank = [](char kind) { return std::string("csd").find(kind); };
+    for (stemma::id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            const auto producer = value == stemma::no_id ? stemma::no_id : model.producer(value);
+            const bool read =
+                value != stemma::no_id && producer == stemma::no_id && !model.is_initializer(value);
+            const char other = read ? 'd' : producer == stemma::no_id ? 'c' : of[producer];
+            of[node] = rank(other) > rank(of[node]) ? other : of[node];
+        }
+        const auto type = model.op_type(node);
+        const bool reads_weight = of[node] == 'c' && type != "Constant" && type != "Identity";
+        of[node] = type == "Shape" || type == "Size" || of[node] == 's' ? 's'
+                   : reads_weight || of[node] == 'd'                    ? 'd'
+                                                                        : 'c';
+        kinds[node].push_back(of[node] == 'c' ? "constant" : of[node] == 's' ? "shape" : "compute");
+        if (!truth.is_scoped(model.name(node))) {
+            kinds[node].push_back("without scope");
+        }
+        if (model.owner(node) != stemma::no_id) {
+            kinds[node].push_back("in a body");
+        }
+    }
+    return kinds;
+}
+
+std::string print_details(const fs::path& fixtures) {
+    std::map<std::string, std::map<std::string, tally>> by_kind;
+    std::map<std::string, std::map<int, tally>> by_confidence;
+    for (const auto& entry : fs::directory_iterator(fixtures)) {
+        if (!fs::exists(entry.path() / "truth.json")) {
+            continue;
+        }
+        const stemma::mapped_file file((entry.path() / "truth.json").string());
+        const stemma::oracle_file truth(file.bytes(), file.path());
+        for (const std::string name : {"unnamed", "anonymous"}) {
+            const auto model = entry.path() / (name + ".onnx");
+            if (!fs::exists(model)) {
+                continue;
+            }
+            const stemma::attributed_model opened(model.string(), options_for(model, true));
+            const auto kinds = kinds_of(opened.model(), truth);
+            for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+                const auto module = truth.module_of(opened.model().name(node));
+                if (!module) {
+                    continue;
+                }
+                const auto& made = opened.tags().attributions[node];
+                const auto how = stemma::relate(opened.modules().path(made.module), *module);
+                for (const auto& kind : kinds[node]) {
+                    by_kind[name][kind].add(how);
+                }
+                by_confidence[name][std::min(9, static_cast<int>(made.confidence * 10 + 0.001F))]
+                    .add(how);
+            }
+        }
+    }
+    std::string text;
+    const auto append = [&](const std::string& name, const std::string& group, const tally& t) {
+        char line[200];
+        std::snprintf(line, sizeof line, "%-10s %-14s %6zu %6zu %7.2f %% %6zu\n", name.c_str(),
+                      group.c_str(), t.nodes, t.right,
+                      100.0 * static_cast<double>(t.right) / static_cast<double>(t.nodes),
+                      t.contaminated);
+        text += line;
+    };
+    text += "# model    kind            nodes  right     share contaminated\n";
+    for (const auto& [name, groups] : by_kind) {
+        for (const auto& [kind, t] : groups) {
+            append(name, kind, t);
+        }
+    }
+    text += "# model    confidence      nodes  right     share contaminated\n";
+    for (const auto& [name, groups] : by_confidence) {
+        for (const auto& [tenth, t] : groups) {
+            append(name, "from 0." + std::to_string(tenth), t);
+        }
+    }
+    return text;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 2 && std::string(argv[1]) == "--details") {
+        std::fputs(print_details(STEMMA_TEST_DATA "/fixtures").c_str(), stdout);
+        return 0;
+    }
     auto rows = measure_all(STEMMA_TEST_DATA "/fixtures");
     add_totals(rows);
     const auto text = print(rows);

@@ -25,6 +25,7 @@ UNTESTED = {
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
+    "stemma/detail/aligner.hpp": "what algorithm/align.hpp does, and tested as that",
     "stemma/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
     "stemma/evidence/evidence_context.hpp": "holds what others compute; tested with each source",
     "stemma/model/finding.hpp": "a struct without behaviour",

@@ -25,8 +25,8 @@ PROGRAM, DOCS, FIXTURES = (pathlib.Path(argument).resolve() for argument in sys.
 # Fixtures and files of them: named and unnamed nodes, functions, conflicts, bodies, shared modules,
 # tied weights, many modules.
 MODELS = [("bert_mlm", "model"), ("bert_micro", "anonymous"), ("bert_micro", "model.functions"),
-          ("bert_micro", "model.nofold"), ("control_flow", "model"), ("mlp", "model"),
-          ("quirks", "model"), ("scale_1000", "model"), ("scripted_children", "model"),
+          ("bert_micro", "model.nofold"), ("bert_micro_fresh", "model"),
+          ("control_flow", "model"), ("mlp", "model"), ("quirks", "model"), ("scale_1000", "model"), ("scripted_children", "model"),
           ("shared_twice", "model"), ("two_tower", "unnamed")]
 
 # Properties that no fixture has.
@@ -62,7 +62,8 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "explain", "sidecar", "summary", "tree")}
+              for name in ("capture", "compare", "explain", "query", "sidecar", "summary", "tree",
+                           "validate")}
 
 
 def check(name, document, what):
@@ -72,10 +73,10 @@ def check(name, document, what):
 
 
 def run(*arguments):
-    """What the program prints as JSON; `explain` says with status 1 that it did not find all."""
+    """What the program prints as JSON; some commands say with status 1 that they found something."""
     done = subprocess.run([PROGRAM, *map(str, arguments), "--format", "json", "--quiet"],
                           capture_output=True, text=True, timeout=300)
-    if done.returncode not in ((0, 1) if arguments[0] == "explain" else (0,)):
+    if done.returncode not in ((0, 1) if arguments[0] in ("compare", "explain", "validate") else (0,)):
         failures.append(f"{arguments}: status {done.returncode}: {done.stderr.strip()}")
         return None
     return json.loads(done.stdout)
@@ -90,6 +91,15 @@ def reports_of(model, capture, truth, folder):
     everything = json.loads(sidecar.read_text())
     yield "sidecar", everything
     yield "summary", run("analyze", model, *with_capture)
+    yield "query", run("query", model, "", *with_capture)
+    yield "query", run("query", model, "op:*", *with_capture)
+    yield "validate", run("validate", model)
+    tagged = folder / "tagged.onnx"
+    yield "summary", run("tag", model, *with_capture, "-o", tagged)
+    yield "validate", run("validate", tagged)
+    yield "compare", run("compare", model, tagged)
+    yield "compare", run("compare", tagged, FIXTURES / "mlp" / "unnamed.onnx")
+    yield "compare", run("compare", FIXTURES / "mlp" / "anonymous.onnx", model, "--only", "initializers")
     yield "tree", run("tree", model, *with_capture)
     yield "tree", run("tree", model, *with_capture, "--depth", "1")
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
@@ -103,7 +113,8 @@ def broken_copies(document):
         if isinstance(value, dict):
             yield path
             for key in value:
-                if key not in ("tags", "provenance", "dialects", "oracle_modules") or isinstance(value[key], list):
+                counts = ("tags", "provenance", "dialects", "oracle_modules", "operators")
+                if key not in counts or isinstance(value[key], list) or "equal" in value[key]:
                     yield from places(value[key], path + [key])
         elif isinstance(value, list) and value:
             yield from places(value[0], path + [0])
@@ -114,7 +125,8 @@ def broken_copies(document):
         return value
 
     for path in places(document, []):
-        optional = {"caller"}
+        parts = {"structure", "initializers", "tags"} if document["schema"] == "stemma.compare/1" else set()
+        optional = {"caller", "analysis"} | parts
         for key in [key for key in at(document, path) if key not in optional]:
             broken = copy.deepcopy(document)
             del at(broken, path)[key]
@@ -153,20 +165,28 @@ def check_reports():
                     what = f"{name} of {fixture}/{stem}" + (" with capture" if capture else "")
                     check(name, document, what)
                     if fixture == "mlp":
-                        small.setdefault(name, document)
-    for name, document in small.items():
+                        small.setdefault((name, "analysis" in document), document)
+    for (name, _), document in small.items():
         for what, broken in broken_copies(document):
             if VALIDATORS[name].first_error(broken) is None:
                 failures.append(f"docs/{name}.schema.json accepts a document {what}")
 
 
 def check_captures():
-    captures = sorted(FIXTURES.glob("*/modules.json"))
+    captures = sorted(path for part in ("modules", "trace", "fx") for path in FIXTURES.glob(f"*/{part}.json"))
     for path in captures:
         check("capture", json.loads(path.read_text()), path.relative_to(FIXTURES))
     root = {"name": "", "class_name": "Net"}
     block = {"name": "block", "parent": "", "aliases": ["again"], "calls": 2}
     check("capture", {"schema": "stemma.capture/1", "modules": [root, block]}, "a small capture")
+    weight = {"name": "w", "op": "placeholder", "target": "w", "parameter": "block.weight"}
+    check("capture", {"trace": {"events": [], "unhooked": ["block"]},
+                      "fx": {"tracer": "export", "nodes": [weight]},
+                      "torchscript": {"operations": [{"op": "aten::relu", "module": "block", "call": 0,
+                                                      "in_ids": ["a"], "out_ids": ["b"],
+                                                      "input_shapes": [[1]]}]},
+                      "export": {"nodes": [{"graph": "", "index": 0, "op_type": "Relu",
+                                            "scope": "app.Net::"}]}}, "a capture of operations")
     for what, broken in [("a module without name", {"modules": [{"class_name": "Net"}]}),
                          ("no modules", {"modules": []}),
                          ("a name that is no text", {"modules": [{"name": 1}]}),
@@ -174,7 +194,10 @@ def check_captures():
                           {"modules": [{"name": "", "own_parameters":
                                         [{"name": "w", "shape": ["n"]}]}]}),
                          ("a short compact module", {"modules": [["", "Net"]]}),
-                         ("nothing of a capture", {"nodes": []})]:
+                         ("an event without kind", {"events": [{"op": "add"}]}),
+                         ("an FX node of no known kind",
+                          {"nodes": [{"name": "a", "op": "jump", "target": "b"}]}),
+                         ("nothing of a capture", {"graphs": []})]:
         if VALIDATORS["capture"].first_error(broken) is None:
             failures.append(f"docs/capture.schema.json accepts {what}")
     return len(captures)

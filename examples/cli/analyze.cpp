@@ -3,11 +3,20 @@
 #include "report.hpp"
 #include "terminal.hpp"
 
+#include <stemma/core/query.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/model_analysis.hpp>
+
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
+#include <numeric>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -18,33 +27,199 @@ using stemma::id;
 struct analyze_options {
     common_options common;
     std::string oracle;
+    std::string filter;
+    std::string table = "tags";
     std::size_t rows = 20;
 };
 
-void print_conflicts(const stemma::attributed_model& opened, std::size_t rows) {
-    const auto& found = opened.tags();
-    if (found.conflicts.size() == 0) {
-        return;
+/// What of a model is looked at.
+struct analyzed_part {
+    std::vector<id> nodes;
+    std::vector<id> modules; ///< those with nodes that are looked at, in or below them
+};
+
+analyzed_part find_part(const analyze_options& options, const stemma::attributed_model& opened) {
+    analyzed_part part;
+    const auto& tree = opened.modules().index();
+    if (options.filter.empty()) {
+        part.nodes.resize(opened.model().node_count());
+        std::iota(part.nodes.begin(), part.nodes.end(), id{0});
+        part.modules.resize(tree.size());
+        std::iota(part.modules.begin(), part.modules.end(), id{0});
+        return part;
     }
-    fmt::print("\n{}\n", shaded("conflicts", shade::strong));
-    std::size_t shown = 0;
-    found.conflicts.for_each([&](id node, std::span<const stemma::claim> claims) {
-        if (++shown > rows) {
-            return;
+    part.nodes = find_nodes(opened, options.filter);
+    std::vector<bool> holds(tree.size(), false);
+    for (auto node : part.nodes) {
+        holds[opened.tags().attributions[node].module] = true;
+    }
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        holds[tree.parent(m)] = holds[tree.parent(m)] || holds[m];
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        if (holds[m]) {
+            part.modules.push_back(m);
         }
-        fmt::print("  {}\n", opened.model().name(node));
+    }
+    return part;
+}
+
+std::string path_text(const stemma::attributed_model& opened, id m) {
+    return m == 0 ? std::string("the root") : opened.modules().path(m);
+}
+
+std::string node_text(const stemma::attributed_model& opened, id node) {
+    const auto name = opened.model().name(node);
+    return name.empty() ? position_text(opened.model(), node) : std::string(name);
+}
+
+/// Texts that are too long lose their middle.
+std::string shortened(const std::string& text, std::size_t width) {
+    return width_of(text) > width ? fitted(text, width) : text;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
+    auto amount = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    for (; amount >= 1000 && unit + 1 < units.size(); ++unit) {
+        amount /= 1000;
+    }
+    return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", amount, units[unit]);
+}
+
+void print_rest(std::size_t count, std::size_t rows) {
+    if (count > rows) {
+        fmt::print("  and {} more\n", grouped(count - rows));
+    }
+}
+
+std::string confidence_text(const stemma::model_analysis& analysis) {
+    std::string text;
+    for (std::size_t tenth = 0; tenth < analysis.confidence.size(); ++tenth) {
+        if (const auto nodes = analysis.confidence[tenth]; nodes > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                                tenth == 10 ? std::string("1") : fmt::format("0.{}+", tenth),
+                                grouped(nodes));
+        }
+    }
+    return text.empty() ? "none" : text;
+}
+
+void print_conflicts(const stemma::attributed_model& opened, const analyzed_part& part,
+                     std::size_t rows) {
+    const auto& found = opened.tags();
+    std::size_t shown = 0;
+    for (auto node : part.nodes) {
+        const auto claims = found.conflicts.of(node);
+        if (claims.empty()) {
+            continue;
+        }
+        if (++shown == 1) {
+            fmt::print("\n{}\n", shaded("conflicts", shade::strong));
+        }
+        if (shown > rows) {
+            continue;
+        }
+        fmt::print("  {}\n", shortened(node_text(opened, node), 98));
         for (const auto& one : claims) {
             fmt::print("    {} says {} ({:.2f})\n", stemma::to_string(one.source),
-                       opened.modules().path(one.module), one.confidence);
+                       shortened(path_text(opened, one.module), 70), one.confidence);
+        }
+    }
+    print_rest(shown, rows);
+}
+
+/// The largest modules by weights, then by nodes.
+void print_modules(const stemma::attributed_model& opened, const analyzed_part& part,
+                   const stemma::model_analysis& analysis, std::size_t rows) {
+    auto order = part.modules;
+    const auto& counts = analysis.modules;
+    std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
+        return analysis.bytes[a] != analysis.bytes[b] ? analysis.bytes[a] > analysis.bytes[b]
+                                                      : counts.nodes[a] > counts.nodes[b];
+    });
+    fmt::print("\n{}\n", shaded(fmt::format("{:>9} {:>10} {:>9}  {:<28}  {}", "nodes", "parameters",
+                                            "size", "operators", "module"),
+                                shade::strong));
+    for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
+        const auto m = order[i];
+        std::string operators;
+        for (const auto& [op, count] : counts.operators[m]) {
+            operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ",
+                                     opened.model().operator_type(op), count);
+        }
+        if (operators.size() > 28) {
+            operators = operators.substr(0, 26) + "..";
+        }
+        fmt::print("{:>9} {:>10} {:>9}  {:<28}  {}\n", grouped(counts.nodes[m]),
+                   grouped(counts.parameters[m]), bytes_text(analysis.bytes[m]), operators,
+                   shaded(shortened(path_text(opened, m), 38), shade::name));
+    }
+    if (order.size() > rows) {
+        fmt::print("{:>62}and {} more modules\n", "", grouped(order.size() - rows));
+    }
+}
+
+/// Prints a heading and some lines below it, unless there are none.
+template <class List, class Line>
+void print_list(std::string_view heading, const List& list, std::size_t rows, Line line) {
+    if (list.empty()) {
+        return;
+    }
+    fmt::print("\n{}\n", shaded(heading, shade::strong));
+    for (std::size_t i = 0; i < std::min<std::size_t>(rows, list.size()); ++i) {
+        line(list[i]);
+    }
+    print_rest(list.size(), rows);
+}
+
+void print_lists(const stemma::attributed_model& opened, const stemma::model_analysis& analysis,
+                 std::size_t rows) {
+    print_list("weights that several modules read", analysis.shared, rows, [&](const auto& one) {
+        fmt::print("  {} ({})\n", shortened(std::string(opened.model().value_name(one.value)), 80),
+                   bytes_text(one.bytes));
+        for (auto m : one.modules) {
+            fmt::print("    {}\n", shortened(path_text(opened, m), 96));
         }
     });
-    if (shown > rows) {
-        fmt::print("  and {} more\n", grouped(shown - rows));
+    print_list("parameters that are one", opened.modules().shared_parameters(), rows,
+               [&](const auto& group) {
+                   for (const auto& path : group) {
+                       fmt::print("  {}{}\n", &path == &group.front() ? "" : "  ",
+                                  shortened(path, 96));
+                   }
+               });
+    print_list("modules that own no node", analysis.without_nodes, rows,
+               [&](id m) { fmt::print("  {}\n", shortened(path_text(opened, m), 98)); });
+    print_list("modules that are not convex", analysis.non_convex, rows, [&](const auto& one) {
+        fmt::print("  {}\n", shortened(path_text(opened, one.module), 98));
+        const auto& way = one.witness;
+        fmt::print("    leaves at {}\n", shortened(node_text(opened, way.front()), 85));
+        fmt::print("    through   {}\n", shortened(node_text(opened, way[1]), 85));
+        fmt::print("    comes back to {}\n", shortened(node_text(opened, way.back()), 80));
+    });
+}
+
+/// Says of each part of the capture how many nodes it speaks of, and for how many its word counts.
+void print_captured(const stemma::attributed_model& opened) {
+    for (const auto& table : opened.captured()) {
+        std::size_t decided = 0;
+        std::size_t agreed = 0;
+        for (id node = 0; node < table.of.size(); ++node) {
+            const auto& made = opened.tags().attributions[node];
+            decided += made.source == table.source ? 1U : 0U;
+            agreed += table.of[node].module == made.module ? 1U : 0U;
+        }
+        print_row(std::string(stemma::to_string(table.source)),
+                  fmt::format("speaks of {} nodes, as decided {}, decides {}",
+                              grouped(table.count()), grouped(agreed), grouped(decided)));
     }
 }
 
 void print_text(const analyze_options& options, const stemma::attributed_model& opened,
-                const stemma::tag_summary& summary) {
+                const analyzed_part& part, const stemma::tag_summary& summary,
+                const stemma::model_analysis& analysis) {
     print_summary(summary);
     print_row("scopes", fmt::format("path and class {}, path {}, operator only {}",
                                     grouped(summary.full_scope), grouped(summary.path_only),
@@ -53,7 +228,9 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     for (const auto& [dialect, nodes] : summary.dialects) {
         dialects += fmt::format("{}{} {}", dialects.empty() ? "" : ", ", dialect, grouped(nodes));
     }
+    print_captured(opened);
     print_row("dialects", dialects.empty() ? "none" : dialects);
+    print_row("confidence", confidence_text(analysis));
     fmt::print("\n{}\n",
                shaded(fmt::format("{:>9} {:>7}  {}", "nodes", "share", "tag"), shade::strong));
     std::size_t shown = 0;
@@ -68,36 +245,83 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                        static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
                    shaded(width_of(tag) > 80 ? fitted(tag, 80) : tag, shade::name));
     }
-    print_conflicts(opened, options.rows);
+    print_modules(opened, part, analysis, options.rows);
+    if (options.filter.empty()) {
+        print_lists(opened, analysis, options.rows);
+    }
+    print_conflicts(opened, part, options.rows);
 }
 
-void print_csv(const stemma::tag_summary& summary) {
-    fmt::print("tag,nodes\n");
-    for (const auto& [tag, nodes] : summary.tags) {
-        std::string quoted = tag;
-        if (tag.find_first_of(",\"\n") != tag.npos) {
-            quoted = "\"";
-            for (char c : tag) {
-                quoted.append(c == '"' ? "\"\"" : std::string(1, c));
-            }
-            quoted.push_back('"');
-        }
-        fmt::print("{},{}\n", quoted, nodes);
+std::string csv_text(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) {
+        return text;
     }
+    std::string quoted = "\"";
+    for (char c : text) {
+        quoted.append(c == '"' ? "\"\"" : std::string(1, c));
+    }
+    return quoted.append("\"");
+}
+
+void print_csv(const analyze_options& options, const stemma::attributed_model& opened,
+               const analyzed_part& part, const stemma::tag_summary& summary,
+               const stemma::model_analysis& analysis) {
+    if (options.table == "tags") {
+        fmt::print("tag,nodes\n");
+        for (const auto& [tag, nodes] : summary.tags) {
+            fmt::print("{},{}\n", csv_text(tag), nodes);
+        }
+    } else if (options.table == "modules") {
+        fmt::print("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
+        const auto& counts = analysis.modules;
+        for (auto m : part.modules) {
+            fmt::print("{},{},{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
+                       csv_text(std::string(opened.modules().class_name(m))), counts.own_nodes[m],
+                       counts.nodes[m], counts.own_parameters[m], counts.parameters[m],
+                       analysis.bytes[m]);
+        }
+    } else {
+        fmt::print("module,domain,operator,nodes\n");
+        for (auto m : part.modules) {
+            for (const auto& [op, count] : analysis.modules.operators[m]) {
+                fmt::print("{},{},{},{}\n", csv_text(opened.modules().path(m)),
+                           csv_text(std::string(opened.model().operator_domain(op))),
+                           csv_text(std::string(opened.model().operator_type(op))), count);
+            }
+        }
+    }
+}
+
+void print_json(const stemma::attributed_model& opened, const analyzed_part& part,
+                const stemma::tag_summary& summary, const stemma::model_analysis& analysis) {
+    standard_output out;
+    stemma::json_writer json(out);
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    stemma::write_summary(json, summary);
+    json.key("analysis");
+    json.begin_object();
+    stemma::write_analysis(json, analysis, opened.model(), opened.modules(), part.modules);
+    json.end_object();
+    json.end_object();
+    json.finish();
 }
 
 int analyze(const analyze_options& options) {
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);
-    auto summary = summarize(*opened, options.oracle);
+    const auto part = find_part(options, *opened);
+    auto summary = summarize(*opened, options.oracle, part.nodes);
+    const auto analysis = stemma::analyze_modules(opened->model(), opened->operators().graph(),
+                                                  opened->modules(), opened->tags(), part.nodes);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     summary.seconds = taken.count();
     if (options.common.format == "json") {
-        print_summary_json(summary);
+        print_json(*opened, part, summary, analysis);
     } else if (options.common.format == "csv") {
-        print_csv(summary);
+        print_csv(options, *opened, part, summary, analysis);
     } else {
-        print_text(options, *opened, summary);
+        print_text(options, *opened, part, summary, analysis);
     }
     return done;
 }
@@ -113,11 +337,19 @@ void add_analyze(CLI::App& app, action& chosen) {
         .add_option("--oracle", options->oracle,
                     "compare with the truth in a file, or with one source of evidence")
         ->type_name("TRUTH|SOURCE");
+    command.add_option("--filter", options->filter, "look only at the nodes that fit a query")
+        ->type_name("QUERY");
+    command.add_option("--table", options->table, "what csv lists: tags, modules, operators")
+        ->type_name("T")
+        ->check(CLI::IsMember({"tags", "modules", "operators"}))
+        ->default_str("tags");
     command.add_option("--rows", options->rows, "rows of a table that are printed at most")
         ->type_name("N")
         ->default_str("20");
     command.footer("Examples:\n  stemma analyze model.onnx\n"
-                   "  stemma analyze model.onnx -m modules.json --format json");
+                   "  stemma analyze model.onnx -m modules.json --format json\n"
+                   "  stemma analyze model.onnx --filter 'encoder and op:MatMul'\n"
+                   "  stemma analyze model.onnx --format csv --table modules");
     command.callback([&chosen, options] { chosen = [options] { return analyze(*options); }; });
 }
 

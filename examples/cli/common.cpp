@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/core/glob.hpp>
-#include <stemma/core/nearest_texts.hpp>
+#include <stemma/algorithm/explain_no_match.hpp>
+#include <stemma/algorithm/find_matches.hpp>
 #include <stemma/error.hpp>
 
 #include <fmt/core.h>
@@ -34,7 +34,8 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
         ->type_name("P");
     command
         .add_option("--sources", how.sources,
-                    "evidence to use: metadata, function, scope, parameter, leftover")
+                    "evidence to use: export, metadata, function, scope, parameter, torchscript, "
+                    "trace, fx, leftover")
         ->type_name("S,...")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -45,7 +46,7 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
     command.add_option("--format", options.format, "how results are printed")
         ->type_name(formats)
         ->check(CLI::IsMember(stemma::split_list(formats)))
-        ->default_str("text");
+        ->default_str(options.format);
     command.add_flag("-q,--quiet", options.quiet, "no messages besides errors");
 }
 
@@ -95,33 +96,39 @@ void report_match(const common_options& options, stemma::attributed_model& opene
 
 } // namespace
 
+void refuse_unmatched(const stemma::attributed_model& opened, const stemma::query& asked) {
+    throw stemma::error(stemma::error_code::not_found, opened.file().path(), "query",
+                        stemma::explain_no_match(asked, opened.modules(), opened.tags().tags,
+                                                 opened.operators(), opened.tags().attributions));
+}
+
 std::vector<stemma::id> find_modules(const stemma::attributed_model& opened,
                                      std::string_view pattern) {
-    const auto& modules = opened.modules();
-    const auto& tags = opened.tags().tags;
-    const bool by_tag = pattern.starts_with('/');
-    std::vector<stemma::id> found;
-    stemma::nearest_texts like(pattern, 3);
-    for (stemma::id m = 0; m < modules.size(); ++m) {
-        if (!found.empty() && modules.index().is_ancestor(found.back(), m)) {
-            continue;
-        }
-        const auto text =
-            by_tag ? (tags.is_selected(m) ? tags.text(m) : std::string()) : modules.path(m);
-        if ((m == 0 || !text.empty()) && stemma::glob_match(pattern, text, by_tag ? '/' : '.')) {
-            found.push_back(m);
-        }
-        like.offer(text);
+    const auto asked = stemma::parse_query(pattern);
+    if (asked.asks_for_operators()) {
+        throw stemma::error(
+            stemma::error_code::refused, "query", "",
+            fmt::format("'{}' asks about nodes; what is wanted here are modules", pattern));
     }
+    auto found = stemma::find_matching_modules(asked, opened.modules(), opened.tags().tags);
     if (found.empty()) {
-        std::string names;
-        for (const auto& name : like.take()) {
-            names += fmt::format("{}'{}'", names.empty() ? "; like it are " : ", ", name);
-        }
-        throw stemma::error(stemma::error_code::not_found, opened.file().path(), "",
-                            fmt::format("no module is called '{}'{}", pattern, names));
+        refuse_unmatched(opened, asked);
     }
     return found;
+}
+
+std::vector<stemma::id> find_nodes(const stemma::attributed_model& opened, std::string_view text) {
+    const auto asked = stemma::parse_query(text);
+    auto found = stemma::find_matching_operators(asked, opened.modules(), opened.tags().tags,
+                                                 opened.operators(), opened.tags().attributions);
+    if (found.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return found;
+}
+
+std::string position_text(const stemma::onnx_model& model, stemma::id node) {
+    return fmt::format("{}#{}", model.graph_path(model.graph_of(node)), model.position(node));
 }
 
 std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma::id module) {
@@ -144,6 +151,9 @@ std::unique_ptr<stemma::attributed_model> open_model(const common_options& optio
     }
     if (!options.attribution.captures.empty()) {
         report_match(options, *opened);
+        for (const auto& text : opened->capture_notes()) {
+            note(options, "capture, " + text);
+        }
     }
     if (const auto findings = opened->findings(); !findings.empty()) {
         note(options,

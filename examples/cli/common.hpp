@@ -2,6 +2,7 @@
 #ifndef STEMMA_EXAMPLES_CLI_COMMON_HPP
 #define STEMMA_EXAMPLES_CLI_COMMON_HPP
 
+#include <stemma/core/query.hpp>
 #include <stemma/onnx/summary.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 
@@ -42,11 +43,22 @@ void add_common_options(CLI::App& command, common_options& options,
 /// Opens a model, and says on standard error what a user should know of how it went.
 std::unique_ptr<stemma::attributed_model> open_model(const common_options& options);
 
-/// Returns: the modules whose path (`encoder.layer.*`), or whose tag (`/Net/Block.*`), fits a glob,
-/// in the order of the tree, without those that lie below another one. Throws: `stemma::error` of
-/// `not_found` when there are none, naming what is like it.
+/// Returns: the modules that a query asks for (see docs/query.md; `encoder.layer.*`,
+/// `/Net/Block.*`), in the order of the tree, without those that lie below another one. Throws:
+/// `stemma::error` of `not_found` when there are none, naming what is like it; of `refused` when
+/// the query cannot be read or asks about nodes.
 std::vector<stemma::id> find_modules(const stemma::attributed_model& opened,
                                      std::string_view pattern);
+
+/// Returns: the nodes that a query asks for, ascending. Throws: as above.
+std::vector<stemma::id> find_nodes(const stemma::attributed_model& opened, std::string_view text);
+
+/// Throws the `stemma::error` that says why nothing fits a query.
+[[noreturn]] void refuse_unmatched(const stemma::attributed_model& opened,
+                                   const stemma::query& asked);
+
+/// Returns: `#7`, or `5/body#2` for a node of a body.
+std::string position_text(const stemma::onnx_model& model, stemma::id node);
 
 /// Returns: the nodes of a module and of all below it, ascending.
 std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma::id module);
@@ -61,11 +73,14 @@ struct standard_output {
 
 /// Adds one command; each stands in a file of its own name.
 void add_analyze(CLI::App& app, action& chosen);
+void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);
 void add_explain(CLI::App& app, action& chosen);
+void add_query(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);
 void add_tag(CLI::App& app, action& chosen);
 void add_tree(CLI::App& app, action& chosen);
+void add_validate(CLI::App& app, action& chosen);
 
 } // namespace cli
 

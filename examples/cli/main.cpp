@@ -49,8 +49,11 @@ int main(int argc, char** argv) {
     cli::add_tree(app, chosen);
     cli::add_explain(app, chosen);
     cli::add_analyze(app, chosen);
+    cli::add_compare(app, chosen);
     cli::add_cut(app, chosen);
+    cli::add_query(app, chosen);
     cli::add_strip(app, chosen);
+    cli::add_validate(app, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <map>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -45,8 +46,15 @@ std::vector<std::optional<std::string>> read_oracle(stemma::attributed_model& op
 } // namespace
 
 stemma::tag_summary summarize(stemma::attributed_model& opened, const std::string& oracle) {
-    auto summary =
-        stemma::summarize(opened.model(), opened.modules(), opened.tags(), opened.dialects());
+    std::vector<stemma::id> nodes(opened.model().node_count());
+    std::iota(nodes.begin(), nodes.end(), stemma::id{0});
+    return summarize(opened, oracle, nodes);
+}
+
+stemma::tag_summary summarize(stemma::attributed_model& opened, const std::string& oracle,
+                              const std::vector<stemma::id>& nodes) {
+    auto summary = stemma::summarize(opened.model(), opened.modules(), opened.tags(),
+                                     opened.dialects(), nodes);
     summary.model = opened.file().path();
     if (oracle.empty()) {
         return summary;
@@ -54,12 +62,18 @@ stemma::tag_summary summarize(stemma::attributed_model& opened, const std::strin
     const auto truth = read_oracle(opened, oracle);
     stemma::accuracy result;
     std::map<std::string, stemma::accuracy> by_module;
-    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+    for (auto node : nodes) {
         if (const auto& module = truth[node]) {
-            const auto how = stemma::relate(
-                opened.modules().path(opened.tags().attributions[node].module), *module);
+            const auto& made = opened.tags().attributions[node];
+            auto& of_module = by_module[*module];
+            if (made.source == stemma::provenance::root) {
+                ++result.missing;
+                ++of_module.missing;
+                continue;
+            }
+            const auto how = stemma::relate(opened.modules().path(made.module), *module);
             result.add(how);
-            by_module[*module].add(how);
+            of_module.add(how);
         }
     }
     summary.against_oracle = result;
@@ -90,9 +104,12 @@ void print_summary(const stemma::tag_summary& summary) {
     }
     if (const auto& result = summary.against_oracle) {
         print_row("accuracy",
-                  fmt::format("exact {}, ancestor {}, descendant {}, contaminated {} of {}",
+                  fmt::format("exact {}, ancestor {}, descendant {}, contaminated {}{} of {}",
                               grouped(result->exact), grouped(result->ancestor),
                               grouped(result->descendant), grouped(result->contaminated),
+                              result->missing > 0
+                                  ? fmt::format(", missing {}", grouped(result->missing))
+                                  : "",
                               grouped(result->total())));
         std::size_t shown = 0;
         for (const auto& [module, counts] : summary.oracle_modules) {

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -15,6 +16,10 @@ void print_row(std::string_view label, std::string_view text);
 
 /// Sums a model up; against the truth in the file `oracle` when that is not "".
 stemma::tag_summary summarize(stemma::attributed_model& opened, const std::string& oracle);
+
+/// The same of some nodes.
+stemma::tag_summary summarize(stemma::attributed_model& opened, const std::string& oracle,
+                              const std::vector<stemma::id>& nodes);
 
 /// Prints a summary in a few lines.
 void print_summary(const stemma::tag_summary& summary);

@@ -21,6 +21,7 @@ using stemma::id;
 struct tree_options {
     common_options common;
     id depth = stemma::no_id;
+    std::string module;
 };
 
 /// The branches drawn before a module: `│  ├─ `.
@@ -61,6 +62,24 @@ std::string top_operators(const stemma::onnx_model& model,
     return shown > 0 && shown < counts.size() ? text.append(more) : text;
 }
 
+/// Returns: by module whether it is shown: what was asked for, with all above and below it.
+std::vector<bool> find_shown(const tree_options& options, const stemma::attributed_model& opened) {
+    const auto& tree = opened.modules().index();
+    std::vector<bool> shown(tree.size(), options.module.empty());
+    if (!options.module.empty()) {
+        for (auto found : find_modules(opened, options.module)) {
+            std::fill(shown.begin() + found, shown.begin() + tree.end(found), true);
+            for (auto above = found; above != 0; above = tree.parent(above)) {
+                shown[tree.parent(above)] = true;
+            }
+        }
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        shown[m] = shown[m] && tree.depth(m) <= options.depth;
+    }
+    return shown;
+}
+
 class tree_printer {
 public:
     tree_printer(const tree_options& options, const stemma::attributed_model& opened)
@@ -68,9 +87,10 @@ public:
         , modules_(opened.modules())
         , tree_(modules_.index())
         , depth_(options.depth)
+        , shown_(find_shown(options, opened))
         , counts_(stemma::collect_statistics(opened.model(), modules_, opened.tags())) {
         for (id m = 0; m < modules_.size(); ++m) {
-            if (tree_.depth(m) <= depth_) {
+            if (shown_[m]) {
                 widest_ = std::max(widest_, 3 * std::size_t{tree_.depth(m)} + width_of(label(m)));
             }
         }
@@ -82,7 +102,7 @@ public:
                                               "nodes", "parameters", "operators"),
                                   shade::dim));
         for (id m = 0; m < modules_.size(); ++m) {
-            if (tree_.depth(m) <= depth_) {
+            if (shown_[m]) {
                 print_module(m);
             }
         }
@@ -147,6 +167,7 @@ private:
     const stemma::module_tree& modules_;
     const stemma::tree_index& tree_;
     id depth_;
+    std::vector<bool> shown_;
     stemma::module_statistics counts_;
     std::size_t widest_ = 0;
 };
@@ -154,6 +175,7 @@ private:
 void print_json(const tree_options& options, const stemma::attributed_model& opened) {
     const auto& modules = opened.modules();
     const auto counts = stemma::collect_statistics(opened.model(), modules, opened.tags());
+    const auto shown = find_shown(options, opened);
     standard_output out;
     stemma::json_writer json(out);
     json.begin_object();
@@ -162,7 +184,7 @@ void print_json(const tree_options& options, const stemma::attributed_model& ope
     json.key("modules");
     json.begin_array();
     for (id m = 0; m < modules.size(); ++m) {
-        if (modules.index().depth(m) <= options.depth) {
+        if (shown[m]) {
             stemma::write_module(json, modules, opened.tags(), counts, m);
         }
     }
@@ -190,7 +212,12 @@ void add_tree(CLI::App& app, action& chosen) {
     add_common_options(command, options->common);
     command.add_option("--depth", options->depth, "show so many levels below the root")
         ->type_name("N");
+    command
+        .add_option("--module", options->module,
+                    "show only these modules, with all above and below")
+        ->type_name("QUERY");
     command.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
+                   "  stemma tree model.onnx --module 'encoder.layer.0'\n"
                    "  stemma tree model.onnx -m modules.json --format json");
     command.callback([&chosen, options] { chosen = [options] { return tree(*options); }; });
 }

@@ -45,3 +45,15 @@ TEST_CASE("explain_no_match: what fits only apart is said to") {
     CHECK(explain("head[depth:2]") == "no module fits all that is asked");
     CHECK(explain("not '' and not nothing") == "no module fits all that is asked");
 }
+
+TEST_CASE("explain_no_match: a tree without classes is named as the reason") {
+    test::query_scene scene;
+    scene.modules = stemma::module_tree();
+    scene.tags = stemma::name_modules(scene.modules, stemma::not_infrastructure{});
+    for (auto& made : scene.attributions) {
+        made.module = 0;
+    }
+    CHECK(stemma::explain_no_match(stemma::parse_query("class:Linear"), scene.modules, scene.tags,
+                                   scene, scene.attributions) ==
+          "column 1: no module is of class 'Linear'; the tree knows no classes");
+}

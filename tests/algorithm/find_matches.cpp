@@ -4,10 +4,18 @@
 #include "../catch.hpp"
 #include "../query_scene.hpp"
 
+#include <stemma/model/mapped_modules.hpp>
+#include <stemma/model/mapped_operators.hpp>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/property_map/function_property_map.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -122,4 +130,35 @@ TEST_CASE("find_matches: operators of the modules found are the operators found"
             CHECK((inside.count(name) == 1 || name == "in" || name.starts_with("add")));
         }
     }
+}
+
+TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their names") {
+    using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+    using vertex = graph::vertex_descriptor;
+    const auto texts = [](std::vector<std::string> of) {
+        return boost::make_function_property_map<vertex>(
+            [of = std::move(of)](vertex v) -> std::string_view { return of[v]; });
+    };
+    graph tree(3);
+    add_edge(0, 1, tree);
+    add_edge(0, 2, tree);
+    const auto attributes = texts({"", "left", "right"});
+    const auto classes = texts({"Net", "Half", "Half"});
+    const stemma::mapped_modules modules(tree, 0, attributes, classes, classes);
+    const auto tags = stemma::name_modules(modules, stemma::all_modules{});
+    graph flow(2);
+    add_edge(0, 1, flow);
+    const stemma::mapped_operators ops(flow, texts({"a", "b"}), texts({"MatMul", "Add"}));
+    std::vector<stemma::attribution> made(2);
+    made[0].module = 1;
+    made[1].module = 2;
+    const auto ask = [&](const char* text) {
+        return stemma::find_matching_operators(stemma::parse_query(text), modules, tags, ops, made);
+    };
+    CHECK(ask("left") == std::vector<stemma::id>{0});
+    CHECK(ask("class:Half and not op:MatMul") == std::vector<stemma::id>{1});
+    CHECK(ask("/Net/Half.right") == std::vector<stemma::id>{1});
+    CHECK(ask("reads:*").empty());
+    CHECK(stemma::find_matching_modules(stemma::parse_query("class:Half"), modules, tags) ==
+          std::vector<stemma::id>{1, 2});
 }

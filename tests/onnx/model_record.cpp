@@ -38,13 +38,15 @@ module_tree random_tree(test::random_numbers& random) {
     for (id m = 0; m < count; ++m) {
         if (!random.one_in(3)) {
             const auto name = names[random(names.size())];
-            builder.set_class(m, name.empty() ? "Net" : name, random.one_in(2) ? "" : "pkg." + name);
+            builder.set_class(m, name.empty() ? "Net" : name,
+                              random.one_in(2) ? "" : "pkg." + name);
         }
         if (random.one_in(2)) {
             builder.set_calls(m, static_cast<id>(random(5)));
         }
         for (auto i = random(3); i > 0; --i) {
-            const std::vector<std::int64_t> shape(random(4), static_cast<std::int64_t>(random(9)) - 1);
+            const std::vector<std::int64_t> shape(random(4),
+                                                  static_cast<std::int64_t>(random(9)) - 1);
             const stemma::tensor_info tensor{names[random(names.size())],
                                              random.one_in(3) ? "" : "float32", shape,
                                              random.one_in(2)};
@@ -99,6 +101,7 @@ void check_round_trip(const model_record& record) {
     CHECK(read.nodes == record.nodes);
     CHECK(read.digest == record.digest);
     CHECK(read.from_model == record.from_model);
+    CHECK(read.claims.size() == record.claims.size());
     check_same_tree(read.modules, record.modules);
     CHECK(stemma::to_json(read) == text);
 }
@@ -145,6 +148,12 @@ TEST_CASE("model_record: all of it comes back from JSON", "[onnx][model_record]"
         record.digest = random.next() >> (i % 64);
         record.from_model = random.one_in(2);
         record.modules = random_tree(random);
+        if (random.one_in(2)) {
+            stemma::claim_runs claims{stemma::provenance::fx, {{record.nodes / 2, {}}}};
+            stemma::claim made{0, stemma::no_id, 0.5F, stemma::provenance::fx};
+            claims.runs.push_back({record.nodes - record.nodes / 2, made});
+            record.claims.push_back(claims);
+        }
         check_round_trip(record);
     }
     check_round_trip({});
@@ -161,12 +170,13 @@ TEST_CASE("model_record: the trees of all captures come back from JSON",
 }
 
 TEST_CASE("model_record: what is no record is an error", "[onnx][model_record]") {
-    for (const auto* text : {"", "{", "null", "[]", "7", "\"text\"", "{}", "{\"modules\": []}",
-                             "{\"modules\": 3}", "{\"modules\": [[]]}", "{\"modules\": [1]}",
-                             "{\"modules\": {\"a\": 1}}", "{\"modules\": [[null, 5]]}",
-                             "{\"modules\": [[null, \"\", null, null, null]], \"nodes\": -1}",
-                             "{\"schema\": \"other/1\", \"modules\": [[null, \"\", null, null, null]]}",
-                             "\xff\xfe", "{\"modules\": [[null, \"\", 3, 3, null]]}"}) {
+    for (const auto* text :
+         {"", "{", "null", "[]", "7", "\"text\"", "{}", "{\"modules\": []}", "{\"modules\": 3}",
+          "{\"modules\": [[]]}", "{\"modules\": [1]}", "{\"modules\": {\"a\": 1}}",
+          "{\"modules\": [[null, 5]]}",
+          "{\"modules\": [[null, \"\", null, null, null]], \"nodes\": -1}",
+          "{\"schema\": \"other/1\", \"modules\": [[null, \"\", null, null, null]]}", "\xff\xfe",
+          "{\"modules\": [[null, \"\", 3, 3, null]]}"}) {
         CAPTURE(text);
         CHECK_FALSE(is_read(text));
     }
@@ -270,8 +280,7 @@ TEST_CASE("recorded_tags: equal neighbours make one run", "[onnx][model_record]"
     CHECK(stemma::to_json(table).size() < 100);
 }
 
-TEST_CASE("recorded_tags: a table that does not fit the model is refused",
-          "[onnx][model_record]") {
+TEST_CASE("recorded_tags: a table that does not fit the model is refused", "[onnx][model_record]") {
     const auto is_refused = [](const std::string& runs, std::size_t nodes) {
         try {
             static_cast<void>(

@@ -94,11 +94,22 @@ private:
         for (const auto& name : like.take()) {
             names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
         }
+        if (term.kind == query_kind::class_name && !knows_classes()) {
+            names = "; the tree knows no classes";
+        }
         return at_column(text, term) + names;
     }
 
     [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
         return "column " + std::to_string(term.column) + ": " + text;
+    }
+
+    [[nodiscard]] bool knows_classes() const {
+        bool known = false;
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            known = known || !std::string_view(modules_.class_name(m)).empty();
+        }
+        return known;
     }
 
     void offer_all(query_kind kind, nearest_texts& like) const {

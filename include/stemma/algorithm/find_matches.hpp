@@ -11,6 +11,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -72,12 +73,16 @@ public:
         return combine_terms(asked, size(), [&](const query& term) { return of_term(term); });
     }
 
-    /// Calls `f(m, path)` for all modules in order. Complexity: O(length of all paths).
+    /// Calls `f(m, path)` for the modules down to a depth, in order.
+    /// Complexity: O(modules + length of those paths).
     template <class Function>
-    void for_each_path(Function f) const {
+    void for_each_path(Function f, id deepest = no_id) const {
         std::string path;
         std::vector<std::size_t> length(size(), 0); // by module
         for (id m = 0; m < size(); ++m) {
+            if (index().depth(m) > deepest) {
+                continue;
+            }
             if (m > 0) {
                 path.resize(length[index().parent(m)]);
                 path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
@@ -104,10 +109,14 @@ private:
     }
 
     void find_paths(std::string_view pattern, std::vector<bool>& holds) const {
-        for_each_path([&](id m, std::string_view path) {
-            const bool may_be_root = pattern.empty() || pattern.starts_with("**");
-            holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.');
-        });
+        const bool passes_dots = pattern.find("**") != pattern.npos;
+        const auto dots = std::count(pattern.begin(), pattern.end(), '.');
+        for_each_path(
+            [&](id m, std::string_view path) {
+                const bool may_be_root = pattern.empty() || pattern.starts_with("**");
+                holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.');
+            },
+            passes_dots ? no_id : static_cast<id>(dots + 1));
         if constexpr (requires { modules_->aliases().begin()->path; }) {
             for (const auto& alias : modules_->aliases()) {
                 if (alias.module != no_id && glob_match(pattern, alias.path, '.')) {

@@ -36,6 +36,18 @@ namespace detail {
     return 0;
 }
 
+/// Returns: whether all of `text` is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const auto length = utf8_length(text);
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
 } // namespace detail
 
 /// Appends `text` as a JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD.

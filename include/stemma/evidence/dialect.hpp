@@ -83,9 +83,12 @@ template <named_operators Ops, module_view Modules>
             continue;
         }
         const bool left = std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
-        const bool called = scopes.scopes[scope].style == scope_style::called;
-        found = left ? dialect::optimized : called ? dialect::torchscript : dialect::builder_name;
-        quality = scope_quality::path;
+        const auto style = scopes.scopes[scope].style;
+        found = left                             ? dialect::optimized
+                : style == scope_style::relative ? dialect::builder_name
+                                                 : dialect::torchscript;
+        const bool classes = style == scope_style::typed && !left;
+        quality = classes ? scope_quality::path_and_class : scope_quality::path;
     }
     return report;
 }

@@ -33,7 +33,7 @@ namespace detail {
 /// operator in the body; the module is the one on that way that has the class, or, where classes
 /// are unknown, the deepest that holds all parameters passed. A call inside a body has no scope:
 /// its module lies below that of the body, and holds the parameters that the outer calls passed
-/// down.
+/// down. Metadata of a call, where it has some, name its module before all of these.
 template <calling_operators Ops, module_view Modules>
 class call_resolver {
 public:
@@ -43,7 +43,9 @@ public:
         , tree_(context.index())
         , owners_(context.owners())
         , table_(context.scopes())
-        , bound_(context.modules_of_scopes()) {
+        , bound_(context.modules_of_scopes())
+        , chains_(context.hierarchies())
+        , bound_chains_(context.modules_of_hierarchies()) {
         for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
             const auto f = ops_.enclosing_function(*it);
             if (f != no_id) {
@@ -163,6 +165,11 @@ private:
         const auto top = around.function == no_id ? 0 : around.module;
         const auto owner = common_owner(passed);
         const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
+        const bool described = around.function == no_id && !chains_.chain_of.empty();
+        const auto chain = described ? chains_.chain_of[index] : no_id;
+        if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
+            return bound_chains_.of_chain[chain].module;
+        }
         if (const auto named = module_named(function, top); named != no_id) {
             return named;
         }
@@ -229,6 +236,8 @@ private:
     const parameter_owners& owners_;
     const scope_table& table_;
     const scope_modules& bound_;
+    const hierarchy_table& chains_;
+    const hierarchy_modules& bound_chains_;
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
     std::unordered_map<id, std::vector<id>> entered_; // modules a function was entered for
     std::vector<call_context> contexts_;

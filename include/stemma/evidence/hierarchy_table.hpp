@@ -6,11 +6,13 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/json_text.hpp>
 #include <stemma/detail/python_text.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -81,8 +83,11 @@ public:
         if (!found_ && spaces_.find(": ") == spaces_.npos) {
             return no_id;
         }
-        const auto key = found_ ? std::pair(without_operation(names_), without_operation(classes_))
-                                : std::pair(without_segment(spaces_), std::string_view{});
+        if (names_.size() + classes_.size() + spaces_.size() > max_bytes) {
+            table_.problems.push_back({"metadata.unreadable", v, "the hierarchy is too long"});
+            return no_id;
+        }
+        const auto key = key_of_chain();
         const auto hash = hash_bytes(key.first, hash_bytes(key.second, found_ ? 1 : 0));
         const auto next = static_cast<id>(keys_.size());
         const auto known = index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
@@ -109,15 +114,38 @@ private:
     // The level that torch.export puts on shape operations instead of a module.
     static constexpr std::string_view no_module = "_empty_nn_module_stack_from_metadata_hook";
 
-    /// The part of a list that operations of one module have in common: all but the last item.
-    [[nodiscard]] std::string_view without_operation(std::string_view list) const {
-        const auto comma = list.rfind(", ");
-        return dialect_ == hierarchy_dialect::builder || comma == list.npos ? list
-                                                                            : list.substr(0, comma);
+    // What a hierarchy of modules may take; more is no model's, and would cost its square.
+    static constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    static constexpr std::size_t max_levels = 1024;
+
+    /// What operations of one module have in common. Only operations that are well-formed share,
+    /// so that what cannot be read takes nothing with it.
+    [[nodiscard]] std::pair<std::string_view, std::string_view> key_of_chain() {
+        if (!found_) {
+            const auto slash = spaces_.rfind('/');
+            const bool operation =
+                slash != spaces_.npos && spaces_.find(": ", slash) != spaces_.npos;
+            return {operation ? spaces_.substr(0, slash) : spaces_, {}};
+        }
+        if (dialect_ == hierarchy_dialect::builder) {
+            return {names_, classes_};
+        }
+        const auto names = before_operation(names_);
+        const auto classes = before_operation(classes_);
+        return names == names_.npos || classes == classes_.npos
+                   ? std::pair(names_, classes_)
+                   : std::pair(names_.substr(0, names), classes_.substr(0, classes));
     }
 
-    [[nodiscard]] static std::string_view without_segment(std::string_view text) {
-        return text.substr(0, text.rfind('/'));
+    /// Returns: where the last item of a list begins, or `npos` when that is not well-formed.
+    [[nodiscard]] std::size_t before_operation(std::string_view list) {
+        const auto comma = list.rfind(", ");
+        if (comma == list.npos) {
+            return comma;
+        }
+        const auto last = list.substr(comma + 2);
+        const auto read = read_python_string(last, operation_);
+        return read != 0 && last.substr(read) == "]" && is_utf8(operation_) ? comma : list.npos;
     }
 
     /// Returns: what is wrong, or null.
@@ -137,6 +165,14 @@ private:
         }
         const bool dynamo = dialect_ == hierarchy_dialect::dynamo;
         const auto modules = name_items_.size() - (dynamo && !name_items_.empty() ? 1 : 0);
+        if (modules > max_levels) {
+            return "the hierarchy has too many levels";
+        }
+        for (const auto* items : {&name_items_, &class_items_}) {
+            if (!std::all_of(items->begin(), items->end(), is_utf8)) {
+                return "the hierarchy is not valid UTF-8";
+            }
+        }
         std::string path;
         for (std::size_t i = 0; i < modules; ++i) {
             if (name_items_[i].find(no_module) != std::string::npos) {
@@ -162,6 +198,9 @@ private:
     /// class or path makes a part without `: `, which belongs to the one before.
     const char* read_namespace(module_chain& chain) {
         auto text = spaces_;
+        if (!is_utf8(text)) {
+            return "the hierarchy is not valid UTF-8";
+        }
         while (!text.empty()) {
             const auto slash = text.find('/');
             const auto part = text.substr(0, slash);
@@ -174,6 +213,9 @@ private:
                 chain.levels.back().qualified_class.append("/").append(part);
                 continue;
             }
+            if (text.find(": ") == text.npos) {
+                break; // the last is an operation
+            }
             const auto path = module_path_of(part.substr(0, colon));
             if (!path) {
                 return "a module is named by an expression that cannot be read";
@@ -182,10 +224,11 @@ private:
                 chain.levels.clear();
                 return nullptr;
             }
+            if (chain.levels.size() == max_levels) {
+                return "the hierarchy has too many levels";
+            }
             chain.levels.push_back({*path, std::string(part.substr(colon + 2))});
         }
-        // The last part is an operation where torch wrote it, which names a target like aten.add.
-        chain.levels.pop_back();
         chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
         return nullptr;
     }
@@ -201,6 +244,7 @@ private:
     std::vector<id> chain_; // by key
     std::vector<std::string> name_items_;
     std::vector<std::string> class_items_;
+    std::string operation_;
 };
 
 } // namespace detail

@@ -5,7 +5,11 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/captured_export.hpp>
+#include <stemma/io/captured_fx.hpp>
+#include <stemma/io/captured_trace.hpp>
 #include <stemma/io/json_stream.hpp>
+#include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
@@ -21,14 +25,15 @@
 
 namespace stemma {
 
-/// Reads the module trees of captures (`stemma.capture/1` and its parts, see docs/formats.md).
+/// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
+/// what is there of a trace, an FX graph, TorchScript and the record of an export.
 ///
 /// One object takes all files of a capture; `tree` builds what they say. Unknown keys are ignored.
 class capture_reader {
 public:
     /// Throws: `error`, `malformed` for what is no JSON or lacks what a module needs,
     ///   `contradiction` for modules that do not make one tree.
-    /// Complexity: O(bytes); memory for one module at a time beyond what is kept.
+    /// Complexity: O(bytes); memory for one element at a time beyond what is kept.
     void read(std::string_view bytes, std::string_view file) {
         file_ = file;
         stream_json(bytes, file, *this);
@@ -51,18 +56,51 @@ public:
         return builder_.build();
     }
 
-    /// For `stream_json`.
-    [[nodiscard]] bool wants(const std::string& path) const {
-        return path == "modules" || path == "aliases" || path == "shared_parameters";
+    /// Whether anything but modules was read.
+    [[nodiscard]] bool has_operations() const noexcept {
+        return !trace_.empty() || !fx_.empty() || !torchscript_.empty() || !export_.empty();
     }
 
-    void element(const std::string& path, nlohmann::json& part) {
+    /// Returns: the operations of the trace, of the FX graph and of TorchScript, with modules of
+    /// the tree; to be asked for once.
+    [[nodiscard]] captured_operations trace(const module_tree& modules) {
+        return trace_.finish(modules);
+    }
+    [[nodiscard]] captured_operations fx(const module_tree& modules) { return fx_.finish(modules); }
+    [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
+        return torchscript_.finish(modules);
+    }
+
+    /// Returns: what was recorded during the export.
+    [[nodiscard]] const captured_export& exported() const noexcept { return export_; }
+
+    /// For `stream_json`.
+    [[nodiscard]] bool wants(const std::string& path) const {
+        return path == "modules" || path == "aliases" || path == "shared_parameters" ||
+               part_of(path) != part::none;
+    }
+
+    void element(const std::string& path, nlohmann::json& item) {
+        switch (part_of(path)) {
+        case part::event:
+            return trace_.read_event(item, file_);
+        case part::unhooked:
+            return trace_.read_unhooked(item, file_);
+        case part::fx_node:
+            return fx_.read_node(item, file_);
+        case part::operation:
+            return torchscript_.read_operation(item, file_);
+        case part::exported_node:
+            return export_.read_node(item, file_);
+        default:
+            break;
+        }
         if (path == "modules") {
-            part.is_array() ? read_compact_module(part) : read_module(part);
+            item.is_array() ? read_compact_module(item) : read_module(item);
         } else if (path == "aliases") {
-            aliases_.push_back({text(part, "alias"), text(part, "canonical"), file_});
-        } else if (part.is_array()) {
-            builder_.add_shared_parameters(strings(part));
+            aliases_.push_back({text(item, "alias"), text(item, "canonical"), file_});
+        } else if (item.is_array()) {
+            builder_.add_shared_parameters(strings(item));
         }
     }
 
@@ -70,6 +108,18 @@ public:
 
 private:
     using json = nlohmann::json;
+
+    enum class part { none, event, unhooked, fx_node, operation, exported_node };
+
+    /// Parts in files of their own have no name around them.
+    [[nodiscard]] static part part_of(const std::string& path) {
+        return path == "events" || path == "trace.events"       ? part::event
+               : path == "unhooked" || path == "trace.unhooked" ? part::unhooked
+               : path == "nodes" || path == "fx.nodes"          ? part::fx_node
+               : path == "torchscript.operations"               ? part::operation
+               : path == "export.nodes"                         ? part::exported_node
+                                                                : part::none;
+    }
 
     struct alias_record {
         std::string alias;
@@ -211,6 +261,10 @@ private:
     }
 
     module_tree_builder builder_;
+    captured_trace trace_;
+    captured_fx fx_;
+    captured_trace torchscript_;
+    captured_export export_;
     std::unordered_map<std::string, id> by_path_;
     std::vector<alias_record> aliases_;
     std::string file_;

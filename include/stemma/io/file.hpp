@@ -111,6 +111,13 @@ public:
     /// Returns: a descriptor from which ranges can be copied by position, or -1.
     [[nodiscard]] int descriptor() const noexcept { return stream_.empty() ? descriptor_ : -1; }
 
+    /// Gives the descriptor back, of which a process has few; the bytes stay.
+    void release_descriptor() noexcept {
+        if (descriptor_ >= 0) {
+            ::close(std::exchange(descriptor_, -1));
+        }
+    }
+
 private:
     // A pipe has no size and cannot be mapped.
     void read_stream() {
@@ -352,6 +359,7 @@ public:
     [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] int descriptor() const noexcept { return -1; }
+    void release_descriptor() noexcept {}
 
 private:
     std::string path_;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -73,10 +74,14 @@ public:
         flush_if_full();
     }
 
-    /// The shortest decimal that reads back as the same number.
+    /// The shortest decimal that reads back as the same number; null for what JSON has no number.
     void value(std::floating_point auto number) {
         separate();
-        append_number(number);
+        if (std::isfinite(number)) {
+            append_number(number);
+        } else {
+            buffer_.append("null");
+        }
         flush_if_full();
     }
 

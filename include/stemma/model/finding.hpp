@@ -4,15 +4,34 @@
 
 #include <stemma/core/id.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace stemma {
+
+/// How much a finding matters.
+enum class severity : std::uint8_t {
+    error,       ///< the input breaks a rule
+    warning,     ///< the input keeps the rules, but is probably not as it was meant
+    information, ///< what a reader should know
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(severity s) noexcept {
+    constexpr std::array<std::string_view, 3> names{"error", "warning", "information"};
+    return names[static_cast<std::size_t>(s)];
+}
 
 /// Something about the input that a reader should know, and that stopped nothing.
 struct finding {
     std::string code; ///< stable: `metadata.lengths`
-    id node = no_id;  ///< where it was found, by vertex index
+    id node = no_id;  ///< where it was found, by vertex index; `no_id` when at no operator
     std::string text; ///< what was found, in a sentence
+    severity level = severity::warning;
+    std::string place{}; ///< where it was found, as a reader knows it: `value 'x'`
 };
 
 } // namespace stemma

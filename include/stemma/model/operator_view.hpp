@@ -57,6 +57,13 @@ concept nested_operators = operator_view<Ops> && requires(const Ops& ops, operat
     { ops.owner(v) } -> std::convertible_to<id>;
 };
 
+/// Operators of which is known in which of its owner's bodies each is: a number, `no_id` for those
+/// without an owner.
+template <class Ops>
+concept body_operators = nested_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.body(v) } -> std::convertible_to<id>;
+};
+
 namespace detail {
 
 struct take_entry {

@@ -8,6 +8,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/policy/carrier.hpp>
 
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@ struct model_record {
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
     module_tree modules;
+    std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
 };
 
 /// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
@@ -87,6 +89,8 @@ public:
             read_module(part);
         } else if (path == "aliases") {
             aliases_.emplace_back(part.at(0).get<std::string>(), number(part.at(1)));
+        } else if (path == "captured") {
+            claims_.push_back(std::move(part));
         } else if (path == "shared_parameters") {
             builder_.add_shared_parameters(part.get<std::vector<std::string>>());
         }
@@ -115,6 +119,13 @@ public:
             builder_.add_alias(std::move(path), module);
         }
         record_.modules = builder_.build();
+        for (const auto& part : claims_) {
+            auto claims = read_claims(part, record_.nodes, record_.modules.size());
+            if (!claims) {
+                fail("holds claims that do not fit the model");
+            }
+            record_.claims.push_back(std::move(*claims));
+        }
         return std::move(record_);
     }
 
@@ -199,10 +210,12 @@ private:
     }
 
     std::string file_;
-    model_record record_{.carriers = {.metadata = false}, .options = {}, .modules = {}};
+    model_record record_{
+        .carriers = {.metadata = false}, .options = {}, .modules = {}, .claims = {}};
     module_tree_builder builder_;
     std::vector<std::string> classes_;
     std::vector<std::pair<std::string, id>> aliases_;
+    std::vector<nlohmann::json> claims_;
     id count_ = 0;
 };
 
@@ -287,6 +300,14 @@ private:
         json.end_array();
     }
     json.end_array();
+    if (!record.claims.empty()) {
+        json.key("captured");
+        json.begin_array(true);
+        for (const auto& claims : record.claims) {
+            write_claims(json, claims);
+        }
+        json.end_array();
+    }
     json.end_object();
     json.finish();
     sink.text.pop_back();

@@ -69,6 +69,10 @@ public:
                                                : model_->value_name(model_->first_output(node));
     }
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
+    /// Returns: the graph of a node of a body, else `no_id`.
+    [[nodiscard]] id body(id node) const noexcept {
+        return owner(node) == no_id ? no_id : model_->graph_of(node);
+    }
 
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {

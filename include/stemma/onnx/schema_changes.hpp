@@ -60,6 +60,9 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
     if (later > last_known_opset || earlier < 17) {
         return later != earlier;
     }
+    if (op_type.empty() || op_type.find(' ') != op_type.npos) {
+        return false;
+    }
     for (const auto& change : detail::opset_history) {
         if (change.opset <= earlier || change.opset > later) {
             continue;

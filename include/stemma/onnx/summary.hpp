@@ -15,7 +15,9 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,22 +52,24 @@ struct tag_summary {
     }
 };
 
-/// Complexity: O(nodes + values + length of the tags).
+/// Sums up some nodes of a model, and its values. Complexity: O(nodes + values + length of the
+/// tags).
 [[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
-                                           const tagging& found, const dialect_report& dialects) {
+                                           const tagging& found, const dialect_report& dialects,
+                                           std::span<const id> nodes) {
     tag_summary summary;
-    summary.nodes = model.node_count();
+    summary.nodes = nodes.size();
     summary.values = model.value_count();
     summary.values_tagged = model.value_count();
     summary.modules = modules.size();
-    summary.conflicts = found.conflicts.size();
     summary.dropped = found.dropped;
     for (id value = 0; value < model.value_count(); ++value) {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
     std::vector<std::size_t> by_module(modules.size());
-    for (id node = 0; node < model.node_count(); ++node) {
+    for (auto node : nodes) {
         const auto& made = found.attributions[node];
+        summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(made.source)];
         summary.tagged += made.source == provenance::root ? 0U : 1U;
         ++by_module[found.selected(node)];
@@ -92,6 +96,14 @@ struct tag_summary {
     std::stable_sort(summary.tags.begin(), summary.tags.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     return summary;
+}
+
+/// The same of all nodes.
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects) {
+    std::vector<id> nodes(model.node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return summarize(model, modules, found, dialects, nodes);
 }
 
 namespace detail {

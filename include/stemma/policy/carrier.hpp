@@ -5,6 +5,7 @@
 #include <stemma/core/json_text.hpp>
 #include <stemma/policy/category.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <span>
 #include <string>
@@ -132,11 +133,14 @@ struct namespace_carrier {
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
-        std::string path(tags.module);
-        for (auto& c : path) {
-            c = c == '.' ? '/' : c;
-        }
-        sink.name_space(path);
+        sink.name_space(spell(tags.module));
+    }
+
+    /// Returns: what is written for the path of a module.
+    [[nodiscard]] static std::string spell(std::string_view path) {
+        std::string spelled(path);
+        std::replace(spelled.begin(), spelled.end(), '.', '/');
+        return spelled;
     }
 };
 

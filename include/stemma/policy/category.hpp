@@ -13,6 +13,8 @@ struct resolution_category {};
 struct propagation_category {};
 struct carrier_category {};
 struct cut_category {};
+struct cost_category {};
+struct lexicon_category {};
 
 /// A class that declares which question it answers.
 template <class P>

@@ -35,9 +35,10 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 /// Believes the most trusted source, and raises the confidence where an independent one agrees.
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
-/// below its own. Several claims of one source are alternatives: the one that fits the rest counts,
-/// and where none does, their common ancestor. A doubtful claim that another one contradicts gives
-/// way to the common ancestor of both. Whatever disagrees makes a conflict.
+/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
+/// of one source are alternatives: the one that fits the rest counts, and where none does, their
+/// common ancestor. A doubtful claim gives way to the common ancestor of it and whatever
+/// contradicts it, or speaks for a module above. Whatever disagrees makes a conflict.
 struct by_trust {
     using policy_category = resolution_category;
 
@@ -57,9 +58,12 @@ struct by_trust {
             return {};
         }
         auto result = settle(modules, leading, claims);
+        if (!leading.front().exact) {
+            refine(modules, claims, leading.front(), result);
+        }
         auto module = result.module;
         for_each_source(claims, [&](std::span<const claim> group) {
-            if (group.data() == leading.data() || !believed(group)) {
+            if (group.front().source == result.source || !believed(group)) {
                 return;
             }
             const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
@@ -70,6 +74,8 @@ struct by_trust {
                 for (const auto& other : group) {
                     module = leading.front().doubtful ? modules.lca(module, other.module) : module;
                 }
+            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
+                module = agreeing->module;
             } else if (agreeing->module == result.module) {
                 result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
             }
@@ -100,6 +106,24 @@ private:
     [[nodiscard]] bool believed(std::span<const claim> group) const {
         return std::any_of(group.begin(), group.end(),
                            [&](const claim& c) { return c.confidence >= min_confidence; });
+    }
+
+    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
+    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
+    static void refine(const tree_index& modules, std::span<const claim> claims,
+                       const claim& leading, attribution& result) {
+        for (const auto& c : claims) {
+            const bool aligned = c.source == provenance::torchscript ||
+                                 c.source == provenance::trace || c.source == provenance::fx;
+            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
+            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
+                result.module = c.module;
+                result.call = c.call;
+                result.source = c.source;
+                result.confidence = c.confidence;
+                return;
+            }
+        }
     }
 
     /// Picks among the alternatives of the leading source.

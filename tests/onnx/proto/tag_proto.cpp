@@ -221,7 +221,7 @@ TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[
         const stemma::wire_model wire(bytes);
         const auto carried = stemma::read_carried_modules(wire, with.modules, found.tags);
         const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
-                          carriers.model; // a namespace is for viewers
+                          carriers.model || carriers.name_space;
         for (id node = 0; node < wire.node_count(); ++node) {
             CHECK(carried[node] == (read ? found.attributions[node].module : stemma::no_id));
         }

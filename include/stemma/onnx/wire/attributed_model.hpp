@@ -10,6 +10,7 @@
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
+#include <stemma/evidence/given_claims.hpp>
 #include <stemma/evidence/hierarchy_metadata.hpp>
 #include <stemma/evidence/leftovers.hpp>
 #include <stemma/evidence/parameter_names.hpp>
@@ -20,7 +21,9 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/wire/captured_claims.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -71,6 +74,7 @@ public:
             adopt_options();
         }
         make_tree(use_record);
+        find_claims(use_record);
         tag();
         if (use_record) {
             take_over_tags();
@@ -104,6 +108,11 @@ public:
     [[nodiscard]] std::span<const finding> findings() { return context().hierarchies().problems; }
     [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
 
+    /// Returns: what the parts of a capture besides its modules claim, by source.
+    [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
+    /// Returns: what a user should know of how well those fit the model.
+    [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
+
     /// Returns: all that the sources claim about a node.
     [[nodiscard]] std::vector<claim> claims_about(id node) {
         std::vector<claim> claims;
@@ -129,6 +138,9 @@ public:
         record.digest = structure_digest(model_);
         record.from_model = tree_from_model_;
         record.modules = modules_;
+        for (const auto& table : claims_) {
+            record.claims.push_back(to_runs(table));
+        }
         const auto note = [&](const char* name, std::string value) {
             if (!value.empty()) {
                 record.options[name] = std::move(value);
@@ -150,7 +162,7 @@ private:
         evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
                          optional_source<function_calls>, optional_source<scope_names>,
                          optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>>;
+                         optional_source<leftovers>, given_claims>;
 
     [[nodiscard]] context_type& context() { return *context_; }
 
@@ -207,16 +219,76 @@ private:
     }
 
     void read_captures() {
-        capture_reader reader;
+        capture_.emplace();
         for (const auto& path : options_.captures) {
             const mapped_file capture(path);
-            reader.read(capture.bytes(), path);
+            capture_->read(capture.bytes(), path);
         }
-        if (!reader.has_modules()) {
+        if (!capture_->has_modules()) {
             STEMMA_THROW(
                 error(error_code::malformed, options_.captures.front(), "", "holds no modules"));
         }
-        modules_ = reader.tree();
+        modules_ = capture_->tree();
+    }
+
+    [[nodiscard]] bool uses(provenance p) const {
+        return options_.sources.empty() ||
+               std::find(options_.sources.begin(), options_.sources.end(), to_string(p)) !=
+                   options_.sources.end();
+    }
+
+    /// Asks the parts of the capture about the nodes, or takes over what they said when the file
+    /// was tagged.
+    void find_claims(bool use_record) {
+        if (use_record) {
+            for (const auto& recorded : record_->claims) {
+                if (uses(recorded.source)) {
+                    claims_.push_back(to_table(recorded));
+                }
+            }
+            return;
+        }
+        if (!capture_ || !capture_->has_operations()) {
+            return;
+        }
+        const auto open = find_open_nodes();
+        captured_claims finder(model_, ops_, modules_, context().owners().mapping);
+        if (uses(provenance::exported)) {
+            finder.look_up(capture_->exported());
+        }
+        if (std::find(open.begin(), open.end(), true) != open.end()) {
+            if (uses(provenance::torchscript)) {
+                finder.align_operations(capture_->torchscript(modules_), provenance::torchscript,
+                                        open);
+            }
+            if (uses(provenance::trace)) {
+                finder.align_operations(capture_->trace(modules_), provenance::trace, open);
+            }
+            if (uses(provenance::fx)) {
+                finder.align_operations(capture_->fx(modules_), provenance::fx, open);
+            }
+        }
+        auto found = finder.finish();
+        claims_ = std::move(found.claims);
+        notes_ = std::move(found.notes);
+        capture_.reset();
+    }
+
+    /// Returns: the nodes of which the file itself does not say in which module they are.
+    [[nodiscard]] std::vector<bool> find_open_nodes() {
+        std::vector<bool> open(model_.node_count(), true);
+        const auto prepared = sources().prepare(context());
+        for (id node = 0; node < model_.node_count(); ++node) {
+            std::size_t exact = 0;
+            bool settled = false;
+            prepared.for_each_claim(node, [&](const claim& made) {
+                exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
+                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.7F &&
+                                      made.source < provenance::parameter);
+            });
+            open[node] = !settled || exact > 1;
+        }
+        return open;
     }
 
     [[noreturn]] void refuse(std::string_view what, std::string_view text) const {
@@ -225,15 +297,12 @@ private:
     }
 
     [[nodiscard]] source_set sources() const {
-        const auto on = [&](provenance p) {
-            return options_.sources.empty() ||
-                   std::find(options_.sources.begin(), options_.sources.end(), to_string(p)) !=
-                       options_.sources.end();
-        };
+        const auto on = [&](provenance p) { return uses(p); };
         return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
                           {{}, on(provenance::function)}, {{}, on(provenance::scope)},
-                          {{}, on(provenance::parameter)}, {{}, on(provenance::parameter)},
-                          {{}, on(provenance::leftover)});
+                          {{}, on(provenance::parameter)},
+                          {{}, on(provenance::parameter) && claims_.empty()},
+                          {{}, on(provenance::leftover)}, given_claims{&claims_});
     }
 
     void tag() {
@@ -283,6 +352,9 @@ private:
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
+    std::optional<capture_reader> capture_; // while what it says is being looked at
+    std::vector<claim_table> claims_;
+    std::vector<std::string> notes_;
     tagging found_;
 };
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
 #define STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 
 #include <cstddef>
@@ -12,20 +13,20 @@
 
 namespace stemma {
 
-/// Bytes to be written: ranges of one file, and texts between them. Adjacent ranges become one.
+/// Bytes to be written: ranges of files, and texts between them. Adjacent ranges become one.
 class byte_rope {
 public:
-    /// Appends bytes of the file.
-    void add_range(std::uint32_t begin, std::uint32_t size) {
+    /// Appends bytes of file number `file`.
+    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
         if (size == 0) {
             return;
         }
         size_ += size;
-        if (!pieces_.empty() && pieces_.back().from_file &&
+        if (!pieces_.empty() && pieces_.back().file == file &&
             pieces_.back().begin + pieces_.back().size == begin) {
             pieces_.back().size += size;
         } else {
-            pieces_.push_back({begin, size, true});
+            pieces_.push_back({begin, size, file});
         }
     }
 
@@ -35,11 +36,10 @@ public:
             return;
         }
         size_ += text.size();
-        if (!pieces_.empty() && !pieces_.back().from_file) {
-            pieces_.back().size += static_cast<std::uint32_t>(text.size());
+        if (!pieces_.empty() && pieces_.back().file == no_id) {
+            pieces_.back().size += text.size();
         } else {
-            pieces_.push_back({static_cast<std::uint32_t>(text_.size()),
-                               static_cast<std::uint32_t>(text.size()), false});
+            pieces_.push_back({text_.size(), text.size(), no_id});
         }
         text_.append(text);
     }
@@ -67,7 +67,7 @@ public:
         add_text(text);
     }
 
-    /// Appends a field of bytes that holds another rope of the same file.
+    /// Appends a field of bytes that holds another rope.
     void add_field(std::uint32_t field, const byte_rope& content) {
         std::string header;
         detail::append_tag(field, header);
@@ -78,30 +78,40 @@ public:
 
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
-            p.from_file ? add_range(p.begin, p.size)
-                        : add_text(std::string_view(other.text_).substr(p.begin, p.size));
+            p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
+                            : add_range(p.begin, p.size, p.file);
         }
     }
 
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
-    /// Hands everything to a splice sink over the file.
-    template <class Sink>
-    void write(Sink& sink) const {
+    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    template <class Range, class Text>
+    void for_each(Range range, Text text) const {
         for (const auto& p : pieces_) {
-            if (p.from_file) {
-                sink.copy(p.begin, p.size);
+            if (p.file == no_id) {
+                text(std::string_view(text_).substr(p.begin, p.size));
             } else {
-                sink.write(std::string_view(text_).substr(p.begin, p.size));
+                range(p.file, p.begin, p.size);
             }
         }
     }
 
+    /// Hands everything to a splice sink over the one file there is.
+    template <class Sink>
+    void write(Sink& sink) const {
+        for_each(
+            [&](id, std::uint64_t begin, std::uint64_t size) {
+                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
+            },
+            [&](std::string_view text) { sink.write(text); });
+    }
+
 private:
     struct piece {
-        std::uint32_t begin = 0; // in the file or in `text_`
-        std::uint32_t size = 0;
-        bool from_file = false;
+        std::uint64_t begin = 0; // in the file, or in `text_`
+        std::uint64_t size = 0;
+        id file = no_id;
     };
 
     std::vector<piece> pieces_;

@@ -7,6 +7,7 @@
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
@@ -216,7 +217,11 @@ private:
         }
         record_->nodes = nodes.size();
         record_->digest = (*digester_)(nodes);
-        return to_json(*record_);
+        auto all = std::exchange(record_->claims,
+                                 claims_about(record_->claims, nodes, model_.node_count()));
+        auto text = to_json(*record_);
+        record_->claims = std::move(all);
+        return text;
     }
 
     void rename(const cut_plan& plan) {

@@ -59,7 +59,7 @@ parse_data_placement(std::string_view name) noexcept {
 /// Puts the files with a model's external data beside `output`, when that is in another folder.
 ///
 /// A file that is there already is left alone when it is the same one, and refused otherwise.
-/// Throws: `error`: `refused` for a location outside of the model's folder, `cannot_read` for a
+/// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
 ///   missing file, `cannot_write`.
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement) {

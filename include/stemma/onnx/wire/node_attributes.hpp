@@ -57,8 +57,8 @@ struct whole_numbers {
                                                             : 0;
     std::size_t count = 1;
     for (auto dim : tensor.dims) {
-        count =
-            dim < 0 || count > max_values ? max_values + 1 : count * static_cast<std::size_t>(dim);
+        const auto extent = static_cast<std::size_t>(dim); // of a negative one: too large
+        count = count > max_values || extent > max_values ? max_values + 1 : count * extent;
     }
     if (width == 0 || count > max_values || elsewhere) {
         return tensor;

@@ -30,58 +30,82 @@ struct carried_tags {
     std::optional<std::string> tag;    ///< the primary tag
 };
 
-/// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
+/// What each carrier on a node says.
+struct node_carriers {
+    carried_tags metadata;
+    carried_tags doc_string;
+    carried_tags attribute;
+    std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
+    std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
+};
+
 /// Complexity: O(fields of the node).
-[[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
+[[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
     using at_node = detail::onnx_fields::node;
     using at_attribute = detail::onnx_fields::attribute;
-    carried_tags from_metadata;
-    carried_tags from_doc;
-    carried_tags from_attribute;
+    node_carriers found;
     if (!model.may_hold_tags(node)) {
-        return {};
+        return found;
     }
     auto fields = model.reader(model.message(node));
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at_node::metadata_props)) {
             const auto [key, value] = wire_model::read_entry(fields, field);
             if (key == module_key) {
-                from_metadata.module = value;
+                found.metadata.module = value;
             } else if (key == source_module_key) {
-                from_metadata.tag = value;
+                found.metadata.tag = value;
+            } else if (key == hierarchy_tags_key) {
+                found.all = value;
+            } else if (key == namespace_key) {
+                found.name_space = value;
             }
         } else if (field.is_bytes(at_node::doc_string)) {
             const auto text = fields.text(field);
             const auto split = tag_edits::split_doc_string(text);
             auto line = text.substr(split.kept);
-            from_doc = {};
+            found.doc_string = {};
             if (!line.empty()) {
                 line.remove_prefix(line.find(doc_line_mark) + doc_line_mark.size());
                 const auto parsed = nlohmann::json::parse(line, nullptr, false);
                 if (parsed.is_object() && parsed.contains("module") &&
                     parsed["module"].is_string()) {
-                    from_doc.module = parsed["module"].get<std::string>();
+                    found.doc_string.module = parsed["module"].get<std::string>();
                 }
                 if (parsed.is_object() && parsed.contains("source_module") &&
                     parsed["source_module"].is_string()) {
-                    from_doc.tag = parsed["source_module"].get<std::string>();
+                    found.doc_string.tag = parsed["source_module"].get<std::string>();
                 }
             }
         } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
                 if (part.is_bytes(at_attribute::s)) {
-                    from_attribute.tag = fields.text(part);
+                    found.attribute.tag = fields.text(part);
                 }
             }
         }
     }
-    for (auto* found : {&from_metadata, &from_doc, &from_attribute}) {
+    return found;
+}
+
+namespace detail {
+
+[[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
+    for (const auto* found : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
         if (found->module || found->tag) {
-            return std::move(*found);
+            return *found;
         }
     }
     return {};
+}
+
+} // namespace detail
+
+/// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
+/// Complexity: O(fields of the node).
+[[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
+    return detail::first_of(read_node_carriers(model, node));
 }
 
 /// Returns: the selected module of every tag.
@@ -96,8 +120,26 @@ struct carried_tags {
     return by_tag;
 }
 
+namespace detail {
+
+/// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
+/// stand for several.
+[[nodiscard]] inline std::unordered_map<std::string, id>
+modules_by_namespace(const module_tree& modules) {
+    std::unordered_map<std::string, id> by_namespace;
+    for (id m = 0; m < modules.size(); ++m) {
+        const auto [known, is_new] =
+            by_namespace.emplace(namespace_carrier::spell(modules.path(m)), m);
+        known->second = is_new ? m : no_id;
+    }
+    return by_namespace;
+}
+
+} // namespace detail
+
 /// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks. From a tag alone it is the module that has the tag.
+/// that the tree lacks. From a tag alone it is the module that has the tag. A `namespace` counts
+/// where it is the only one that says something on a node, and was written by stemma.
 /// Complexity: O(nodes + fields + length of all tags).
 [[nodiscard]] inline std::vector<id>
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
@@ -108,8 +150,12 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
     }
     std::unordered_map<std::string, id> by_tag;
     const module_lookup<module_tree> lookup(modules);
+    const auto by_namespace = detail::has_our_namespaces(model)
+                                  ? detail::modules_by_namespace(modules)
+                                  : std::unordered_map<std::string, id>();
     for (id node = 0; node < model.node_count(); ++node) {
-        const auto carried = read_carried_tags(model, node);
+        const auto carriers = read_node_carriers(model, node);
+        const auto carried = detail::first_of(carriers);
         if (carried.module) {
             const auto module = find_module(lookup, *carried.module);
             result[node] = module != no_id ? module : result[node];
@@ -118,6 +164,11 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
                 by_tag = modules_by_tag(tags);
             }
             if (const auto found = by_tag.find(*carried.tag); found != by_tag.end()) {
+                result[node] = found->second;
+            }
+        } else if (carriers.name_space && !by_namespace.empty()) {
+            const auto found = by_namespace.find(std::string(*carriers.name_space));
+            if (found != by_namespace.end() && found->second != no_id) {
                 result[node] = found->second;
             }
         }

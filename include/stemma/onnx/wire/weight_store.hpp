@@ -33,6 +33,7 @@ public:
     struct place {
         std::uint64_t offset = 0;
         std::uint64_t length = 0;
+        std::uint64_t from = 0; ///< where they are in the file they come from
     };
 
     /// `source` is the file of the model; `location` is how the models call the store. What is in
@@ -67,6 +68,12 @@ public:
                                "ends before the data of tensor " + std::to_string(tensor)));
         }
         return add(tensor, {std::string(header.location), header.offset, length});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, if they were added.
+    [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
+        const auto known = placed_.find(tensor);
+        return known == placed_.end() ? std::nullopt : std::optional(known->second);
     }
 
     /// Writes all data to `path`.
@@ -105,7 +112,7 @@ private:
         }
         const auto at = (end_ + alignment - 1) / alignment * alignment;
         end_ = at + from.length;
-        const place made{at, from.length};
+        const place made{at, from.length, from.offset};
         pieces_.push_back({std::move(from), at});
         placed_.emplace(tensor, made);
         return made;
@@ -150,16 +157,17 @@ stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint
         }
         place = store.add_external(tensor, header);
     }
+    wire_field data; // of a field that is given twice the last one counts
     auto fields = model.reader(found.message);
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at::raw_data)) {
-            if (field.size() < least) {
-                return std::nullopt;
-            }
-            place = store.add_inline(tensor, field.content, field.size());
+            data = field;
         } else if (field.number != at::external_data && field.number != at::data_location) {
             kept.add_range(field.begin, field.end - field.begin);
         }
+    }
+    if (!place && data.size() >= least) {
+        place = store.add_inline(tensor, data.content, data.size());
     }
     if (!place) {
         return std::nullopt;

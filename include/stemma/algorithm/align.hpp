@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_ALIGN_HPP
+#define STEMMA_ALGORITHM_ALIGN_HPP
+
+#include <stemma/algorithm/alignment.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/detail/aligner.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/captured_operations.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/parameter_shapes.hpp>
+#include <stemma/policy/lexicon.hpp>
+
+namespace stemma {
+
+/// Finds for the operators of a model which captured operations they come from, and so which
+/// modules.
+///
+/// Both sequences are aligned as a whole: in order, every operation making any number of operators,
+/// weighed by what the lexicon says, by the parameters that are read (by name, else by shape), and
+/// by data flow. The confidence of a module is its share of all alignments by weight; where the
+/// capture as a whole does not fit, it is low everywhere.
+/// Complexity: O((operators + operations) * width of a beam that does not depend on them).
+template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
+    requires parameter_readers<Ops>
+[[nodiscard]] alignment align(const Ops& ops, const tree_index& modules,
+                              const captured_operations& captured, const path_mapping& mapping = {},
+                              const parameter_shapes& shapes = {}, const Lexicon& lexicon = {}) {
+    return detail::aligner<Ops, Lexicon>(ops, modules, captured, mapping, shapes, lexicon).run();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ALIGN_HPP

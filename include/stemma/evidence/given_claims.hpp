@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+#define STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace stemma {
+
+/// What one source claims about all operators, at most one claim each.
+struct claim_table {
+    provenance source = provenance::root;
+    std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
+
+    /// Returns: how many operators it speaks of.
+    [[nodiscard]] std::size_t count() const noexcept {
+        std::size_t claimed = 0;
+        for (const auto& made : of) {
+            claimed += made.module == no_id ? 0U : 1U;
+        }
+        return claimed;
+    }
+};
+
+/// Evidence that was found elsewhere: by aligning a capture, or by whoever tagged the model.
+struct given_claims {
+    using policy_category = evidence_category;
+
+    const std::vector<claim_table>* tables = nullptr;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const std::vector<claim_table>* tables)
+            : ops_(&ops), tables_(tables) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (tables_ == nullptr) {
+                return;
+            }
+            const auto v = index_of(ops_->graph(), vertex);
+            for (const auto& table : *tables_) {
+                if (v < table.of.size() && table.of[v].module != no_id) {
+                    f(table.of[v]);
+                }
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        const std::vector<claim_table>* tables_;
+    };
+
+    /// Requires: the tables outlive the claims, and their modules are those of the context.
+    template <class Ops, class Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), tables};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP

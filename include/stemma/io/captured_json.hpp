@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_IO_CAPTURED_JSON_HPP
+#define STEMMA_IO_CAPTURED_JSON_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/string_pool.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/captured_operations.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// One object of a capture, and what to say when it is not as it should be.
+class captured_json {
+public:
+    /// Throws: `error` of `error_code::malformed` when the part is no object.
+    captured_json(const nlohmann::json& object, std::string_view file, std::string_view what,
+                  std::size_t number)
+        : object_(&object), file_(file), what_(what), number_(number) {
+        if (!object.is_object()) {
+            fail("is no object");
+        }
+    }
+
+    [[nodiscard]] bool has(const char* key) const { return object_->contains(key); }
+
+    [[nodiscard]] bool is_text(const char* key) const {
+        const auto found = object_->find(key);
+        return found != object_->end() && found->is_string();
+    }
+
+    /// Throws: when it is missing or no text.
+    [[nodiscard]] std::string text(const char* key) const {
+        const auto found = object_->find(key);
+        if (found == object_->end() || !found->is_string()) {
+            fail(std::string("lacks the text '") + key + "'");
+        }
+        return found->get<std::string>();
+    }
+
+    /// Returns: `no_id` when it is missing, null or out of range.
+    [[nodiscard]] id number(const char* key) const {
+        const auto found = object_->find(key);
+        const bool fits =
+            found != object_->end() && found->is_number_integer() && *found >= 0 && *found < no_id;
+        return fits ? found->get<id>() : no_id;
+    }
+
+    /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    [[nodiscard]] std::vector<std::string> strings(const char* key) const {
+        std::vector<std::string> result;
+        const auto found = object_->find(key);
+        if (found == object_->end() || found->is_null()) {
+            return result;
+        }
+        if (!found->is_array()) {
+            fail(std::string("has something else than a list as '") + key + "'");
+        }
+        for (const auto& item : *found) {
+            if (!item.is_string()) {
+                fail(std::string("has something else than texts in '") + key + "'");
+            }
+            result.push_back(item.get<std::string>());
+        }
+        return result;
+    }
+
+    /// Returns: the shapes in a list, that of what has none being empty.
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(const char* key) const {
+        std::vector<std::vector<std::int64_t>> result;
+        const auto found = object_->find(key);
+        if (found != object_->end() && found->is_array()) {
+            for (const auto& shape : *found) {
+                auto& extents = result.emplace_back();
+                for (const auto& extent : shape.is_array() ? shape : nlohmann::json::array()) {
+                    extents.push_back(extent.is_number_integer() ? extent.get<std::int64_t>() : -1);
+                }
+            }
+        }
+        return result;
+    }
+
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_,
+                           std::string(what_) + " " + std::to_string(number_), reason));
+    }
+
+private:
+    const nlohmann::json* object_;
+    std::string_view file_;
+    std::string_view what_;
+    std::size_t number_;
+};
+
+/// Returns: the module at a path or under an alias, or `no_id`.
+[[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
+    id m = 0;
+    auto rest = path;
+    while (!rest.empty() && m != no_id) {
+        const auto dot = rest.find('.');
+        m = modules.child(m, rest.substr(0, dot));
+        rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
+    }
+    if (m == no_id) {
+        for (const auto& alias : modules.aliases()) {
+            if (alias.path == path) {
+                return alias.module;
+            }
+        }
+    }
+    return m;
+}
+
+/// The modules of the paths that a part of a capture names.
+class captured_paths {
+public:
+    /// What leads nowhere becomes a fault of `made`.
+    captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
+                   std::string_view part) {
+        std::size_t lost = 0;
+        std::string example;
+        for (id p = 0; p < paths.size(); ++p) {
+            std::string_view path = paths[p];
+            auto m = find_path(modules, path);
+            exact_.push_back(m != no_id);
+            if (m == no_id) {
+                example = lost++ == 0 ? std::string(path) : example;
+                while (m == no_id) {
+                    const auto dot = path.rfind('.');
+                    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
+                    m = find_path(modules, path);
+                }
+            }
+            modules_.push_back(m);
+        }
+        if (lost > 0) {
+            made.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
+                           " modules in the " + std::string(part) +
+                           " are not in the tree, such as '" + example + "'");
+        }
+    }
+
+    /// Returns: the module of a path, or the nearest above it; then `exact` becomes false.
+    [[nodiscard]] id module_of(id path, bool& exact) const {
+        exact = exact && exact_[path];
+        return modules_[path];
+    }
+
+private:
+    std::vector<id> modules_;
+    std::vector<bool> exact_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_CAPTURED_JSON_HPP

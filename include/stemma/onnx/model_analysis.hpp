@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_MODEL_ANALYSIS_HPP
+#define STEMMA_ONNX_MODEL_ANALYSIS_HPP
+
+#include <stemma/algorithm/find_non_convex.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/module_statistics.hpp>
+#include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/wire/tensor_size.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/tagger.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// A weight that nodes of several modules read.
+struct shared_weight {
+    id value = no_id;
+    std::uint64_t bytes = 0;
+    std::vector<id> modules; ///< the deepest ones, ascending
+};
+
+/// What there is to say of the modules of a model, beside a summary.
+struct model_analysis {
+    std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
+    module_statistics modules;
+    std::vector<std::uint64_t> bytes; ///< by module with all below: data of floating initializers
+    std::vector<shared_weight> shared;
+    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
+    std::vector<non_convex_module> non_convex;
+};
+
+namespace detail {
+
+/// Returns: by value the initializer that it is, also through nodes that only pass it on.
+[[nodiscard]] inline std::vector<id> find_weights(const wire_model& model,
+                                                  std::vector<bool>& passes_on) {
+    std::vector<id> weight(model.value_count(), no_id);
+    for (id value = 0; value < model.value_count(); ++value) {
+        weight[value] = model.is_initializer(value) ? value : no_id;
+    }
+    passes_on.assign(model.node_count(), false);
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
+            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
+            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
+            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
+            passes_on[node] = true;
+        }
+    }
+    return weight;
+}
+
+inline void measure_weights(const wire_model& model, const module_tree& modules,
+                            const tagging& found, model_analysis& result) {
+    std::vector<bool> passes_on;
+    const auto weight = find_weights(model, passes_on);
+    std::vector<std::pair<id, id>> reads; // weight, module of a reader
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && weight[value] != no_id && !passes_on[node]) {
+                reads.emplace_back(weight[value], found.attributions[node].module);
+            }
+        }
+    }
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    result.bytes.assign(modules.size(), 0);
+    const module_lookup<module_tree> lookup(modules);
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        const auto size = data_size(header).value_or(0);
+        if (!is_floating_type(header.data_type) || tensor.value == no_id) {
+            continue;
+        }
+        shared_weight here{tensor.value, size, {}};
+        for (auto read =
+                 std::lower_bound(reads.begin(), reads.end(), std::pair(tensor.value, id{0}));
+             read != reads.end() && read->first == tensor.value; ++read) {
+            here.modules.push_back(read->second);
+        }
+        const auto path = owner_path(model.text(tensor.name));
+        auto owner = path.empty() ? no_id : find_module(lookup, path);
+        for (std::size_t i = 0; owner == no_id && i < here.modules.size(); ++i) {
+            // Modules are ascending, so all meet where the first and the last one do.
+            owner = modules.index().lca(here.modules.front(), here.modules.back());
+        }
+        result.bytes[owner == no_id ? 0 : owner] += size;
+        if (here.modules.size() > 1 && header.elements() > 1) {
+            result.shared.push_back(std::move(here));
+        }
+    }
+    add_up(modules.index(), result.bytes);
+}
+
+} // namespace detail
+
+/// Looks at the modules of a model and at `nodes` of it. `graph` is the flat graph of the model.
+/// Complexity: that of `collect_statistics` and of `find_non_convex_modules`, and O(reads * log
+/// reads) of weights.
+[[nodiscard]] inline model_analysis
+analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
+                const tagging& found, std::span<const id> nodes) {
+    model_analysis result;
+    for (auto node : nodes) {
+        const auto tenth =
+            static_cast<std::size_t>(found.attributions[node].confidence * 10 + 1e-4F);
+        ++result.confidence[std::min<std::size_t>(tenth, 10)];
+    }
+    result.modules = collect_statistics(model, modules, found);
+    detail::measure_weights(model, modules, found, result);
+    for (id m = 0; m < modules.size();) {
+        const bool empty = result.modules.nodes[m] == 0;
+        if (empty) {
+            result.without_nodes.push_back(m);
+        }
+        m = empty ? modules.index().end(m) : m + 1;
+    }
+    const auto dependences = find_dependence(model, find_random_operators(model));
+    std::vector<bool> apart(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        apart[node] = dependences[node] <= dependence::weight;
+    }
+    result.non_convex =
+        find_non_convex_modules(graph, modules.index(), found.attributions, std::move(apart));
+    return result;
+}
+
+/// Writes the members of an analysis into an object that is open; of the modules those in `rows`.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
+                    const wire_model& model, const module_tree& modules, std::span<const id> rows) {
+    json.key("confidence");
+    json.begin_array(true);
+    for (auto nodes : analysis.confidence) {
+        json.value(nodes);
+    }
+    json.end_array();
+    json.key("modules");
+    json.begin_array();
+    for (auto m : rows) {
+        json.begin_object(true);
+        json.member("path", modules.path(m));
+        json.member("class", modules.class_name(m));
+        json.member("own_nodes", analysis.modules.own_nodes[m]);
+        json.member("nodes", analysis.modules.nodes[m]);
+        json.member("own_parameters", analysis.modules.own_parameters[m]);
+        json.member("parameters", analysis.modules.parameters[m]);
+        json.member("bytes", analysis.bytes[m]);
+        json.key("operators");
+        json.begin_object(true);
+        for (const auto& [op, count] : analysis.modules.operators[m]) {
+            const auto domain = model.operator_domain(op);
+            json.member((domain.empty() ? std::string() : std::string(domain) + "::") +
+                            std::string(model.operator_type(op)),
+                        count);
+        }
+        json.end_object();
+        json.end_object();
+    }
+    json.end_array();
+    const auto write_paths = [&](const char* key, std::span<const id> list) {
+        json.key(key);
+        json.begin_array(true);
+        for (auto m : list) {
+            json.value(modules.path(m));
+        }
+        json.end_array();
+    };
+    json.key("shared_weights");
+    json.begin_array();
+    for (const auto& one : analysis.shared) {
+        json.begin_object(true);
+        json.member("name", model.value_name(one.value));
+        json.member("bytes", one.bytes);
+        write_paths("modules", one.modules);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("shared_parameters");
+    json.begin_array();
+    for (const auto& group : modules.shared_parameters()) {
+        json.begin_array(true);
+        for (const auto& path : group) {
+            json.value(path);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    write_paths("without_nodes", analysis.without_nodes);
+    json.key("non_convex");
+    json.begin_array();
+    for (const auto& one : analysis.non_convex) {
+        json.begin_object(true);
+        json.member("module", modules.path(one.module));
+        json.key("witness");
+        json.begin_array(true);
+        for (auto node : one.witness) {
+            json.value(model.graph_path(model.graph_of(node)) + "#" +
+                       std::to_string(model.position(node)));
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_ANALYSIS_HPP

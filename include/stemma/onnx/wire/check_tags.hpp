@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_CHECK_TAGS_HPP
+#define STEMMA_ONNX_WIRE_CHECK_TAGS_HPP
+
+#include <stemma/algorithm/name_modules.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/wire/check_structure.hpp>
+#include <stemma/onnx/wire/read_tags.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/carrier.hpp>
+#include <stemma/policy/named_policies.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Checks what a tagged file says of its nodes against the tree that it carries.
+template <class Report>
+class tag_checker {
+public:
+    tag_checker(const wire_model& model, Report& report) : model_(model), report_(report) {}
+
+    void check() {
+        auto record = find_model_record(model_);
+        if (!record) {
+            check_untagged();
+            return;
+        }
+        modules_ = std::move(record->modules);
+        wanted_ = record->carriers;
+        const bool fresh =
+            record->nodes == model_.node_count() && record->digest == structure_digest(model_);
+        if (!fresh) {
+            tell("tags.stale", no_id, "the graph changed since it was tagged", severity::warning);
+        }
+        if (!name_all(record->options)) {
+            return;
+        }
+        const auto table = find_model_metadata(model_, tag_table_key);
+        if (table && record->nodes == model_.node_count()) {
+            table_ = read_recorded_tags(*table, model_.file(), model_.node_count(), modules_.size())
+                         .module;
+        }
+        expect("model", no_id, table.has_value(), wanted_.model);
+        for (id node = 0; node < model_.node_count(); ++node) {
+            check_node(node);
+        }
+        model_.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
+            if (key == hierarchy_tags_key) {
+                check_list(text, no_id, "value '" + std::string(model_.value_name(value)) + "'");
+            }
+        });
+    }
+
+private:
+    void tell(const char* code, id node, std::string text, severity level = severity::error) {
+        report_(finding{code, node, std::move(text), level,
+                        node == no_id ? std::string("model") : place_of(model_, node)});
+    }
+
+    void check_untagged() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto carried = read_carried_tags(model_, node);
+            if (carried.module || carried.tag) {
+                tell("tags.no_record", node,
+                     "has tags, but what the model should say about them is missing");
+                return;
+            }
+        }
+        tell("tags.none", no_id, "has no tags", severity::information);
+    }
+
+    /// Names the modules as they were when the file was tagged.
+    [[nodiscard]] bool name_all(const std::map<std::string, std::string>& options) {
+        const auto option = [&](const char* name) {
+            const auto found = options.find(name);
+            return found == options.end() ? std::string() : found->second;
+        };
+        auto selection = parse_selection(option("select"));
+        if (!selection) {
+            tell("tags.selection", no_id,
+                 "'" + option("select") + "', by which modules have tags, is none that is known");
+            return false;
+        }
+        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
+            standard->keep = split_list(option("keep"));
+        }
+        tags_ = name_modules(modules_, *selection);
+        by_tag_ = modules_by_tag(tags_);
+        return true;
+    }
+
+    /// A carrier that was asked for must be there; another one is told of once.
+    void expect(const char* carrier, id node, bool present, bool wanted) {
+        if (wanted && !present) {
+            tell("tags.incomplete", node, std::string("has no tags in ") + carrier);
+        } else if (!wanted && present &&
+                   std::find(unwanted_.begin(), unwanted_.end(), carrier) == unwanted_.end()) {
+            unwanted_.emplace_back(carrier);
+            tell("tags.unrecorded", node,
+                 std::string("has tags in ") + carrier + ", which the model does not tell of",
+                 severity::warning);
+        }
+    }
+
+    void check_node(id node) {
+        const auto found = read_node_carriers(model_, node);
+        const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
+        expect("metadata", node, is_there(found.metadata), wanted_.metadata);
+        expect("doc_string", node, is_there(found.doc_string), wanted_.doc_string);
+        expect("attributes", node, is_there(found.attribute), wanted_.attribute);
+        if (wanted_.name_space) {
+            expect("namespace", node, found.name_space.has_value(), true);
+        }
+        std::optional<id> said; // by the carrier before
+        const auto agree = [&](id module) {
+            if (module == no_id) {
+                return;
+            }
+            if (said && tags_.selected(*said) != tags_.selected(module)) {
+                tell("tags.disagree", node,
+                     "is in '" + tags_.text(*said) + "' by one carrier, in '" + tags_.text(module) +
+                         "' by another");
+            }
+            said = module;
+        };
+        agree(check_carried(node, found.metadata));
+        agree(check_carried(node, found.doc_string));
+        agree(check_carried(node, found.attribute));
+        if (!table_.empty()) {
+            agree(table_[node]);
+        }
+        if (wanted_.name_space && found.name_space && said) {
+            check_namespace(node, *found.name_space, *said);
+        }
+        if (found.all) {
+            check_list(*found.all, node, place_of(model_, node));
+        }
+    }
+
+    /// Returns: the module that a carrier names, `no_id` for none.
+    [[nodiscard]] id check_carried(id node, const carried_tags& carried) {
+        id by_path = no_id;
+        id by_tag = no_id;
+        if (carried.module) {
+            by_path = find_module(module_lookup<module_tree>(modules_), *carried.module);
+            if (by_path == no_id) {
+                tell("tags.unknown_module", node,
+                     "module '" + *carried.module + "' is not in the tree");
+            }
+        }
+        if (carried.tag) {
+            const auto found = by_tag_.find(*carried.tag);
+            if (found == by_tag_.end()) {
+                tell("tags.unknown_tag", node, "no module has the tag '" + *carried.tag + "'");
+            } else {
+                by_tag = found->second;
+            }
+        }
+        if (by_path != no_id && by_tag != no_id && tags_.writable(by_path) != by_tag) {
+            tell("tags.inconsistent", node,
+                 "has the tag '" + *carried.tag + "', but that of its module '" + *carried.module +
+                     "' is '" + tags_.text(tags_.writable(by_path)) + "'");
+        }
+        return by_path != no_id ? by_path : by_tag;
+    }
+
+    void check_namespace(id node, std::string_view text, id module) {
+        auto path = modules_.path(module);
+        std::replace(path.begin(), path.end(), '.', '/');
+        // Where only a tag is known, the path may go deeper.
+        if (path != text &&
+            !(text.starts_with(path) && text.substr(path.size()).starts_with('/')) && module != 0) {
+            tell("tags.disagree", node,
+                 "is in '" + path + "', but its namespace is '" + std::string(text) + "'");
+        }
+    }
+
+    void check_list(std::string_view text, id node, std::string place) {
+        const auto list = nlohmann::json::parse(text, nullptr, false);
+        std::string problem;
+        if (!list.is_array() || list.empty()) {
+            problem = "its list of tags cannot be read";
+        } else {
+            for (const auto& tag : list) {
+                if (!tag.is_string() || by_tag_.count(tag.template get<std::string>()) == 0) {
+                    problem = "no module has the tag " + tag.dump(-1, ' ', false, replace_invalid);
+                }
+            }
+        }
+        if (!problem.empty()) {
+            report_(finding{"tags.unknown_tag", node, std::move(problem), severity::error,
+                            std::move(place)});
+        }
+    }
+
+    static constexpr auto replace_invalid = nlohmann::json::error_handler_t::replace;
+
+    const wire_model& model_;
+    Report& report_;
+    module_tree modules_;
+    carrier_set wanted_;
+    tag_table tags_;
+    std::unordered_map<std::string, id> by_tag_;
+    std::vector<id> table_; // by node, where the model has a table
+    std::vector<std::string_view> unwanted_;
+};
+
+} // namespace detail
+
+/// Calls `report(finding)` for everything that is wrong with the tags in a file: nodes without any,
+/// tags that do not fit the tree or each other in one of the carriers, a graph that changed.
+///
+/// Throws: `error` of `malformed` when what the model says about its tags cannot be read.
+/// Complexity: O(nodes + fields + length of all tags).
+template <class Report>
+void check_tags(const wire_model& model, Report report) {
+    detail::tag_checker<Report>(model, report).check();
+}
+
+/// Calls `report(finding)` when the tree in a tagged file is not `expected`, at the first module
+/// that differs. Throws: as above. Complexity: O(modules).
+template <class Report>
+void check_tree(const wire_model& model, const module_tree& expected, Report report) {
+    const auto record = find_model_record(model);
+    if (!record) {
+        return;
+    }
+    const auto& tree = record->modules;
+    const auto count = std::min(tree.size(), expected.size());
+    id m = 0;
+    while (m < count && tree.attribute(m) == expected.attribute(m) &&
+           tree.class_name(m) == expected.class_name(m) &&
+           tree.index().parent(m) == expected.index().parent(m)) {
+        ++m;
+    }
+    if (m < tree.size() || m < expected.size()) {
+        const auto& with = m < tree.size() ? tree : expected;
+        report(finding{"tags.other_tree", no_id, "is not the same in the file and in the capture",
+                       severity::warning, "module '" + with.path(m) + "'"});
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CHECK_TAGS_HPP

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands that answer questions about a model: query, validate, compare, analyze.
+
+usage: questions_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import csv
+import io
+import json
+import shutil
+import sys
+import unittest
+
+from program_test import FIXTURES, Case, run
+
+MICRO = FIXTURES / "bert_micro" if FIXTURES else None
+
+
+class Query(Case):
+    def ask(self, *arguments, fixture="bert_micro"):
+        folder = FIXTURES / fixture
+        return self.succeed("query", folder / "model.onnx", "-m", folder / "modules.json",
+                            *arguments).stdout.splitlines()
+
+    def everything(self, query, fixture="bert_micro"):
+        return json.loads("\n".join(self.ask(query, "--format", "json", fixture=fixture)))
+
+    def test_names_are_ready_for_a_list_of_nodes(self):
+        names = self.ask("encoder.layer.0 and op:MatMul")
+        everything = self.everything("encoder.layer.0 and op:MatMul")
+        self.assertEqual(names, [node["name"] for node in everything["nodes"]])
+        self.assertTrue(all(node["op_type"] == "MatMul" and
+                            node["scope_module"].startswith("encoder.layer.0")
+                            for node in everything["nodes"]))
+
+    def test_nodes_without_a_name_are_positions_that_explain_takes(self):
+        unnamed = FIXTURES / "control_flow" / "model.onnx"
+        capture = ["-m", FIXTURES / "control_flow" / "modules.json"]
+        everything = json.loads(self.succeed("query", unnamed, "", *capture, "--format",
+                                             "json").stdout)
+        places = self.succeed("query", unnamed, "", *capture, "--format", "indices").stdout
+        places = places.splitlines()
+        self.assertEqual(places, [f"{n['graph']}#{n['index']}" for n in everything["nodes"]])
+        told = json.loads(self.succeed("explain", unnamed, *capture, *places, "--format",
+                                       "json").stdout)
+        for answer, node in zip(told["answers"], everything["nodes"]):
+            self.assertEqual([n["name"] for n in answer["nodes"]], [node["name"]])
+
+    def test_a_query_and_its_negation_share_all_nodes_between_them(self):
+        for query in ["class:BertLayer", "op:Add or from:consumer", "**[depth:2]",
+                      "reads:**.weight"]:
+            inside, outside = (
+                {node["index"] for node in self.everything(each)["nodes"]}
+                for each in (query, f"not ({query})"))
+            self.assertEqual(inside & outside, set())
+            self.assertEqual(len(inside | outside), 281)
+
+    def test_every_module_is_found_by_its_path_and_by_its_tag(self):
+        tree = json.loads(self.succeed("tree", MICRO / "model.onnx", "-m", MICRO / "modules.json",
+                                       "--format", "json").stdout)
+        for module in tree["modules"][::5]:
+            queries = [f"'{module['path']}'"] + ([module["tag"]] if module["tag"] else [])
+            for query in queries:
+                self.assertEqual(self.ask(query, "--list", "modules"), [module["path"]])
+
+    def test_values_and_initializers(self):
+        self.assertEqual(self.ask("pooler.dense", "--list", "initializers"),
+                         ["pooler.dense.weight", "pooler.dense.bias"])
+        self.assertEqual(len(self.ask("pooler", "--list", "values")), 3)
+
+    def test_nothing_found_names_what_is_like_it(self):
+        said = self.fail_with(1, "query", MICRO / "model.onnx", "op:Add and encoder.layr.0")
+        self.assertIn("column 12", said)
+        self.assertIn("'encoder.layer.0'", said)
+
+    def test_queries_that_cannot_be_read(self):
+        for query, column in [("a and", 6), ("(a", 1), ("kind:a", 1), ("depth:x", 7)]:
+            self.fail_with(2, "query", MICRO / "model.onnx", query, saying=f"column {column}:")
+        self.fail_with(2, "query", MICRO / "model.onnx", "op:Add", "--list", "modules",
+                       saying="asks about nodes")
+        self.fail_with(2, "query", MICRO / "model.onnx", "encoder", "--list", "values", "--format",
+                       "indices", saying="no indices")
+
+    def test_wherever_a_module_is_named_a_query_works(self):
+        model = MICRO / "model.onnx"
+        shown = self.succeed("tree", model, "--module", "**.intermediate", "--format", "json")
+        paths = [module["path"] for module in json.loads(shown.stdout)["modules"]]
+        self.assertIn("encoder.layer.1.intermediate.dense", paths)
+        self.assertNotIn("pooler", paths)
+        self.fail_with(2, "tree", model, "--module", "op:Add", saying="asks about nodes")
+        self.fail_with(1, "cut", model, "--module", "encodr", "-o", self.folder / "x.onnx",
+                       saying="'encoder'")
+        summary = json.loads(self.succeed("analyze", model, "--filter", "op:Softmax", "--format",
+                                          "json").stdout)
+        self.assertEqual(summary["nodes"], 2)
+
+
+class Validate(Case):
+    def findings(self, model, status, *more):
+        result = run("validate", model, "--format", "json", *more)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return {one["code"] for one in json.loads(result.stdout)["findings"]}
+
+    def test_exported_and_tagged_models_are_valid(self):
+        for fixture in ["bert_micro", "control_flow", "shared_twice", "quirks"]:
+            model = FIXTURES / fixture / "model.onnx"
+            self.assertLessEqual(self.findings(model, 0), {"tags.none", "onnx.cannot_judge"})
+            tagged = self.folder / f"{fixture}.onnx"
+            self.succeed("tag", model, "-m", FIXTURES / fixture / "modules.json", "-o", tagged,
+                         "--carrier", "metadata,attribute,doc-string,namespace,model")
+            self.assertEqual(self.findings(tagged, 0, "--no-checker"), set())
+
+    def test_a_damaged_graph_is_told_with_place_and_status(self):
+        content = (FIXTURES / "mlp" / "model.onnx").read_bytes()
+        name = b"/fc1/Gemm_output_0"
+        broken = self.folder / "broken.onnx"
+        broken.write_bytes(content.replace(name, name[:-1] + b"X", 1))
+        self.assertIn("value.undefined", self.findings(broken, 1))
+        said = run("validate", broken).stdout
+        self.assertIn("error", said)
+        self.assertIn("[value.undefined]", said)
+
+    def test_data_that_are_missing(self):
+        model = FIXTURES / "bert_tiny" / "model.structure.onnx"
+        self.assertIn("data.missing", self.findings(model, 1))
+        self.assertEqual(self.findings(model, 0, "--no-data"), {"tags.none"})
+
+    def test_a_graph_that_changed_and_a_damaged_record(self):
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", FIXTURES / "mlp" / "model.onnx", "-o", tagged)
+        content = tagged.read_bytes()
+        changed = self.folder / "changed.onnx"
+        changed.write_bytes(content.replace(b"\x22\x04Relu", b"\x22\x04Tanh"))
+        self.assertEqual(self.findings(changed, 1), {"tags.stale"})
+        damaged = self.folder / "damaged.onnx"
+        damaged.write_bytes(content.replace(b'{"schema": "stemma.model/1"', b'{"schema": {stemma.model/1"'))
+        self.assertEqual(self.findings(damaged, 1), {"tags.damaged"})
+
+    def test_a_capture_must_be_the_one_of_the_file(self):
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o", tagged)
+        self.assertEqual(self.findings(tagged, 0, "-m", MICRO / "modules.json"), set())
+        other = FIXTURES / "mlp" / "modules.json"
+        self.assertEqual(self.findings(tagged, 1, "-m", other), {"tags.other_tree"})
+        self.fail_with(3, "validate", tagged, "-m", tagged)
+
+    def test_a_file_that_is_no_model(self):
+        text = self.folder / "text.onnx"
+        text.write_text("no model")
+        self.fail_with(3, "validate", text)
+        self.fail_with(3, "validate", self.folder / "missing.onnx")
+
+
+class Compare(Case):
+    def compare(self, first, second, status, *more):
+        result = run("compare", first, second, "--format", "json", *more)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return json.loads(result.stdout)
+
+    def test_a_model_is_equal_to_itself(self):
+        for fixture in ["bert_micro", "control_flow", "bert_tiny"]:
+            model = FIXTURES / fixture / ("model.onnx" if fixture != "bert_tiny"
+                                          else "unnamed.onnx")
+            copy = self.folder / "copy.onnx"
+            shutil.copy(model, copy)
+            told = self.compare(model, copy, 0, "--only", "structure,tags")
+            self.assertTrue(told["equal"])
+            self.assertNotIn("initializers", told)
+
+    def test_a_tagged_model_has_the_graph_and_weights_of_the_original(self):
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o", tagged)
+        self.compare(MICRO / "model.onnx", tagged, 0, "--only", "structure,initializers")
+        told = self.compare(MICRO / "model.onnx", tagged, 1, "--only", "tags")
+        self.assertEqual(told["tags"]["same"] + sum(m["nodes"] for m in told["tags"]["moved"]), 281)
+        self.compare(MICRO / "model.onnx", tagged, 0, "-m", MICRO / "modules.json")
+
+    def test_the_first_difference_is_shown_with_what_is_around_it(self):
+        told = self.compare(MICRO / "model.onnx", MICRO / "model.nofold.onnx", 1)
+        difference = told["structure"]["difference"]
+        self.assertNotEqual(difference["first"]["op_type"], difference["second"]["op_type"])
+        said = run("compare", MICRO / "model.onnx", MICRO / "model.nofold.onnx").stdout
+        self.assertIn(f"> {difference['first']['op_type']} node", said)
+        self.assertIn(f"> {difference['second']['op_type']} node", said)
+
+    def test_names_alone_make_no_other_graph(self):
+        told = self.compare(MICRO / "model.onnx", MICRO / "anonymous.onnx", 1, "--only",
+                            "structure,initializers")
+        self.assertTrue(told["structure"]["equal"])
+        self.assertEqual({one["change"] for one in told["initializers"]["differences"]}, {"renamed"})
+
+    def test_a_changed_weight_is_found(self):
+        content = (FIXTURES / "mlp" / "model.onnx").read_bytes()
+        at = content.index(b"fc1.biasJ") + len(b"fc1.biasJ") + 1  # raw data behind their length
+        changed = self.folder / "changed.onnx"
+        changed.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])
+        told = self.compare(FIXTURES / "mlp" / "model.onnx", changed, 1)
+        self.assertTrue(told["structure"]["equal"])
+        self.assertTrue(told["tags"]["equal"])
+        self.assertEqual([(one["change"], one["name"])
+                          for one in told["initializers"]["differences"]],
+                         [("changed", "fc1.bias")])
+
+    def test_bad_input(self):
+        self.fail_with(3, "compare", MICRO / "model.onnx", self.folder / "missing.onnx")
+        self.assertEqual(run("compare", MICRO / "model.onnx").returncode, 2)
+
+
+class Analyze(Case):
+    def test_tables_stay_within_100_columns(self):
+        for fixture in ["bert_micro_12l", "shared_twice", "control_flow", "quirks"]:
+            folder = FIXTURES / fixture
+            said = self.succeed("analyze", folder / "model.onnx", "-m", folder / "modules.json",
+                                "--rows", "1000").stdout
+            for line in said.splitlines():
+                if not line.startswith("model "):
+                    self.assertLessEqual(len(line), 100, line)
+
+    def test_csv_says_what_json_says(self):
+        arguments = ["analyze", MICRO / "model.onnx", "-m", MICRO / "modules.json"]
+        told = json.loads(self.succeed(*arguments, "--format", "json").stdout)
+        rows = {}
+        for table in ["tags", "modules", "operators"]:
+            text = self.succeed(*arguments, "--format", "csv", "--table", table).stdout
+            rows[table] = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual({row["tag"]: int(row["nodes"]) for row in rows["tags"]}, told["tags"])
+        self.assertEqual([row["module"] for row in rows["modules"]],
+                         [module["path"] for module in told["analysis"]["modules"]])
+        for module, row in zip(told["analysis"]["modules"], rows["modules"]):
+            self.assertEqual(int(row["bytes"]), module["bytes"])
+        self.assertEqual(sum(int(row["nodes"]) for row in rows["operators"] if not row["module"]),
+                         told["nodes"])
+
+    def test_what_a_filter_leaves_adds_up(self):
+        model = MICRO / "model.onnx"
+        whole, some, others = (
+            json.loads(self.succeed("analyze", model, "--format", "json", *arguments).stdout)
+            for arguments in ([], ["--filter", "encoder"], ["--filter", "not encoder"]))
+        self.assertEqual(some["nodes"] + others["nodes"], whole["nodes"])
+        for key in whole["provenance"]:
+            self.assertEqual(some["provenance"].get(key, 0) + others["provenance"].get(key, 0),
+                             whole["provenance"][key])
+        self.assertEqual([a + b for a, b in zip(some["analysis"]["confidence"],
+                                                others["analysis"]["confidence"])],
+                         whole["analysis"]["confidence"])
+
+    def test_modules_that_run_twice_are_told_with_the_way(self):
+        folder = FIXTURES / "shared_twice"
+        told = json.loads(self.succeed("analyze", folder / "model.onnx", "-m",
+                                       folder / "modules.json", "--format", "json").stdout)
+        ways = {one["module"]: one["witness"] for one in told["analysis"]["non_convex"]}
+        self.assertIn("block", ways)
+        self.succeed("explain", folder / "model.onnx", *ways["block"])
+
+    def test_a_model_without_any_hierarchy_gives_a_report(self):
+        said = self.succeed("analyze", MICRO / "anonymous.onnx").stdout
+        self.assertIn("281 nodes", said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/function_calls.hpp>
+
+#include "../catch.hpp"
+#include "../evidence_scene.hpp"
+#include "../model_with_metadata.hpp"
+
+#include <stemma/model/attribution.hpp>
+
+#include <string>
+#include <vector>
+
+using stemma::function_calls;
+using texts = std::vector<std::string>;
+
+namespace {
+
+std::string with_functions(const test::message& graph,
+                           const std::vector<test::message>& functions) {
+    auto model = test::model(graph, 10);
+    for (const auto& one : functions) {
+        model.inner(25, one);
+    }
+    return model.bytes();
+}
+
+} // namespace
+
+TEST_CASE("function_calls: the body of a function that several modules share belongs to each, with "
+          "the parameters that each passes") {
+    const auto body = test::function("app", "Block", {"a", "w"}, {"b"},
+                                     {test::node("Add", {"a", "w"}, {"c"}, "Add_1"),
+                                      test::node("Relu", {"c"}, {"b"}, "Relu_2")});
+    test::evidence_scene scene(with_functions(
+        test::graph(
+            {test::node("Block", {"x", "blocks.0.weight"}, {"y"}, "/blocks.0/Block", "app"),
+             test::node("Block", {"y", "blocks.1.weight"}, {"z"}, "/blocks.1/Block", "app")},
+            {"x"}, {"z"}, {"blocks.0.weight", "blocks.1.weight"}),
+        {body}));
+    CHECK(scene.paths<function_calls>("/blocks.0/Block") == texts{"blocks.0"});
+    CHECK(scene.paths<function_calls>("/blocks.1/Block") == texts{"blocks.1"});
+    CHECK(scene.paths<function_calls>("Add_1") == texts{"blocks.0", "blocks.1"});
+    CHECK(scene.paths<function_calls>("Relu_2") == texts{"blocks.0", "blocks.1"});
+}
+
+TEST_CASE("function_calls: nested functions that are named by module paths are found by them") {
+    const std::string domain = "pkg.app.1.0";
+    const auto inner = test::function(domain, "app_FC_block_fc_2", {"a", "w"}, {"b"},
+                                      {test::node("MatMul", {"a", "w"}, {"b"}, "inner")});
+    const auto outer =
+        test::function(domain, "app_Block_block_1", {"a", "w"}, {"b"},
+                       {test::node("app_FC_block_fc_2", {"a", "w"}, {"c"}, "call_inner", domain),
+                        test::node("Relu", {"c"}, {"b"}, "outer")});
+    test::evidence_scene scene(
+        with_functions(test::graph({test::node("app_Block_block_1", {"x", "block.fc.weight"}, {"y"},
+                                               "call_outer", domain)},
+                                   {"x"}, {"y"}, {"block.fc.weight"}),
+                       {outer, inner}));
+    CHECK(scene.paths<function_calls>("call_outer") == texts{"block"});
+    CHECK(scene.paths<function_calls>("call_inner") == texts{"block.fc"});
+    CHECK(scene.paths<function_calls>("inner") == texts{"block.fc"});
+    CHECK(scene.paths<function_calls>("outer") == texts{"block"});
+}
+
+TEST_CASE("function_calls: metadata of a call say where its body runs, each overload for itself") {
+    const auto twice = [](const std::string& overload) {
+        return test::function("lib", "Twice", {"a"}, {"b"},
+                              {test::node("Add", {"a", "a"}, {"b"}, "body" + overload)}, overload);
+    };
+    const auto call = [](const std::string& from, const std::string& to, const std::string& module,
+                         const std::string& overload) {
+        auto made = test::node("Twice", {from}, {to}, "call" + overload, "lib");
+        made.text(8, overload);
+        return test::described(
+            made, test::dynamo({"", module, "twice"}, {"app.Net", "app.Part", "lib.twice"}));
+    };
+    test::evidence_scene scene(with_functions(
+        test::graph({call("x", "y", "left", "1"), call("y", "z", "right", "2")}, {"x"}, {"z"}),
+        {twice("1"), twice("2")}));
+    CHECK(scene.paths<function_calls>("body1") == texts{"left"});
+    CHECK(scene.paths<function_calls>("body2") == texts{"right"});
+    CHECK(scene.paths<function_calls>("call1") == texts{"left"});
+}
+
+TEST_CASE("function_calls: a function that nobody calls is the root's, and recursion ends") {
+    const auto unused =
+        test::function("lib", "Unused", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "unused")});
+    const auto endless = test::function("lib", "Endless", {"a"}, {"b"},
+                                        {test::node("Endless", {"a"}, {"b"}, "again", "lib")});
+    test::evidence_scene scene(with_functions(
+        test::graph({test::node("Endless", {"x"}, {"y"}, "start", "lib")}, {"x"}, {"y"}),
+        {unused, endless}));
+    CHECK(scene.paths<function_calls>("unused") == texts{"/"});
+    CHECK_FALSE(scene.claims<function_calls>("unused").at(0).exact);
+    CHECK(scene.paths<function_calls>("again") == texts{"/"});
+}

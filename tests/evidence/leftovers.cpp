@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/leftovers.hpp>
+
+#include "../catch.hpp"
+#include "../evidence_scene.hpp"
+#include "../model_with_metadata.hpp"
+
+#include <stemma/evidence/scope_names.hpp>
+#include <stemma/model/attribution.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+using stemma::leftovers;
+using texts = std::vector<std::string>;
+
+namespace {
+
+/// A model whose operators have these types and names, one after the other.
+std::string named(const std::vector<std::pair<std::string, std::string>>& operators,
+                  const std::vector<std::string>& parameters = {}) {
+    std::vector<test::message> nodes;
+    std::string from = "x";
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+        std::vector<std::string> inputs{from};
+        if (i == 0) {
+            inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+        }
+        test::names in(inputs.begin(), inputs.end());
+        const auto to = "v" + std::to_string(i);
+        nodes.push_back(test::node(operators[i].first, in, {to}, operators[i].second));
+        from = to;
+    }
+    return test::model(test::graph(nodes, {"x"}, {from}, {parameters.begin(), parameters.end()}))
+        .bytes();
+}
+
+} // namespace
+
+TEST_CASE("leftovers: names that runtimes give to fused operators keep the module of one") {
+    // The operators that keep their names make the modules known.
+    const std::vector<std::pair<std::string, std::string>> operators{
+        {"Relu", "/enc/norm/Relu"},
+        {"LayerNormalization", "/enc/norm/Pow/LayerNormFusion/"},
+        {"FusedConv", "fused /enc/conv/Conv"},
+        {"Gemm", "/enc/dense/MatMul/MatMulAddFusion"},
+        {"Mul", "_inlfunc_Gelu_/enc/act/Mul"},
+        {"Relu", "/enc/conv/Relu"},
+        {"Relu", "/enc/dense/Relu"},
+        {"Relu", "/enc/act/Relu"}};
+    test::evidence_scene scene(named(operators));
+    CHECK(scene.paths<leftovers>(operators[1].second) == texts{"enc.norm"});
+    CHECK(scene.paths<leftovers>(operators[2].second) == texts{"enc.conv"});
+    CHECK(scene.paths<leftovers>(operators[3].second) == texts{"enc.dense"});
+    CHECK(scene.claims<leftovers>(operators[0].second).empty());
+    for (const auto& one : scene.claims<leftovers>(operators[1].second)) {
+        CHECK_FALSE(one.exact);
+        CHECK(one.confidence < 0.9F);
+        CHECK(one.source == stemma::provenance::leftover);
+    }
+}
+
+TEST_CASE("leftovers: an operator fused of several modules belongs to their common ancestor") {
+    test::evidence_scene scene(named({{"FusedConv", "fused /enc/conv/Conv"},
+                                      {"Relu", "/enc/conv/Relu"},
+                                      {"Relu", "/enc/bn/Relu"}},
+                                     {"enc.conv.weight", "enc.bn.bias"}));
+    CHECK(scene.paths<leftovers>("fused /enc/conv/Conv") == texts{"enc"});
+}
+
+TEST_CASE("leftovers: a constant that was folded belongs where its origins belong") {
+    const auto folded = [](const std::string& origin) {
+        const auto info = test::value_info("c").inner(
+            4, test::entry("pkg.onnxscript.optimizer.folded_from", origin));
+        auto graph = test::graph({test::node("Constant", {}, {"c"}, "folded"),
+                                  test::node("Add", {"x", "c"}, {"y"}, "add"),
+                                  test::node("MatMul", {"y", "a.fc1.weight"}, {"z"}, "m1"),
+                                  test::node("MatMul", {"z", "a.fc2.weight"}, {"w"}, "m2")},
+                                 {"x"}, {"w"}, {"a.fc1.weight", "a.fc2.weight"});
+        graph.inner(13, info);
+        return test::model(graph, 10).bytes();
+    };
+    test::evidence_scene one(folded("['a.fc1.bias']"));
+    CHECK(one.paths<leftovers>("folded") == texts{"a.fc1"});
+    test::evidence_scene two(folded("['a.fc1.bias', 'a.fc2.bias']"));
+    CHECK(two.paths<leftovers>("folded") == texts{"a"});
+    test::evidence_scene damaged(folded("['a.fc1.bias"));
+    CHECK(damaged.paths<leftovers>("folded").empty());
+    test::evidence_scene unknown(folded("['val_3']"));
+    CHECK(unknown.paths<leftovers>("folded").empty());
+}

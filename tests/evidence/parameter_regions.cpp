@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/parameter_regions.hpp>
+
+#include "../catch.hpp"
+#include "../evidence_scene.hpp"
+#include "../model_with_metadata.hpp"
+
+#include <stemma/model/attribution.hpp>
+
+#include <string>
+#include <vector>
+
+using stemma::parameter_regions;
+using texts = std::vector<std::string>;
+
+namespace {
+
+/// Two linear layers of a block, with weights whose names are lost, what they add up to, and a
+/// normalization behind; names of operators say nothing.
+std::string nameless_block() {
+    using test::node;
+    const auto op = [&](const char* type, const test::names& in, const char* out) {
+        return node(type, in, {out}, out);
+    };
+    return test::model(
+               test::graph(
+                   {op("MatMul", {"x", "lost_1"}, "m1"), op("Add", {"m1", "block.fc1.bias"}, "a1"),
+                    op("MatMul", {"x", "lost_2"}, "m2"), op("Add", {"m2", "block.fc2.bias"}, "a2"),
+                    op("Mul", {"a1", "a2"}, "join"), op("Pow", {"join", "two"}, "square"),
+                    op("Sub", {"join", "square"}, "centred"),
+                    op("Mul", {"centred", "norm.weight"}, "scaled")},
+                   {"x"}, {"scaled"},
+                   {"lost_1", "lost_2", "block.fc1.bias", "block.fc2.bias", "two", "norm.weight"}))
+        .bytes();
+}
+
+} // namespace
+
+TEST_CASE("parameter_regions: a multiplication by a weight without a name goes with its bias") {
+    test::evidence_scene scene(nameless_block());
+    CHECK(scene.paths<parameter_regions>("m1") == texts{"block.fc1"});
+    CHECK(scene.paths<parameter_regions>("m2") == texts{"block.fc2"});
+    for (const auto& one : scene.claims<parameter_regions>("m1")) {
+        CHECK_FALSE(one.exact);
+        CHECK(one.confidence < 0.9F);
+    }
+}
+
+TEST_CASE("parameter_regions: what joins the results of two modules belongs to what calls both") {
+    test::evidence_scene scene(nameless_block());
+    CHECK(scene.paths<parameter_regions>("join") == texts{"block"});
+}
+
+TEST_CASE("parameter_regions: what reads parameters with names is left to these") {
+    test::evidence_scene scene(nameless_block());
+    CHECK(scene.claims<parameter_regions>("a1").empty());
+    CHECK(scene.claims<parameter_regions>("scaled").empty());
+}
+
+TEST_CASE("parameter_regions: where operators have scopes there is nothing to guess") {
+    // The names end in values, so only those with a scope that ends in the operator's type count.
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "/block/Relu"),
+                                 test::node("Neg", {"y"}, {"z"}, "nameless")},
+                                {"x"}, {"z"}, {"block.fc.weight"}))
+            .bytes());
+    CHECK(scene.claims<parameter_regions>("nameless").empty());
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/io/captured_trace.hpp>
+
+#include "../catch.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using nlohmann::json;
+using stemma::captured_trace;
+using stemma::id;
+using stemma::module_tree;
+
+namespace {
+
+/// The root, `a` with `a.x` and `a.y`, and `b`, which is also reachable as `c`.
+module_tree some_modules() {
+    stemma::module_tree_builder builder;
+    const auto a = builder.child(0, "a");
+    builder.child(a, "x");
+    builder.child(a, "y");
+    builder.add_alias("c", builder.child(0, "b"));
+    return builder.build();
+}
+
+json event(std::string_view text) {
+    return json::parse(text);
+}
+
+json enter(const std::string& module, std::initializer_list<std::string> stack) {
+    return {{"kind", "enter"}, {"module", module}, {"call", 0}, {"stack", stack}};
+}
+
+json leave(const std::string& module) {
+    return {{"kind", "exit"}, {"module", module}};
+}
+
+stemma::captured_operations read(std::initializer_list<json> events) {
+    captured_trace trace;
+    for (const auto& one : events) {
+        trace.read_event(one, "file");
+    }
+    const auto modules = some_modules();
+    return trace.finish(modules);
+}
+
+} // namespace
+
+TEST_CASE("captured_trace: a call and what ran below it are one operation", "[captured_trace]") {
+    const auto modules = some_modules();
+    const auto made = read(
+        {enter("", {}), enter("a", {""}),
+         event(R"({"seq":2,"kind":"func","op":"linear","stack":["","a"],
+                   "in_ids":["i0","p:a.weight"],"input_shapes":[[2,8],[4,8]],"out_ids":["t1"]})"),
+         event(R"({"seq":3,"kind":"op","op":"aten.t","stack":["","a"],"func":2,
+                   "in_ids":["p:a.weight"],"out_ids":["t0"]})"),
+         event(R"({"seq":4,"kind":"op","op":"aten.mm","stack":["","a"],"func":2,
+                   "in_ids":["i0","t0"],"out_ids":["t1"]})"),
+         leave("a"), event(R"({"seq":6,"kind":"func","op":"relu","stack":[""],"in_ids":["t1"]})"),
+         leave("")});
+    REQUIRE(made.size() == 2);
+    CHECK(made.names_of(0).size() == 3);
+    CHECK(modules.path(made[0].module) == "a");
+    CHECK(made[0].call == 0);
+    CHECK(made[0].varies);
+    REQUIRE(made.parameters_of(0).size() == 1);
+    CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "a.weight");
+    CHECK(made.parameters_of(0)[0].shape == std::vector<std::int64_t>{4, 8});
+    REQUIRE(made.sources_of(1).size() == 1);
+    CHECK(made.sources_of(1)[0] == 0);
+    CHECK(made[1].module == 0);
+    CHECK(made.faults().empty());
+}
+
+TEST_CASE("captured_trace: an operator seen from above and from below is one", "[captured_trace]") {
+    const auto made =
+        read({enter("", {}),
+              event(R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})"),
+              event(R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})"),
+              event(R"({"seq":3,"kind":"op","op":"aten.sum","stack":[""],"func":null,
+                        "in_ids":["i0"],"out_ids":["t1"]})"),
+              event(R"({"seq":4,"kind":"op","op":"aten.sum","stack":[""],"func":null,
+                        "in_ids":["t1"],"out_ids":["t2"]})"),
+              leave("")});
+    REQUIRE(made.size() == 3);
+    REQUIRE(made.sources_of(2).size() == 1);
+    CHECK(made.sources_of(2)[0] == 0);
+}
+
+TEST_CASE("captured_trace: a tensor changed in place comes from what changed it last",
+          "[captured_trace]") {
+    const auto made = read(
+        {enter("", {}),
+         event(
+             R"({"seq":1,"kind":"func","op":"add","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})"),
+         event(
+             R"({"seq":2,"kind":"func","op":"mul_","stack":[""],"in_ids":["t1"],"out_ids":["t1"]})"),
+         event(
+             R"({"seq":3,"kind":"func","op":"exp","stack":[""],"in_ids":["t1"],"out_ids":["t2"]})"),
+         leave("")});
+    REQUIRE(made.sources_of(2).size() == 1);
+    CHECK(made.sources_of(2)[0] == 1);
+}
+
+TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]") {
+    const auto cut = read({enter("", {}), enter("a", {""})});
+    REQUIRE(cut.faults().size() == 1);
+    CHECK(cut.faults()[0].find("cut short") != std::string::npos);
+    const auto crossed = read({enter("", {}), enter("a", {""}), leave("b"), leave("a"), leave("")});
+    CHECK(crossed.faults().size() == 1);
+    const auto elsewhere = read(
+        {enter("", {}), event(R"({"seq":1,"kind":"func","op":"add","stack":["","b"],"in_ids":[]})"),
+         leave("")});
+    CHECK(elsewhere.faults().size() == 1);
+    const auto balanced = read({enter("", {}), enter("a", {""}), leave("a"), leave("")});
+    CHECK(balanced.faults().empty());
+}
+
+TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias is not",
+          "[captured_trace]") {
+    const auto modules = some_modules();
+    const auto made =
+        read({enter("", {}), enter("a.x.deeper", {""}),
+              event(R"({"seq":1,"kind":"func","op":"add","stack":["","a.x.deeper"],"in_ids":[]})"),
+              leave("a.x.deeper"), enter("c", {""}),
+              event(R"({"seq":2,"kind":"func","op":"add","stack":["","c"],"in_ids":[]})"),
+              leave("c"), leave("")});
+    CHECK(modules.path(made[0].module) == "a.x");
+    CHECK_FALSE(made[0].exact);
+    CHECK(modules.path(made[1].module) == "b");
+    CHECK(made[1].exact);
+    REQUIRE(made.faults().size() == 1);
+    CHECK(made.faults()[0].find("a.x.deeper") != std::string::npos);
+}
+
+TEST_CASE("captured_trace: below what could not be watched, parameters tell the module",
+          "[captured_trace]") {
+    captured_trace trace;
+    trace.read_unhooked(json::parse(R"(["a", "is scripted"])"), "file");
+    trace.read_unhooked("a.x", "file");
+    trace.read_event(enter("", {}), "file");
+    for (const char* inputs :
+         {R"(["i0"])", R"(["p:a.x.weight"])", R"(["t1"])", R"(["p:b.weight"])"}) {
+        trace.read_event(
+            event(std::string(R"({"kind":"op","op":"aten.mm","stack":[""],"in_ids":)") + inputs +
+                  "}"),
+            "file");
+    }
+    trace.read_event(leave(""), "file");
+    const auto modules = some_modules();
+    const auto made = trace.finish(modules);
+    REQUIRE(made.size() == 4);
+    CHECK(modules.path(made[0].module) == "a");
+    CHECK(modules.path(made[1].module) == "a.x");
+    CHECK(modules.path(made[2].module) == "a");
+    for (id i = 0; i < 3; ++i) {
+        CHECK_FALSE(made[i].exact);
+    }
+}
+
+TEST_CASE("captured_trace: what is no event is refused, and which one is named",
+          "[captured_trace]") {
+    captured_trace trace;
+    trace.read_event(enter("", {}), "file");
+    for (const char* damaged :
+         {"7", "[]", "{}", R"({"kind":7})", R"({"kind":"enter"})", R"({"kind":"op"})",
+          R"({"kind":"op","op":"add","in_ids":7})", R"({"kind":"op","op":"add","in_ids":[7]})"}) {
+        INFO(damaged);
+        try {
+            trace.read_event(json::parse(damaged), "trace.json");
+            CHECK(false);
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::malformed);
+            CHECK(std::string(e.what()).find("trace.json: event ") == 0);
+        }
+    }
+    trace.read_event(json::parse(R"({"kind":"of the future"})"), "file");
+    CHECK_THROWS_AS(trace.read_unhooked(json(7), "file"), stemma::error);
+}
+
+TEST_CASE("captured_trace: operations may come without events", "[captured_trace]") {
+    captured_trace trace;
+    trace.read_operation(
+        json::parse(
+            R"({"op":"aten::linear","module":"a.x","call":1,"in_ids":["i0"],"out_ids":["t"]})"),
+        "file");
+    trace.read_operation(json::parse(R"({"op":"aten::relu","module":"a","in_ids":["t"]})"), "file");
+    const auto modules = some_modules();
+    const auto made = trace.finish(modules);
+    REQUIRE(made.size() == 2);
+    CHECK(modules.path(made[0].module) == "a.x");
+    CHECK(made[0].call == 1);
+    CHECK(made.sources_of(1).size() == 1);
+    CHECK(made.faults().empty());
+}

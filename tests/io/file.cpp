@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/io/file.hpp>
+
+#include "../catch.hpp"
+#include "../random_numbers.hpp"
+#include "../scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using stemma::error_code;
+using stemma::mapped_file;
+using stemma::output_file;
+
+/// Returns: the code of what a function throws, which names the file it is about.
+template <class Function>
+std::optional<error_code> refusal(std::string_view path, Function f) {
+    try {
+        f();
+    } catch (const stemma::error& e) {
+        CHECK(std::string_view(e.what()).find(path) == 0);
+        CHECK(std::string_view(e.what()).find('\n') == std::string_view::npos);
+        return e.code();
+    }
+    return std::nullopt;
+}
+
+std::string content(const std::string& path) {
+    return std::string(mapped_file(path).bytes());
+}
+
+} // namespace
+
+TEST_CASE("mapped_file: gives the bytes of a file", "[file]") {
+    const test::scratch_folder folder;
+    for (const auto& text :
+         {std::string(), std::string("a"), std::string("\0\n\xff", 3), std::string(100000, 'x')}) {
+        const auto path = folder.make("in", text);
+        const mapped_file file(path);
+        CHECK(file.bytes().size() == text.size());
+        const bool same = file.bytes() == text;
+        CHECK(same);
+        CHECK(file.path() == path);
+    }
+}
+
+TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", "[file]") {
+    const test::scratch_folder folder;
+    mapped_file first(folder.make("a", "first"));
+    mapped_file second(folder.make("b", "second"));
+    first.release_descriptor();
+    CHECK(first.descriptor() == -1);
+    const mapped_file moved(std::move(first));
+    CHECK(moved.bytes() == "first");
+    second = mapped_file(folder.make("c", "third"));
+    CHECK(second.bytes() == "third");
+    CHECK(moved.bytes() == "first");
+}
+
+TEST_CASE("mapped_file: what is no readable file is refused, by name", "[file]") {
+    const test::scratch_folder folder;
+    for (const auto& path : {folder.file("missing"), folder.path(), folder.file("a/b/c"),
+                             folder.make("file", "") + "/below", std::string()}) {
+        INFO(path);
+        CHECK(refusal(path, [&] { const mapped_file file(path); }) == error_code::cannot_read);
+    }
+}
+
+TEST_CASE("output_file: appears whole at commit, and not before", "[file]") {
+    const test::scratch_folder folder;
+    const auto path = folder.file("out");
+    for (const bool sync : {false, true}) {
+        output_file out(path);
+        out.write("one ");
+        out.write(std::string(3U << 20U, 'x'));
+        out.write("");
+        out.write("two");
+        CHECK(std::filesystem::exists(path) == sync);
+        out.commit(sync);
+        const bool whole = content(path) == "one " + std::string(3U << 20U, 'x') + "two";
+        CHECK(whole);
+        CHECK(folder.file_count() == 1);
+    }
+}
+
+TEST_CASE("output_file: without commit nothing is left and nothing is lost", "[file]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("out", "before");
+    {
+        output_file out(path);
+        out.write(std::string(5U << 20U, 'x'));
+    }
+    { const output_file out(folder.file("never")); }
+    CHECK(content(path) == "before");
+    CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("output_file: the file that is read may be the file that is written", "[file]") {
+    const test::scratch_folder folder;
+    std::string text;
+    test::random_numbers random(3);
+    while (text.size() < 2U << 20U) {
+        text.append(random.bytes(1U << 16U));
+    }
+    const auto path = folder.make("both", text);
+    const mapped_file in(path);
+    output_file out(path);
+    out.write("head");
+    out.copy(in, 1, text.size() - 1);
+    out.commit(false);
+    const bool whole = content(path) == "head" + text.substr(1);
+    CHECK(whole);
+    const bool mapped_bytes_stay = in.bytes() == text;
+    CHECK(mapped_bytes_stay);
+}
+
+TEST_CASE("output_file: ranges of files and texts come out in the order of the calls", "[file]") {
+    const test::scratch_folder folder;
+    test::random_numbers random(5);
+    const auto text = random.bytes(1U << 20U);
+    mapped_file in(folder.make("in", text));
+    for (const bool with_descriptor : {true, false}) {
+        if (!with_descriptor) {
+            in.release_descriptor();
+        }
+        std::string expected;
+        output_file out(folder.file("out"));
+        for (int i = 0; i < 40; ++i) {
+            const auto at = random(text.size());
+            const auto size = random(random.one_in(2) ? 100 : text.size() - at);
+            const auto taken = std::min(size, text.size() - at);
+            if (random.one_in(2)) {
+                out.copy(in, at, taken);
+            } else {
+                out.write(std::string_view(text).substr(at, taken));
+            }
+            expected.append(text, at, taken);
+        }
+        out.commit(false);
+        const bool same = content(folder.file("out")) == expected;
+        CHECK(same);
+    }
+}
+
+TEST_CASE("output_file: what cannot be written is refused, by name", "[file]") {
+    const test::scratch_folder folder;
+    for (const auto& path :
+         {folder.path(), folder.file("missing/out"), folder.make("file", "") + "/below"}) {
+        INFO(path);
+        CHECK(refusal(path, [&] { const output_file out(path); }) == error_code::cannot_write);
+    }
+    CHECK(folder.file_count() == 1);
+}
+
+#if defined(__linux__)
+
+TEST_CASE("output_file: a device that is full is noticed", "[file]") {
+    const std::string path = "/dev/full";
+    for (const std::size_t size : {std::size_t{1}, std::size_t{5} << 20U}) {
+        CHECK(refusal(path, [&] {
+                  output_file out(path);
+                  out.write(std::string(size, 'x'));
+                  out.commit();
+              }) == error_code::cannot_write);
+    }
+    CHECK(std::filesystem::is_character_file(path));
+}
+
+TEST_CASE("output_file: a symbolic link stays one", "[file]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("file", "before");
+    std::filesystem::create_symlink("file", folder.file("link"));
+    output_file out(folder.file("link"));
+    out.write("after");
+    out.commit(false);
+    CHECK(std::filesystem::is_symlink(folder.file("link")));
+    CHECK(content(path) == "after");
+}
+
+#endif

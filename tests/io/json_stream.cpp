@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/io/json_stream.hpp>
+
+#include "../catch.hpp"
+#include "../random_numbers.hpp"
+
+#include <stemma/error.hpp>
+
+#include <nlohmann/json.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+struct recorder {
+    std::vector<std::pair<std::string, std::string>> elements;
+    std::vector<std::pair<std::string, std::string>> scalars;
+    std::string unwanted;
+
+    [[nodiscard]] bool wants(const std::string& path) const { return path != unwanted; }
+    void element(const std::string& path, nlohmann::json& part) {
+        elements.emplace_back(path, part.dump());
+    }
+    void scalar(const std::string& path, nlohmann::json& part) {
+        scalars.emplace_back(path, part.dump());
+    }
+};
+
+using parts = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<stemma::error> refusal(std::string_view text) {
+    recorder handler;
+    try {
+        stemma::stream_json(text, "file.json", handler);
+    } catch (const stemma::error& e) {
+        return e;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+TEST_CASE("json_handler: accepts handlers and refuses near misses", "[json_stream]") {
+    STATIC_REQUIRE(stemma::json_handler<recorder>);
+    STATIC_REQUIRE_FALSE(stemma::json_handler<int>);
+}
+
+TEST_CASE("stream_json: elements and scalars come one by one, with their paths", "[json_stream]") {
+    recorder handler;
+    handler.unwanted = "skipped";
+    stemma::stream_json(
+        R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"skipped":[1,2],"empty":[],
+            "trace":{"events":[{"e":0}],"n":null,"deep":{"er":[1]}},"last":true})",
+        "file.json", handler);
+    CHECK(handler.elements == parts{{"list", "1"},
+                                    {"list", "\"x\""},
+                                    {"list", "[2,[3]]"},
+                                    {"list", R"({"k":{"l":[4]}})"},
+                                    {"trace.events", R"({"e":0})"}});
+    CHECK(
+        handler.scalars ==
+        parts{{"a", "1"}, {"trace.n", "null"}, {"trace.deep", R"({"er":[1]})"}, {"last", "true"}});
+}
+
+TEST_CASE("stream_json: what is no object, or no JSON, is refused in one line", "[json_stream]") {
+    for (const char* text : {"",
+                             " ",
+                             "7",
+                             "null",
+                             "\"x\"",
+                             "[]",
+                             "[{}]",
+                             "{",
+                             "{\"a\"",
+                             "{\"a\":",
+                             "{\"a\":1",
+                             "{\"a\":[",
+                             "{\"a\":[1,]}",
+                             "{\"a\":1,}",
+                             "{} {}",
+                             "{}x",
+                             "{\"a\":\"\xff\"}",
+                             "{'a':1}",
+                             "{\"a\":01}",
+                             "{\"a\":1e999}"}) {
+        CAPTURE(text);
+        const auto refused = refusal(text);
+        REQUIRE(refused);
+        CHECK(refused->code() == stemma::error_code::malformed);
+        const std::string_view what = refused->what();
+        CHECK(what.find("file.json: ") == 0);
+        CHECK(what.find('\n') == what.npos);
+    }
+    CHECK_FALSE(refusal("{}"));
+    CHECK_FALSE(refusal("{\"a\":{}}"));
+}
+
+TEST_CASE("stream_json: nesting without end is refused", "[json_stream]") {
+    for (const std::size_t depth : {std::size_t{2000}, std::size_t{10000}, std::size_t{1000000}}) {
+        for (const char* around : {"[", "{\"a\":"}) {
+            std::string text = "{\"a\":[";
+            for (std::size_t i = 0; i < depth; ++i) {
+                text.append(around);
+            }
+            CAPTURE(depth, around);
+            const auto refused = refusal(text);
+            REQUIRE(refused);
+            CHECK(refused->code() == stemma::error_code::malformed);
+        }
+    }
+    std::string deep = "{\"a\":";
+    deep.append(500, '[').append(500, ']').append("}");
+    CHECK_FALSE(refusal(deep));
+}
+
+TEST_CASE("stream_json: a document that ends early is refused", "[json_stream]") {
+    const std::string text =
+        R"({"a":1,"list":[1,"x\u00e9",[2,[3]],{"k":{"l":[4]}}],"trace":{"events":[{"e":0}]}})";
+    for (std::size_t size = 0; size < text.size(); ++size) {
+        CAPTURE(size);
+        CHECK(refusal(std::string_view(text).substr(0, size)));
+    }
+    CHECK_FALSE(refusal(text));
+}
+
+TEST_CASE("stream_json: any bytes are read or refused", "[json_stream]") {
+    const std::string text =
+        R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"trace":{"events":[{"e":0}]}})";
+    test::random_numbers random(9);
+    std::size_t read = 0;
+    for (int i = 0; i < 20000; ++i) {
+        auto damaged = text;
+        for (auto hits = 1 + random(3); hits > 0; --hits) {
+            const auto at = random(damaged.size());
+            damaged[at] =
+                random.one_in(2) ? static_cast<char>(random(256)) : text[random(text.size())];
+        }
+        recorder handler;
+        try {
+            stemma::stream_json(damaged, "file.json", handler);
+            ++read;
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::malformed);
+        }
+    }
+    CHECK(read > 0);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/onnx_operators.hpp>
+
+#include "../catch.hpp"
+#include "../find_in_model.hpp"
+#include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/model/operator_view.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+using test::node;
+using operators = stemma::onnx_operators<stemma::wire_model>;
+using entries = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<std::string> parameters_of(const operators& ops, id v) {
+    std::vector<std::string> names;
+    ops.for_each_parameter(v, [&](id p) { names.emplace_back(ops.parameter_name(p)); });
+    return names;
+}
+
+entries metadata_of(const operators& ops, id v) {
+    entries found;
+    ops.for_each_metadata(
+        v, [&](std::string_view key, std::string_view value) { found.emplace_back(key, value); });
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("onnx_operators: is an operator view", "[onnx_operators]") {
+    STATIC_REQUIRE(stemma::operator_view<operators>);
+    STATIC_REQUIRE(stemma::operator_view<stemma::onnx_operators<>>);
+}
+
+TEST_CASE("onnx_operators: an Identity of an initializer is a parameter too", "[onnx_operators]") {
+    const auto bytes =
+        test::model(test::graph({node("Identity", {"w"}, {"tied"}), node("Identity", {"x"}, {"i"}),
+                                 node("Add", {"w", "tied"}, {"y"}), node("Add", {"i", "w"}, {"z"}),
+                                 node("Identity", {"w"}, {"q"}, "", "other")},
+                                {"x"}, {"y", "z"}, {"w"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const operators ops(model);
+    CHECK(ops.parameter_count() == 2);
+    CHECK(parameters_of(ops, 0).empty()); // it only passes one on
+    CHECK(parameters_of(ops, 1).empty());
+    CHECK(parameters_of(ops, 2) == std::vector<std::string>{"w", "tied"});
+    CHECK(parameters_of(ops, 3) == std::vector<std::string>{"w"});
+    CHECK(parameters_of(ops, 4) == std::vector<std::string>{"w"});
+    CHECK(ops.reads_data(1));
+    CHECK_FALSE(ops.reads_data(2));
+    CHECK(ops.result_name(2) == "y");
+}
+
+TEST_CASE("onnx_operators: metadata are as before the file was tagged", "[onnx_operators]") {
+    const auto bytes = test::model(test::graph({node("MatMul", {"x", "w"}, {"y"}, "/a/MatMul")
+                                                    .inner(9, test::entry("namespace", "theirs"))
+                                                    .inner(9, test::entry("k", "v"))},
+                                               {"x"}, {"y"}, {"w"}))
+                           .bytes();
+    const stemma::wire_model untagged(bytes);
+    auto before = metadata_of(operators(untagged), 0);
+    CHECK(before == entries{{"namespace", "theirs"}, {"k", "v"}});
+    for (unsigned set = 0; set < test::carrier_sets; ++set) {
+        CAPTURE(set);
+        const auto tagged = test::tag(bytes, test::carriers_of(set));
+        const stemma::wire_model model(tagged);
+        CHECK(metadata_of(operators(model), 0) == before);
+    }
+}
+
+TEST_CASE("onnx_operators: knows what hides data, and who reads a condition", "[onnx_operators]") {
+    const auto body = test::graph({node("Relu", {"x"}, {"b"})}, {}, {"b"});
+    const auto bytes =
+        test::model(test::graph({node("Shape", {"x"}, {"s"}), node("Not", {"s"}, {"c"}),
+                                 test::owner_node("If", {"c"}, {"y"},
+                                                  {test::graph_attribute("then_branch", body)})},
+                                {"x"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const operators ops(model);
+    CHECK(ops.hides_data(0));
+    CHECK_FALSE(ops.hides_data(1));
+    std::size_t conditions = 0;
+    for (auto [it, last] = edges(ops.graph()); it != last; ++it) {
+        conditions += ops.reads_condition(*it) ? 1U : 0U;
+    }
+    CHECK(conditions == 1);
+    const auto inner = 2U; // nodes of bodies come before their owner
+    CHECK(ops.op_type(inner) == "Relu");
+    CHECK(ops.owner(inner) == 3);
+    CHECK(ops.body(inner) != no_id);
+    CHECK(ops.body(0) == no_id);
+}
+
+TEST_CASE("onnx_operators: arguments of calls are formals inside of the function",
+          "[onnx_operators]") {
+    auto made =
+        test::model(test::graph({node("f", {"x", "w", ""}, {"y"}, "", "d")}, {"x"}, {"y"}, {"w"}));
+    made.inner(25,
+               test::function("d", "f", {"p", "q", "r"}, {"o"}, {node("Add", {"q", "p"}, {"o"})}));
+    const auto bytes = made.bytes();
+    const stemma::wire_model model(bytes);
+    const operators ops(model);
+    REQUIRE(ops.function_count() == 1);
+    CHECK(ops.function_domain(0) == "d");
+    CHECK(ops.function_name(0) == "f");
+    for (id v = 0; v < 2; ++v) {
+        std::vector<id> formals;
+        std::vector<bool> parameters;
+        ops.for_each_argument(v, [&](const stemma::operator_argument& argument) {
+            formals.push_back(argument.formal);
+            parameters.push_back(argument.parameter != no_id);
+        });
+        if (ops.callee(v) == 0) {
+            CHECK(ops.enclosing_function(v) == no_id);
+            CHECK(parameters == std::vector<bool>{false, true, false});
+        } else {
+            CHECK(ops.enclosing_function(v) == 0);
+            CHECK(formals == std::vector<id>{1, 0});
+        }
+    }
+}

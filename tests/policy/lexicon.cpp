@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/policy/lexicon.hpp>
+
+#include "../catch.hpp"
+
+#include <string_view>
+
+using stemma::correspondence;
+using stemma::plain_operator_name;
+using stemma::torch_lexicon;
+using stemma::trail;
+
+TEST_CASE("plain_operator_name: one operator has one name however it is printed", "[lexicon]") {
+    for (const std::string_view name :
+         {"torch.Tensor.add", "torch.Tensor.add_", "aten.add.Tensor", "aten.add_.Tensor",
+          "aten::add", "aten::add.Tensor", "torch._VariableFunctionsClass.add", "_operator.add",
+          "torch.Tensor.__add__"}) {
+        CHECK(plain_operator_name(name) == "add");
+    }
+    CHECK(plain_operator_name("torch.nn.functional.batch_norm") == "batchnorm");
+    CHECK(plain_operator_name("torch.nn.modules.batchnorm.BatchNorm2d") == "batchnorm2d");
+    CHECK(plain_operator_name("torch.Tensor.__rsub__") == "rsub");
+    CHECK(plain_operator_name("torch.Tensor.shape.__get__") == "shape");
+    CHECK(plain_operator_name("<function _assert at 0x7f>") == "assert");
+    CHECK(plain_operator_name("aten.t.default") == "t");
+    CHECK(plain_operator_name("").empty());
+}
+
+TEST_CASE("torch_lexicon: heads come before parts, parts before anything", "[lexicon]") {
+    const torch_lexicon lexicon;
+    CHECK(lexicon.correspond("torch.nn.functional.linear", "Gemm") == correspondence::head);
+    CHECK(lexicon.correspond("torch.nn.functional.linear", "MatMul") == correspondence::head);
+    CHECK(lexicon.correspond("torch.nn.functional.linear", "Add") == correspondence::part);
+    CHECK(lexicon.correspond("torch.nn.functional.linear", "Shape") == correspondence::plumbing);
+    CHECK(lexicon.correspond("torch.nn.functional.linear", "Conv") == correspondence::none);
+    CHECK(lexicon.correspond("torch.nn.modules.conv.Conv2d", "Conv") == correspondence::head);
+    CHECK(lexicon.correspond("torch.nn.modules.batchnorm.BatchNorm3d", "BatchNormalization") ==
+          correspondence::head);
+    CHECK(lexicon.correspond("aten.native_layer_norm.default", "ReduceMean") ==
+          correspondence::head);
+}
+
+TEST_CASE("torch_lexicon: what is not listed is compared by name", "[lexicon]") {
+    const torch_lexicon lexicon;
+    CHECK_FALSE(lexicon.lists("mylib::fused_softsign"));
+    CHECK(lexicon.correspond("mylib::fused_softsign", "Softsign") == correspondence::head);
+    CHECK(lexicon.correspond("mylib::fused_softsign", "Conv") == correspondence::none);
+    CHECK(lexicon.trail_of("mylib::fused_softsign") == trail::maybe);
+}
+
+TEST_CASE("torch_lexicon: knows what leaves no trace", "[lexicon]") {
+    const torch_lexicon lexicon;
+    CHECK(lexicon.trail_of("torch.Tensor.contiguous") == trail::never);
+    CHECK(lexicon.trail_of("torch.Tensor.dim") == trail::never);
+    CHECK(lexicon.trail_of("torch.nn.functional.dropout") == trail::maybe);
+    CHECK(lexicon.trail_of("torch.nn.functional.batch_norm") == trail::maybe);
+    CHECK(lexicon.trail_of("torch.nn.functional.conv2d") == trail::always);
+}
+
+TEST_CASE("torch_lexicon: another table may be given", "[lexicon]") {
+    const torch_lexicon lexicon("?twist spin = Twist | Turn | Bend\n\nnonsense\n");
+    CHECK(lexicon.correspond("spin", "Twist") == correspondence::head);
+    CHECK(lexicon.correspond("twist", "Turn") == correspondence::part);
+    CHECK(lexicon.correspond("twist", "Bend") == correspondence::rare);
+    CHECK(lexicon.trail_of("twist") == trail::maybe);
+    CHECK_FALSE(lexicon.lists("linear"));
+    CHECK_FALSE(lexicon.lists("nonsense"));
+}
+
+namespace {
+
+struct without_category {
+    [[nodiscard]] correspondence correspond(std::string_view, std::string_view) const {
+        return correspondence::none;
+    }
+    [[nodiscard]] trail trail_of(std::string_view) const { return trail::maybe; }
+};
+
+struct without_trail {
+    using policy_category = stemma::lexicon_category;
+    [[nodiscard]] correspondence correspond(std::string_view, std::string_view) const {
+        return correspondence::none;
+    }
+};
+
+struct without_correspond {
+    using policy_category = stemma::lexicon_category;
+    [[nodiscard]] trail trail_of(std::string_view) const { return trail::maybe; }
+};
+
+} // namespace
+
+TEST_CASE("lexicon_policy: near misses are refused", "[lexicon]") {
+    STATIC_REQUIRE(stemma::lexicon_policy<torch_lexicon>);
+    STATIC_REQUIRE(stemma::explain_lexicon_policy<torch_lexicon>());
+    STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_category>);
+    STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_trail>);
+    STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_correspond>);
+}
