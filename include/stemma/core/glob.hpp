@@ -25,9 +25,11 @@ namespace detail {
 
 /// Whether `pattern` describes all of `text`.
 ///
-/// `?` is one character; `*` any run that holds no `separator`; `**` any run; `{a,b}` either. With
-/// the default separator `*` and `**` are the same. A `{` that nothing closes stands for itself.
-/// Complexity: O(|pattern| * |text|) without braces; each brace multiplies by its alternatives.
+/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
+/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
+/// stands for itself.
+/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
+/// |text|; each brace multiplies by its alternatives and the places it may end at.
 [[nodiscard]] constexpr bool glob_match(std::string_view pattern, std::string_view text,
                                         char separator = '\0') noexcept;
 
@@ -74,7 +76,8 @@ constexpr bool glob_match(std::string_view pattern, std::string_view text,
                     continue;
                 }
             } else if (t < text.size() &&
-                       (pattern[p] == text[t] || (pattern[p] == '?' && text[t] != separator))) {
+                       (pattern[p] == text[t] ||
+                        (pattern[p] == '?' && (separator == '\0' || text[t] != separator)))) {
                 ++p;
                 ++t;
                 continue;
