@@ -25,6 +25,7 @@
 #include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
+#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/sidecar.hpp>
 #include <stemma/onnx/split_manifest.hpp>

@@ -8,6 +8,7 @@
 #include <stemma/onnx/proto/edit_messages.hpp>
 #include <stemma/onnx/proto/metadata_props.hpp>
 #include <stemma/onnx/proto/proto_model.hpp>
+#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/tag_texts.hpp>
 #include <stemma/onnx/value_tags.hpp>

@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/check_structure.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>

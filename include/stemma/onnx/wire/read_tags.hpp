@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/wire/tag_edits.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>

@@ -6,6 +6,7 @@
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/tag_texts.hpp>
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
