@@ -62,8 +62,8 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "explain", "query", "sidecar", "summary", "tree",
-                           "validate")}
+              for name in ("capture", "compare", "dag", "explain", "operations", "query", "sidecar",
+                           "summary", "tree", "validate")}
 
 
 def check(name, document, what):
@@ -105,10 +105,19 @@ def reports_of(model, capture, truth, folder):
     asked = [f"{node['graph']}#{node['index']}" for node in everything["nodes"][::29]]
     asked += [value["name"] for value in everything["values"][::29]]
     yield "explain", run("explain", model, *with_capture, "no such name", *asked)
+    dag, operations = folder / "dag.json", folder / "operations.json"
+    for options in ([], ["--select", "all", "--level", "direct", "--multi"]):
+        subprocess.run([PROGRAM, "dag", model, *with_capture, *options, "-o", dag, "--operations",
+                        operations], check=True, timeout=300)
+        yield "dag", json.loads(dag.read_text())
+        yield "operations", json.loads(operations.read_text())
 
 
 def broken_copies(document):
-    """Yields (what, document) with one thing wrong at every place where an object stands first."""
+    """Yields (what, document) with one thing wrong at every place where an object stands first.
+
+    The outermost keys of a document without "schema" are names that can be any.
+    """
     def places(value, path):
         if isinstance(value, dict):
             yield path
@@ -125,7 +134,10 @@ def broken_copies(document):
         return value
 
     for path in places(document, []):
-        parts = {"structure", "initializers", "tags"} if document["schema"] == "stemma.compare/1" else set()
+        if not path and "schema" not in document:
+            continue
+        compares = document.get("schema") == "stemma.compare/1"
+        parts = {"structure", "initializers", "tags"} if compares else set()
         optional = {"caller", "analysis"} | parts
         for key in [key for key in at(document, path) if key not in optional]:
             broken = copy.deepcopy(document)

@@ -75,6 +75,7 @@ struct standard_output {
 void add_analyze(CLI::App& app, action& chosen);
 void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);
+void add_dag(CLI::App& app, action& chosen);
 void add_explain(CLI::App& app, action& chosen);
 void add_query(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);

@@ -10,6 +10,7 @@
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
+#include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
 #include <stemma/algorithm/overrule_shared.hpp>
@@ -78,6 +79,7 @@
 #include <stemma/policy/propagation.hpp>
 #include <stemma/policy/resolution.hpp>
 #include <stemma/policy/selection.hpp>
+#include <stemma/policy/visibility.hpp>
 #include <stemma/tagger.hpp>
 #include <stemma/version.hpp>
 

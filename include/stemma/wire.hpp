@@ -10,6 +10,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/io/module_dag_json.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/compare_tags.hpp>
 #include <stemma/onnx/cut_plan.hpp>
@@ -22,10 +23,12 @@
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
+#include <stemma/onnx/report_names.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/sidecar.hpp>
 #include <stemma/onnx/split_manifest.hpp>

@@ -15,6 +15,7 @@ struct carrier_category {};
 struct cut_category {};
 struct cost_category {};
 struct lexicon_category {};
+struct visibility_category {};
 
 /// A class that declares which question it answers.
 template <class P>

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
+#define STEMMA_ALGORITHM_MODULE_DAG_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Which operators a module's DAG holds: those of the module and of all below it, or its own.
+enum class dag_level : std::uint8_t { subtree, direct };
+
+/// Operators of one module, by vertex index, and the dependences between them.
+struct module_dag {
+    std::vector<id> operators;            ///< ascending
+    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
+};
+
+/// The DAGs of all modules of a tree, made one at a time.
+template <operator_graph_like Graph>
+class module_dags {
+public:
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands;
+    /// one that stands under none is in no DAG.
+    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
+    template <class ModulesOf>
+    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
+        : graph_(graph)
+        , modules_(modules)
+        , vertex_(num_vertices(graph))
+        , first_(modules.size() + 1, 0)
+        , inside_(vertex_.size(), no_id) {
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            vertex_[index_of(graph, *it)] = *it;
+        }
+        const auto count = static_cast<id>(vertex_.size());
+        for (id v = 0; v < count; ++v) {
+            modules_of(v, [&](id m) { ++first_[m + 1]; });
+        }
+        for (std::size_t m = 0; m < modules.size(); ++m) {
+            first_[m + 1] += first_[m];
+        }
+        members_.resize(first_.back());
+        auto next = first_;
+        for (id v = 0; v < count; ++v) {
+            modules_of(v, [&](id m) { members_[next[m]++] = v; });
+        }
+    }
+
+    /// Returns: the DAG of a module, valid until the next call.
+    /// Complexity: O(n log n) of its operators, and the edges at them.
+    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
+        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
+        auto& operators = dag_.operators;
+        operators.assign(members_.begin() + first_[m], members_.begin() + first_[end]);
+        std::sort(operators.begin(), operators.end());
+        operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
+        ++round_;
+        for (auto v : operators) {
+            inside_[v] = round_;
+        }
+        dag_.edges.clear();
+        for (auto v : operators) {
+            const auto first = dag_.edges.size();
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
+                if (inside_[reader] == round_) {
+                    dag_.edges.emplace_back(v, reader);
+                }
+            }
+            const auto begin = dag_.edges.begin() + static_cast<std::ptrdiff_t>(first);
+            std::sort(begin, dag_.edges.end());
+            dag_.edges.erase(std::unique(begin, dag_.edges.end()), dag_.edges.end());
+        }
+        return dag_;
+    }
+
+private:
+    const Graph& graph_;
+    const tree_index& modules_;
+    std::vector<vertex_t<Graph>> vertex_; // by index
+    std::vector<id> first_;               // by module
+    std::vector<id> members_;             // vertex indices
+    std::vector<id> inside_;              // by index: the last round in which it was in the DAG
+    id round_ = 0;
+    module_dag dag_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_MODULE_DAG_HPP

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_POLICY_VISIBILITY_HPP
+#define STEMMA_POLICY_VISIBILITY_HPP
+
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <concepts>
+#include <string_view>
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Ops>
+concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
+    { p.shows(ops, v) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+///
+/// Requires: the same answer for the same operator during one call.
+/// Complexity: callers ask once per operator.
+template <class P, class Ops>
+concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+
+/// Everything that computes: all operators but constants.
+struct hide_constants {
+    using policy_category = visibility_category;
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+struct show_all {
+    using policy_category = visibility_category;
+
+    template <operator_view Ops>
+    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
+        return true;
+    }
+};
+
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_visibility_policy() {
+    static_assert(policy_for<P, visibility_category>,
+                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
+    static_assert(detail::has_shows<P, Ops>,
+                  "visibility policy: add `bool shows(const Ops&, operator) const`");
+    return visibility_policy<P, Ops>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_VISIBILITY_HPP
