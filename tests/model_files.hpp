@@ -30,10 +30,14 @@ inline std::vector<std::string> files_called(const std::string& name, const std:
 }
 
 /// All exported models.
-inline std::vector<std::string> model_files() { return files_called("", ".onnx"); }
+inline std::vector<std::string> model_files() {
+    return files_called("", ".onnx");
+}
 
 /// The trees of modules that were captured with them.
-inline std::vector<std::string> capture_files() { return files_called("modules.json", ".json"); }
+inline std::vector<std::string> capture_files() {
+    return files_called("modules.json", ".json");
+}
 
 inline std::string fixture(const std::string& path) {
     return (std::filesystem::path(STEMMA_TEST_DATA) / "fixtures" / path).string();

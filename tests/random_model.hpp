@@ -95,8 +95,8 @@ private:
     }
 
     void add_doc_string(message& to) {
-        static const std::vector<std::string> texts{"", "one line", "several\nlines", "\n",
-                                                    "ends with a break\n", "pkg.stemma", "é\xff"};
+        static const std::vector<std::string> texts{
+            "", "one line", "several\nlines", "\n", "ends with a break\n", "pkg.stemma", "é\xff"};
         for (auto i = random_.one_in(6) ? 2 : random_(2); i > 0; --i) {
             to.text(6, pick(texts), edited_pad());
         }

@@ -39,9 +39,9 @@ template <module_view Modules>
         return modules.path(m);
     } else {
         std::string reversed;
-        for (; m != 0; m = modules.index().parent(m)) {
-            const std::string_view name = modules.attribute(m);
-            reversed.append(reversed.empty() ? "" : ".").append(name.rbegin(), name.rend());
+        for (auto at = m; at != 0; at = modules.index().parent(at)) {
+            const std::string_view name = modules.attribute(at);
+            reversed.append(at == m ? "" : ".").append(name.rbegin(), name.rend());
         }
         return {reversed.rbegin(), reversed.rend()};
     }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_BOOST_ALGORITHMS_HPP
+#define STEMMA_TESTS_BOOST_ALGORITHMS_HPP
+
+#include "catch.hpp"
+#include "random_graphs.hpp"
+
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/dominator_tree.hpp>
+#include <boost/graph/exception.hpp>
+#include <boost/graph/strong_components.hpp>
+#include <boost/graph/topological_sort.hpp>
+#include <boost/graph/visitors.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <vector>
+
+/// Boost's algorithms run on a graph whose vertices are 0 to n - 1, compared with what an edge list
+/// of the same graph says by definition.
+namespace test {
+
+template <class Graph>
+void check_topological_sort(const Graph& graph, const edge_list& list) {
+    const auto reaches = reachability(list);
+    bool has_cycle = false;
+    for (std::size_t v = 0; v < list.count; ++v) {
+        has_cycle = has_cycle || reaches[v][v];
+    }
+    std::vector<std::size_t> readers_first;
+    bool found_cycle = false;
+    try {
+        boost::topological_sort(graph, std::back_inserter(readers_first));
+    } catch (const boost::not_a_dag&) {
+        found_cycle = true;
+    }
+    REQUIRE(found_cycle == has_cycle);
+    if (!has_cycle) {
+        REQUIRE(readers_first.size() == list.count);
+        std::vector<std::size_t> place(list.count);
+        for (std::size_t i = 0; i < list.count; ++i) {
+            place[readers_first[i]] = i;
+        }
+        for (auto [from, to] : list.edges) {
+            REQUIRE(place[to] < place[from]);
+        }
+    }
+}
+
+template <class Graph>
+void check_strong_components(const Graph& graph, const edge_list& list) {
+    const auto reaches = reachability(list);
+    std::vector<int> component(list.count);
+    const auto index = get(boost::vertex_index, graph);
+    boost::strong_components(graph, boost::make_iterator_property_map(component.begin(), index));
+    for (std::size_t u = 0; u < list.count; ++u) {
+        for (std::size_t v = 0; v < list.count; ++v) {
+            const bool together = u == v || (reaches[u][v] && reaches[v][u]);
+            REQUIRE((component[u] == component[v]) == together);
+        }
+    }
+}
+
+template <class Graph>
+void check_breadth_first_search(const Graph& graph, const edge_list& list) {
+    constexpr auto far = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> expected(list.count, far);
+    expected[0] = 0;
+    for (std::size_t round = 0; round < list.count; ++round) {
+        for (auto [from, to] : list.edges) {
+            if (expected[from] != far) {
+                expected[to] = std::min(expected[to], expected[from] + 1);
+            }
+        }
+    }
+    std::vector<std::size_t> distance(list.count, far);
+    distance[0] = 0;
+    const auto index = get(boost::vertex_index, graph);
+    boost::breadth_first_search(
+        graph, *vertices(graph).first,
+        boost::visitor(boost::make_bfs_visitor(boost::record_distances(
+            boost::make_iterator_property_map(distance.begin(), index), boost::on_tree_edge()))));
+    REQUIRE(distance == expected);
+}
+
+template <class Graph>
+void check_dominator_tree(const Graph& graph, const edge_list& list) {
+    constexpr auto none = std::numeric_limits<std::size_t>::max();
+    // u dominates v when v cannot be reached without u.
+    const auto reached_without = [&](std::size_t u) {
+        std::vector<char> reached(list.count);
+        reached[0] = u != 0;
+        for (std::size_t round = 0; round < list.count; ++round) {
+            for (auto [from, to] : list.edges) {
+                if (reached[from] && to != u) {
+                    reached[to] = 1;
+                }
+            }
+        }
+        return reached;
+    };
+    const auto reached = reached_without(none);
+    std::vector<std::vector<char>> without;
+    for (std::size_t u = 0; u < list.count; ++u) {
+        without.push_back(reached_without(u));
+    }
+    using vertex = typename boost::graph_traits<Graph>::vertex_descriptor;
+    using size = typename boost::graph_traits<Graph>::vertices_size_type;
+    const auto index = get(boost::vertex_index, graph);
+    std::vector<vertex> found(list.count, boost::graph_traits<Graph>::null_vertex());
+    // The short form takes vertices that cannot be reached for the entry.
+    std::vector<size> number(list.count, std::numeric_limits<size>::max());
+    auto parents = found;
+    auto by_number = found;
+    boost::lengauer_tarjan_dominator_tree(graph, *vertices(graph).first, index,
+                                          boost::make_iterator_property_map(number.begin(), index),
+                                          boost::make_iterator_property_map(parents.begin(), index),
+                                          by_number,
+                                          boost::make_iterator_property_map(found.begin(), index));
+    for (std::size_t v = 1; v < list.count; ++v) {
+        // The immediate dominator is the one that all the others dominate.
+        std::size_t nearest = none;
+        for (std::size_t u = 0; u < list.count; ++u) {
+            const bool dominates = u != v && reached[v] && !without[u][v];
+            if (dominates && (nearest == none || !without[nearest][u])) {
+                nearest = u;
+            }
+        }
+        if (reached[v]) {
+            REQUIRE(found[v] == nearest);
+        }
+    }
+}
+
+} // namespace test
+
+#endif // STEMMA_TESTS_BOOST_ALGORITHMS_HPP

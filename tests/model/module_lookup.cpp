@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/model/module_lookup.hpp>
+
+#include "../catch.hpp"
+#include "../random_numbers.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using stemma::find_longest;
+using stemma::find_module;
+using stemma::id;
+using stemma::module_lookup;
+using stemma::module_tree;
+using stemma::no_id;
+
+namespace {
+
+/// A module view that is no module_tree.
+class seen_modules {
+public:
+    explicit seen_modules(const module_tree& tree) : tree_(&tree) {}
+
+    [[nodiscard]] const stemma::tree_index& index() const { return tree_->index(); }
+    [[nodiscard]] std::string_view attribute(id m) const { return tree_->attribute(m); }
+    [[nodiscard]] std::string_view class_name(id m) const { return tree_->class_name(m); }
+    [[nodiscard]] std::string_view qualified_class(id) const { return ""; }
+
+private:
+    const module_tree* tree_;
+};
+
+module_tree random_tree(test::random_numbers& random) {
+    stemma::module_tree_builder builder("root");
+    for (int i = 0; i < 60; ++i) {
+        std::string path;
+        for (auto depth = 1 + random(4); depth > 0; --depth) {
+            path.append(path.empty() ? "" : ".").append(1, "abc"[random(3)]);
+        }
+        builder.at_path(path);
+    }
+    return builder.build();
+}
+
+template <class Lookup>
+void check_children(const Lookup& lookup, const module_tree& tree) {
+    std::map<std::pair<id, std::string>, id> known;
+    for (id m = 1; m < tree.size(); ++m) {
+        known.emplace(std::pair(tree.index().parent(m), tree.attribute(m)), m);
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        for (auto name : {"a", "b", "c", "d", "", "root"}) {
+            const auto found = known.find(std::pair<id, std::string>(m, name));
+            REQUIRE(lookup.child(m, name) == (found == known.end() ? no_id : found->second));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("module_lookup: finds the child of a name, in every view", "[model][module_lookup]") {
+    test::random_numbers random(1);
+    for (int round = 0; round < 30; ++round) {
+        const auto tree = random_tree(random);
+        check_children(module_lookup(tree), tree);
+        const seen_modules seen(tree);
+        check_children(module_lookup(seen), tree);
+    }
+}
+
+TEST_CASE("find_module: every path leads back to its module", "[model][module_lookup]") {
+    test::random_numbers random(2);
+    const auto tree = random_tree(random);
+    const seen_modules seen(tree);
+    const module_lookup lookup(seen);
+    for (id m = 0; m < tree.size(); ++m) {
+        const auto path = tree.path(m);
+        CHECK(find_module(lookup, path) == m);
+        CHECK(find_module(lookup, path + (m == 0 ? "" : ".") + "d") == no_id);
+        CHECK(find_longest(lookup, path).second.empty());
+        const auto beyond = path + (m == 0 ? "" : ".") + "d.a.b";
+        const auto [module, rest] = find_longest(lookup, beyond);
+        CHECK(module == m);
+        CHECK(rest == "d.a.b");
+    }
+}
+
+TEST_CASE("find_module: starts where it is told to", "[model][module_lookup]") {
+    stemma::module_tree_builder builder;
+    builder.at_path("a.b.c");
+    builder.at_path("b");
+    const auto tree = builder.build();
+    const module_lookup lookup(tree);
+    const auto a = find_module(lookup, "a");
+    CHECK(find_module(lookup, "b.c", a) == find_module(lookup, "a.b.c"));
+    CHECK(find_module(lookup, "b.c") == no_id);
+    CHECK(find_module(lookup, "", a) == a);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/model/module_tree.hpp>
+
+#include "../boost_algorithms.hpp"
+#include "../catch.hpp"
+#include "../random_graphs.hpp"
+#include "../random_numbers.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <boost/concept/assert.hpp>
+#include <boost/graph/graph_concepts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using stemma::id;
+using stemma::module_tree;
+using stemma::module_tree_builder;
+using stemma::no_id;
+
+BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<module_tree>));
+BOOST_CONCEPT_ASSERT((boost::BidirectionalGraphConcept<module_tree>));
+BOOST_CONCEPT_ASSERT((boost::AdjacencyGraphConcept<module_tree>));
+BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<module_tree, id, boost::vertex_index_t>));
+
+namespace {
+
+/// Returns: a tree of these parents; the child at rank r is called `r`.
+module_tree tree_of(const std::vector<id>& parents) {
+    module_tree_builder builder("net");
+    for (id m = 1; m < parents.size(); ++m) {
+        builder.child(parents[m], std::to_string(m));
+    }
+    return builder.build();
+}
+
+test::edge_list edges_of(const std::vector<id>& parents) {
+    test::edge_list list{parents.size(), {}};
+    for (std::size_t m = 1; m < parents.size(); ++m) {
+        list.edges.emplace_back(parents[m], m);
+    }
+    return list;
+}
+
+} // namespace
+
+TEST_CASE("module_tree: is the graph of its parents", "[model][module_tree]") {
+    test::random_numbers random(1);
+    for (int round = 0; round < 100; ++round) {
+        const auto parents = test::random_parents(random, 1 + random(30), 1 + random(5));
+        const auto tree = tree_of(parents);
+        REQUIRE(num_vertices(tree) == parents.size());
+        REQUIRE(num_edges(tree) == parents.size() - 1);
+        REQUIRE(std::distance(vertices(tree).first, vertices(tree).second) ==
+                static_cast<std::ptrdiff_t>(parents.size()));
+        for (id m = 0; m < parents.size(); ++m) {
+            std::vector<id> children;
+            for (id child = 1; child < parents.size(); ++child) {
+                if (parents[child] == m) {
+                    children.push_back(child);
+                }
+            }
+            const auto [first, last] = adjacent_vertices(m, tree);
+            REQUIRE(std::equal(first, last, children.begin(), children.end()));
+            const auto [out, out_last] = out_edges(m, tree);
+            REQUIRE(std::equal(out, out_last, children.begin(), children.end(),
+                               [&](const auto& e, id child) {
+                                   return source(e, tree) == m && target(e, tree) == child;
+                               }));
+            REQUIRE(out_degree(m, tree) == children.size());
+            REQUIRE(in_degree(m, tree) == (m == 0 ? 0 : 1));
+            REQUIRE(degree(m, tree) == in_degree(m, tree) + out_degree(m, tree));
+            const auto [in, in_last] = in_edges(m, tree);
+            REQUIRE((in == in_last) == (m == 0));
+            if (m != 0) {
+                REQUIRE(source(*in, tree) == parents[m]);
+                REQUIRE(target(*in, tree) == m);
+                REQUIRE(std::next(in) == in_last);
+            }
+            REQUIRE(get(boost::vertex_index, tree, m) == m);
+        }
+    }
+}
+
+TEST_CASE("module_tree: Boost's algorithms find what is there", "[model][module_tree]") {
+    test::random_numbers random(2);
+    for (int round = 0; round < 60; ++round) {
+        const auto parents = test::random_parents(random, 1 + random(15), 1 + random(5));
+        const auto tree = tree_of(parents);
+        const auto list = edges_of(parents);
+        test::check_topological_sort(tree, list);
+        test::check_strong_components(tree, list);
+        test::check_breadth_first_search(tree, list);
+        test::check_dominator_tree(tree, list);
+    }
+}
+
+TEST_CASE("module_tree: without more, one unnamed module", "[model][module_tree]") {
+    const module_tree tree;
+    CHECK(tree.size() == 1);
+    CHECK(tree.attribute(0).empty());
+    CHECK(tree.class_name(0).empty());
+    CHECK(tree.qualified_class(0).empty());
+    CHECK(tree.calls(0) == no_id);
+    CHECK(tree.path(0).empty());
+    CHECK(tree.child(0, "") == no_id);
+    CHECK(tree.parameter_count(0) == 0);
+    CHECK(tree.buffer_count(0) == 0);
+    CHECK(num_edges(tree) == 0);
+}
+
+TEST_CASE("module_tree: a path is the names from below the root", "[model][module_tree]") {
+    test::random_numbers random(3);
+    const auto parents = test::random_parents(random, 200, 3);
+    const auto tree = tree_of(parents);
+    for (id m = 0; m < tree.size(); ++m) {
+        std::string expected;
+        for (auto at = m; at != 0; at = parents[at]) {
+            expected = std::to_string(at) + (expected.empty() ? "" : ".") + expected;
+        }
+        CHECK(tree.path(m) == expected);
+        CHECK(tree.path_length(m) == expected.size());
+        std::string appended = "at ";
+        tree.append_path(m, appended);
+        CHECK(appended == "at " + expected);
+        CHECK((m == 0 || tree.child(parents[m], std::to_string(m)) == m));
+        CHECK(tree.child(m, "none") == no_id);
+    }
+}
+
+TEST_CASE("module_tree: a million deep", "[model][module_tree]") {
+    constexpr id count = 1'000'000;
+    module_tree_builder builder;
+    id deepest = 0;
+    for (id m = 1; m < count; ++m) {
+        deepest = builder.child(deepest, "m");
+    }
+    const auto tree = builder.build();
+    REQUIRE(tree.size() == count);
+    CHECK(tree.index().depth(count - 1) == count - 1);
+    CHECK(tree.path(count - 1).size() == 2 * count - 3);
+}
+
+TEST_CASE("module_tree: a copy is a tree of its own", "[model][module_tree]") {
+    module_tree copy;
+    {
+        const auto original = tree_of({no_id, 0, 1, 0});
+        copy = original;
+    }
+    CHECK(copy.path(2) == "1.2");
+    CHECK(copy.child(0, "3") == 3);
+    CHECK(target(*out_edges(1, copy).first, copy) == 2);
+}
+
+TEST_CASE("tensor_info: counts elements, none when an extent is unknown", "[model][module_tree]") {
+    const auto elements = [](std::vector<std::int64_t> shape) {
+        return stemma::tensor_info{"w", "float32", shape, true}.elements();
+    };
+    CHECK(elements({}) == 1);
+    CHECK(elements({2, 3, 4}) == 24);
+    CHECK(elements({2, 0, 4}) == 0);
+    CHECK(elements({2, -1, 4}) == 0);
+}

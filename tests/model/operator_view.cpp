@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/model/operator_view.hpp>
+
+#include "../catch.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_graph.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+namespace {
+
+using stemma::id;
+using stemma::operator_graph;
+
+struct bare {
+    using graph_type = operator_graph;
+
+    [[nodiscard]] const operator_graph& graph() const;
+};
+
+struct without_graph_type {
+    [[nodiscard]] const operator_graph& graph() const;
+};
+
+struct named : bare {
+    [[nodiscard]] std::string_view name(id) const;
+    [[nodiscard]] std::string_view op_type(id) const;
+};
+
+struct half_named : bare {
+    [[nodiscard]] std::string_view name(id) const;
+};
+
+struct reading : bare {
+    [[nodiscard]] std::size_t parameter_count() const;
+    [[nodiscard]] std::string_view parameter_name(id) const;
+    template <class Function>
+    void for_each_parameter(id, Function) const;
+};
+
+struct nested : bare {
+    [[nodiscard]] id owner(id) const;
+};
+
+struct with_bodies : nested {
+    [[nodiscard]] id body(id) const;
+};
+
+struct described : bare {
+    template <class Function>
+    void for_each_metadata(id, Function) const;
+};
+
+struct aware : bare {
+    [[nodiscard]] bool reads_data(id) const;
+    [[nodiscard]] bool hides_data(id) const;
+};
+
+struct steered : bare {
+    [[nodiscard]] bool reads_condition(const operator_graph::edge&) const;
+};
+
+struct calling : bare {
+    [[nodiscard]] id function_count() const;
+    [[nodiscard]] std::string_view function_domain(id) const;
+    [[nodiscard]] std::string_view function_name(id) const;
+    [[nodiscard]] id callee(id) const;
+    [[nodiscard]] id enclosing_function(id) const;
+    template <class Function>
+    void for_each_argument(id, Function) const;
+};
+
+} // namespace
+
+TEST_CASE("operator_view: asks for a graph and its type", "[model][operator_view]") {
+    STATIC_REQUIRE(stemma::operator_view<bare>);
+    STATIC_REQUIRE_FALSE(stemma::operator_view<without_graph_type>);
+    STATIC_REQUIRE_FALSE(stemma::operator_view<operator_graph>);
+    STATIC_REQUIRE(std::same_as<stemma::graph_of<bare>, operator_graph>);
+    STATIC_REQUIRE(std::same_as<stemma::operator_t<bare>, id>);
+}
+
+TEST_CASE("operator_view: each further concept asks for its own members only",
+          "[model][operator_view]") {
+    STATIC_REQUIRE(stemma::named_operators<named>);
+    STATIC_REQUIRE_FALSE(stemma::named_operators<half_named>);
+    STATIC_REQUIRE(stemma::parameter_readers<reading>);
+    STATIC_REQUIRE(stemma::nested_operators<nested>);
+    STATIC_REQUIRE_FALSE(stemma::body_operators<nested>);
+    STATIC_REQUIRE(stemma::body_operators<with_bodies>);
+    STATIC_REQUIRE(stemma::described_operators<described>);
+    STATIC_REQUIRE(stemma::data_aware_operators<aware>);
+    STATIC_REQUIRE(stemma::steered_operators<steered>);
+    STATIC_REQUIRE(stemma::calling_operators<calling>);
+}
+
+TEST_CASE("operator_view: a bare view is none of the further ones", "[model][operator_view]") {
+    STATIC_REQUIRE_FALSE(stemma::named_operators<bare>);
+    STATIC_REQUIRE_FALSE(stemma::parameter_readers<bare>);
+    STATIC_REQUIRE_FALSE(stemma::nested_operators<bare>);
+    STATIC_REQUIRE_FALSE(stemma::described_operators<bare>);
+    STATIC_REQUIRE_FALSE(stemma::data_aware_operators<bare>);
+    STATIC_REQUIRE_FALSE(stemma::steered_operators<bare>);
+    STATIC_REQUIRE_FALSE(stemma::calling_operators<bare>);
+}
