@@ -94,3 +94,25 @@ TEST_CASE("function_calls: a function that nobody calls is the root's, and recur
     CHECK_FALSE(scene.claims<function_calls>("unused").at(0).exact);
     CHECK(scene.paths<function_calls>("again") == texts{"/"});
 }
+
+TEST_CASE("function_calls: of a call that nothing is known of nothing is claimed, but in the body "
+          "of an If it is of the module that owns the body") {
+    const auto body = test::function("pkg.torch.__subgraph__", "true_graph_0", {"a"}, {"b"},
+                                     {test::node("Relu", {"a"}, {"b"}, "inside")});
+    const auto call = test::node("true_graph_0", {"x"}, {"c"}, "call", "pkg.torch.__subgraph__");
+    const auto known =
+        test::described(test::node("Relu", {"x"}, {"k"}, "known"),
+                        test::dynamo({"", "graph", "relu"}, {"app.Net", "app.Part", "relu"}));
+    test::evidence_scene plain(with_functions(test::graph({known, call}, {"x"}, {"c"}), {body}));
+    CHECK(plain.paths<function_calls>("call").empty());
+    CHECK(plain.paths<function_calls>("inside") == texts{"/"});
+    CHECK(plain.claims<function_calls>("inside").at(0).confidence <= 0.5F);
+    const auto owner = test::described(
+        test::owner_node("If", {"x"}, {"y"},
+                         {test::graph_attribute("then_branch", test::graph({call}, {}, {"c"}))},
+                         "owner"),
+        test::dynamo({"", "gate", "cond"}, {"app.Net", "app.Gate", "cond"}));
+    test::evidence_scene branch(with_functions(test::graph({known, owner}, {"x"}, {"y"}), {body}));
+    CHECK(branch.paths<function_calls>("call") == texts{"gate"});
+    CHECK(branch.paths<function_calls>("inside") == texts{"gate"});
+}

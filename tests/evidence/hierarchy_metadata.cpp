@@ -42,3 +42,34 @@ TEST_CASE("hierarchy_metadata: what a rewriter fused is doubtful, as it names on
     test::evidence_scene scene(test::chain_of({fused}));
     CHECK(scene.claims<exporter_metadata>("node_v0").at(0).doubtful);
 }
+
+TEST_CASE("hierarchy_metadata: in the branches of a condition, an operation without modules is of "
+          "the module that asks it; elsewhere it says nothing") {
+    const auto bare = [](const std::string& from, const std::string& name) {
+        return test::described(test::node("Relu", {from}, {name}, name),
+                               test::dynamo({"pad"}, {"aten.pad.default"}));
+    };
+    const auto branches = [](const test::message& then_node, const test::message& else_node,
+                             const std::string& then_result, const std::string& else_result) {
+        return std::vector<test::message>{
+            test::graph_attribute("then_branch", test::graph({then_node}, {}, {then_result})),
+            test::graph_attribute("else_branch", test::graph({else_node}, {}, {else_result}))};
+    };
+    // An If in a branch of another, which has no module of its own either.
+    const auto inner = test::described(
+        test::owner_node("If", {"x"}, {"i"},
+                         branches(bare("x", "deep"), bare("x", "deeper"), "deep", "deeper"),
+                         "inner"),
+        test::dynamo({"cond_1"}, {"cond"}));
+    const auto outer = test::described(
+        test::owner_node("If", {"x"}, {"y"}, branches(bare("x", "p"), inner, "p", "i"), "outer"),
+        test::dynamo({"", "gate", "cond"}, {"app.Net", "app.Gate", "cond"}));
+    test::evidence_scene scene(
+        test::model(test::graph({outer, bare("y", "z")}, {"x"}, {"z"}), 10).bytes());
+    for (const auto* name : {"outer", "p", "inner", "deep", "deeper"}) {
+        INFO(name);
+        CHECK(scene.paths<exporter_metadata>(name) == texts{"gate"});
+        CHECK(scene.paths<builder_metadata>(name).empty());
+    }
+    CHECK(scene.paths<exporter_metadata>("z").empty());
+}

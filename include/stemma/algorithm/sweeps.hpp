@@ -111,6 +111,40 @@ template <operator_view Ops>
     return independent;
 }
 
+/// Returns: for each operator without evidence that computes a constant whether all its readers
+/// surely belong to one module, which `down` then names: their evidence says so with a confidence
+/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
+/// of data. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
+                                                   std::span<const id> down,
+                                                   std::span<const attribution> evidence) {
+    std::vector<bool> settled(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            bool constant = !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
+            for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
+                constant = settled[index_of(graph, source(*it, graph))];
+            }
+            settled[index_of(graph, vertex)] = constant;
+        });
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            bool all = settled[v] && problem.evidence[v] == no_id && down[v] != no_id;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                const bool known = problem.evidence[reader] != no_id;
+                all = known ? evidence[reader].module == down[v] &&
+                                  evidence[reader].confidence >= 0.9F
+                            : settled[reader] && down[reader] == down[v];
+            }
+            settled[v] = all;
+        });
+    }
+    return settled;
+}
+
 /// Returns: for each operator the nearest evidence, counted in edges of either direction; where
 /// several are equally near, their common ancestor.
 /// Complexity: O(V + E).

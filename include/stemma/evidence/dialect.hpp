@@ -70,6 +70,10 @@ template <named_operators Ops, module_view Modules>
             quality = classes ? scope_quality::path_and_class : scope_quality::path;
             continue;
         }
+        if (std::binary_search(hierarchies.bare.begin(), hierarchies.bare.end(), v)) {
+            found = dialect::dynamo;
+            continue;
+        }
         if constexpr (calling_operators<Ops>) {
             const bool call = ops.callee(*it) != no_id;
             if (call || ops.enclosing_function(*it) != no_id) {

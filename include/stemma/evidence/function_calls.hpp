@@ -33,7 +33,8 @@ namespace detail {
 /// operator in the body; the module is the one on that way that has the class, or, where classes
 /// are unknown, the deepest that holds all parameters passed. A call inside a body has no scope:
 /// its module lies below that of the body, and holds the parameters that the outer calls passed
-/// down. Metadata of a call, where it has some, name its module before all of these.
+/// down. Metadata of a call, where it has some, name its module before all of these. A call in the
+/// body of an If or Loop about which nothing is known runs in the module of what owns the body.
 template <calling_operators Ops, module_view Modules>
 class call_resolver {
 public:
@@ -46,6 +47,9 @@ public:
         , bound_(context.modules_of_scopes())
         , chains_(context.hierarchies())
         , bound_chains_(context.modules_of_hierarchies()) {
+        for (const auto& op : operators_in_bodies(ops_)) {
+            owner_of_body_.emplace(op.v, op.owner);
+        }
         for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
             const auto f = ops_.enclosing_function(*it);
             if (f != no_id) {
@@ -66,7 +70,7 @@ private:
     /// A function as called from one place: its module, and the parameters passed.
     struct call_context {
         id function = no_id;
-        id module = no_id;
+        id module = no_id; // `no_id` where nothing is known of the call
         std::size_t depth = 0;
         std::vector<id> passed; // by formal input: a parameter or `no_id`
     };
@@ -88,7 +92,9 @@ private:
     [[nodiscard]] id module_named(id function, id top) const {
         auto name = ops_.function_name(function);
         const auto number = name.rfind('_');
-        if (!ops_.function_domain(function).starts_with("pkg.") || number == name.npos) {
+        const auto domain = ops_.function_domain(function);
+        const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
+        if (!domain.starts_with("pkg.") || branch || number == name.npos) {
             return no_id;
         }
         name = name.substr(0, number);
@@ -162,7 +168,7 @@ private:
                                     std::span<const id> passed) const {
         const auto function = ops_.callee(v);
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
-        const auto top = around.function == no_id ? 0 : around.module;
+        const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
         const auto owner = common_owner(passed);
         const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
         const bool described = around.function == no_id && !chains_.chain_of.empty();
@@ -179,7 +185,9 @@ private:
         }
         if (module == no_id) {
             const auto only = only_one_below(top, function);
-            return only == no_id ? top : only;
+            return only != no_id              ? only
+                   : around.function != no_id ? around.module
+                                              : top_level_module_of(index);
         }
         if (const auto typed = of_class_above(module, top, function); typed != no_id) {
             return typed;
@@ -188,6 +196,22 @@ private:
             module = tree_.parent(module);
         }
         return module;
+    }
+
+    /// Returns: the module of the nearest owner of a body around `v` that is known, or `no_id`.
+    [[nodiscard]] id top_level_module_of(id v) const {
+        for (auto owner = owner_of_body_.find(v); owner != owner_of_body_.end();
+             owner = owner_of_body_.find(owner->second)) {
+            const auto u = owner->second;
+            const auto chain = chains_.chain_of.empty() ? no_id : chains_.chain_of[u];
+            if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
+                return bound_chains_.of_chain[chain].module;
+            }
+            if (const auto scope = table_.scope_of[u]; scope != no_id) {
+                return bound_.of(u, scope).module;
+            }
+        }
+        return no_id;
     }
 
     void enter(operator_t<Ops> v, const call_context& around) {
@@ -218,12 +242,17 @@ private:
                 continue;
             }
             const auto owner = common_owner(passed_to(v, context));
-            const bool below = owner != no_id && tree_.is_ancestor(context.module, owner);
+            const bool known = context.module != no_id;
+            const bool below =
+                owner != no_id && (!known || tree_.is_ancestor(context.module, owner));
             note(v, below ? owner : context.module);
         }
     }
 
     void note(operator_t<Ops> v, id module) {
+        if (module == no_id) {
+            return;
+        }
         auto& modules = found_[static_cast<id>(index_of(ops_.graph(), v))];
         if (std::find(modules.begin(), modules.end(), module) == modules.end()) {
             modules.push_back(module);
@@ -238,6 +267,7 @@ private:
     const scope_modules& bound_;
     const hierarchy_table& chains_;
     const hierarchy_modules& bound_chains_;
+    std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
     std::unordered_map<id, std::vector<id>> entered_; // modules a function was entered for
     std::vector<call_context> contexts_;
@@ -247,15 +277,18 @@ private:
 } // namespace detail
 
 /// Evidence from local functions: calls, and the operators in bodies, once for every module that
-/// the function is called for. The body of a function that nobody calls is the root's.
+/// the function is called for. The body of a function that nobody calls, or of which nothing is
+/// known, is the root's. Below a module without children there is nothing, so what runs there is
+/// surely its own.
 struct function_calls {
     using policy_category = evidence_category;
 
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, std::unordered_map<id, std::vector<id>> found)
-            : ops_(&ops), found_(std::move(found)) {}
+        claims(const Ops& ops, const tree_index& tree,
+               std::unordered_map<id, std::vector<id>> found)
+            : ops_(&ops), tree_(&tree), found_(std::move(found)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -269,17 +302,21 @@ struct function_calls {
                 }
                 const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
                 if (found == found_.end()) {
-                    say(0, 0.5F, false);
+                    if (ops_->enclosing_function(vertex) != no_id) {
+                        say(0, 0.5F, false);
+                    }
                     return;
                 }
                 for (auto module : found->second) {
-                    say(module, call ? 0.95F : 0.85F, call);
+                    const bool leaf = tree_->end(module) == module + 1;
+                    say(module, call ? 0.95F : leaf ? 0.92F : 0.85F, call);
                 }
             }
         }
 
     private:
         const Ops* ops_;
+        const tree_index* tree_;
         std::unordered_map<id, std::vector<id>> found_;
     };
 
@@ -289,10 +326,11 @@ struct function_calls {
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
         if constexpr (calling_operators<Ops>) {
             if (context.ops().function_count() > 0) {
-                return {context.ops(), detail::call_resolver<Ops, Modules>(context).take()};
+                return {context.ops(), context.index(),
+                        detail::call_resolver<Ops, Modules>(context).take()};
             }
         }
-        return {context.ops(), {}};
+        return {context.ops(), context.index(), {}};
     }
 };
 

@@ -38,10 +38,13 @@ struct hierarchy_metadata {
             }
             const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
             const auto chain = table_->chain_of[v];
-            if (chain == no_id || table_->chains[chain].dialect != Dialect) {
+            // Only torch's exporter leaves out the modules around a body.
+            const auto written =
+                chain == no_id ? hierarchy_dialect::dynamo : table_->chains[chain].dialect;
+            if (written != Dialect) {
                 return;
             }
-            auto place = bound_->of_chain[chain];
+            auto place = chain == no_id ? hierarchy_modules::place{} : bound_->of_chain[chain];
             if (place.module == no_id && !bound_->of_body_operator.empty()) {
                 place.module = bound_->of_body_operator[v];
             }

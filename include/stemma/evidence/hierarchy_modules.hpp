@@ -63,8 +63,9 @@ inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& 
 /// Finds the modules that the metadata of operators speak of.
 ///
 /// A chain that starts inside (as the exporter writes in the branches of a condition) is looked for
-/// below the module of the owner of the body, then further out.
-/// Complexity: O(chains * depth + operators in bodies * depth).
+/// below the module of the owner of the body, then further out; an operator there of which no
+/// module is written is of the owner's. Complexity: O(chains * depth + operators in bodies *
+/// depth).
 template <operator_view Ops, module_view Modules>
 [[nodiscard]] hierarchy_modules bind_hierarchies(const Ops& ops, const hierarchy_table& table,
                                                  const Modules& modules,
@@ -85,13 +86,22 @@ template <operator_view Ops, module_view Modules>
     }
     for (const auto& op : detail::operators_in_bodies(ops)) {
         const auto chain = table.chain_of[op.v];
-        if (chain == no_id || table.chains[chain].from_root) {
+        const bool bare =
+            chain == no_id && std::binary_search(table.bare.begin(), table.bare.end(), op.v);
+        if (!bare && (chain == no_id || table.chains[chain].from_root)) {
             continue;
         }
         const auto of_owner = table.chain_of[op.owner];
-        auto around = of_owner == no_id ? 0 : result.of_chain[of_owner].module;
+        auto around = of_owner == no_id ? no_id : result.of_chain[of_owner].module;
         if (around == no_id && !result.of_body_operator.empty()) {
             around = result.of_body_operator[op.owner];
+        }
+        if (bare) {
+            if (around != no_id) {
+                result.of_body_operator.resize(num_vertices(ops.graph()), no_id);
+                result.of_body_operator[op.v] = around;
+            }
+            continue;
         }
         around = around == no_id ? 0 : around;
         auto module = find_module(lookup, table.chains[chain].levels.back().path, around);

@@ -44,6 +44,7 @@ struct hierarchy_table {
     std::vector<module_chain> chains;
     std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
     std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
+    std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
     std::vector<finding> problems;
 };
 
@@ -92,11 +93,16 @@ public:
         const auto next = static_cast<id>(keys_.size());
         const auto known = index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
         if (known != next) {
+            note_bare(v, known);
             return chain_[known];
         }
         keys_.push_back(key);
         module_chain chain;
+        name_items_.clear();
         const char* problem = found_ ? read_lists(chain) : read_namespace(chain);
+        bare_.push_back(problem == nullptr && found_ && dialect_ == hierarchy_dialect::dynamo &&
+                        name_items_.size() == 1);
+        note_bare(v, known);
         if (problem != nullptr) {
             table_.problems.push_back({"metadata.unreadable", v, problem});
         }
@@ -111,6 +117,12 @@ public:
     bool rewritten = false;
 
 private:
+    void note_bare(id v, id key) {
+        if (bare_[key]) {
+            table_.bare.push_back(v);
+        }
+    }
+
     // The level that torch.export puts on shape operations instead of a module.
     static constexpr std::string_view no_module = "_empty_nn_module_stack_from_metadata_hook";
 
@@ -241,7 +253,8 @@ private:
     bool found_ = false;
     flat_index index_;
     std::vector<std::pair<std::string_view, std::string_view>> keys_;
-    std::vector<id> chain_; // by key
+    std::vector<id> chain_;  // by key
+    std::vector<bool> bare_; // by key
     std::vector<std::string> name_items_;
     std::vector<std::string> class_items_;
     std::string operation_;
@@ -280,6 +293,7 @@ template <operator_view Ops>
             }
         }
         std::sort(table.rewritten.begin(), table.rewritten.end());
+        std::sort(table.bare.begin(), table.bare.end());
     }
     return table;
 }

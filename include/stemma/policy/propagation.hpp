@@ -56,6 +56,7 @@ struct both_sides {
         const auto up = common_producer_modules(problem);
         const auto independent = data_independent(problem);
         const auto steers = steering_only(problem);
+        const auto settled = settled_by_readers(problem, down, result);
         const auto& tree = problem.modules;
         const auto decide = [&](id v, id below, id above) -> attribution {
             if (below == no_id && above == no_id) {
@@ -65,7 +66,7 @@ struct both_sides {
                 return {above, no_id, 0.6F, provenance::producer, false};
             }
             if (above == no_id || independent[v]) {
-                return {below, no_id, 0.8F, provenance::consumer, false};
+                return {below, no_id, settled[v] ? 0.9F : 0.8F, provenance::consumer, false};
             }
             if (tree.are_related(below, above) || steers[v]) {
                 return {below, no_id, below == above ? 0.85F : 0.7F, provenance::consumer, false};

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints how right the evidence is on every fixture and every model of a dialect, without a trace,
+// and fails where a goal is missed. docs/evidence.md explains the goals and the groups.
+#include <stemma/algorithm/accuracy.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/oracle.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What is counted over the nodes of one model, or of a group of models.
+struct tally {
+    stemma::accuracy scoped;    // nodes that the exporter had a scope for
+    stemma::accuracy scopeless; // nodes whose module is known otherwise
+    std::size_t overruled = 0;  // constants whose scope the truth of their readers contradicts
+    std::size_t sure = 0;       // nodes of both kinds with confidence of 0.9 and more
+    std::size_t sure_right = 0;
+    std::size_t scoped_sure_right = 0;
+
+    tally& operator+=(const tally& other) {
+        scoped += other.scoped;
+        scopeless += other.scopeless;
+        overruled += other.overruled;
+        sure += other.sure;
+        sure_right += other.sure_right;
+        scoped_sure_right += other.scoped_sure_right;
+        return *this;
+    }
+};
+
+double percent(std::size_t part, std::size_t whole) {
+    return whole == 0 ? 100 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// The limits that a group has to keep, in percent.
+struct goal {
+    const char* group;
+    double min_exact;
+    double max_ancestor;
+    double max_contaminated;
+    double min_sure_right = 99; // of the nodes that are sure
+    double min_right_sure = 95; // of the right nodes with a scope
+};
+
+// Where names are gone, hardly anything may be sure; then it is right to say so.
+constexpr goal goals[] = {
+    {"named+capture", 100, 0, 0},    {"named", 95, 3, 0},
+    {"metadata", 99.5, 0.5, 0},      {"unnamed", 60, 40, 1, 99, 0},
+    {"baseline+capture", 100, 0, 0}, {"baseline", 95, 3, 0},
+};
+
+using truth_table = std::vector<std::optional<std::string>>;
+
+std::string common_ancestor(const std::string& a, const std::string& b) {
+    std::string common;
+    for (std::size_t end = 0; end < a.size(); ++end) {
+        end = std::min(a.find('.', end), a.size());
+        const auto path = a.substr(0, end);
+        if (b != path && !b.starts_with(path + ".")) {
+            break;
+        }
+        common = path;
+    }
+    return common;
+}
+
+/// Exporters leave constants that they merged or moved the scope of whoever came first. Returns:
+/// whether a node is such a constant (one of its readers lies beside its module) and it was found
+/// where its readers are, or was said to be in conflict and found where these and its scope meet.
+bool is_rightly_overruled(const stemma::wire_model& model, const truth_table& truth,
+                          stemma::id node, const std::vector<stemma::id>& readers,
+                          const std::string& found, const stemma::attribution& made) {
+    if (model.op_type(node) != "Constant") {
+        return false;
+    }
+    std::optional<std::string> of_readers;
+    bool beside = false;
+    for (auto reader : readers) {
+        if (const auto& other = truth[reader]) {
+            beside =
+                beside || stemma::relate(*other, *truth[node]) == stemma::relation::contaminated;
+            of_readers = of_readers ? common_ancestor(*of_readers, *other) : *other;
+        }
+    }
+    return beside &&
+           (found == *of_readers || (found == common_ancestor(*of_readers, *truth[node]) &&
+                                     made.conflict && made.confidence < 0.9F));
+}
+
+std::vector<std::vector<stemma::id>> find_readers(const stemma::wire_model& model) {
+    std::vector<std::vector<stemma::id>> readers(model.node_count());
+    for (stemma::id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            const auto producer = value == stemma::no_id ? stemma::no_id : model.producer(value);
+            if (producer != stemma::no_id) {
+                readers[producer].push_back(node);
+            }
+        }
+    }
+    return readers;
+}
+
+/// The truth of a model and of its variants, whose nodes may have other numbers in their names.
+class known_truth {
+public:
+    known_truth(const fs::path& file, const fs::path& model) : oracle_(read(file)) {
+        const stemma::mapped_file mapped(model.string());
+        const stemma::wire_model wire(mapped.bytes(), mapped.path());
+        for (stemma::id node = 0; node < wire.node_count(); ++node) {
+            const auto module = oracle_.module_of(wire.name(node));
+            const auto scope = scope_of(wire.name(node));
+            if (module && !scope.empty()) {
+                auto [known, added] = by_scope_.emplace(scope, module);
+                if (!added && known->second != module) {
+                    known->second = std::nullopt; // modules that print alike
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
+        if (auto module = oracle_.module_of(name)) {
+            return module;
+        }
+        const auto known = by_scope_.find(scope_of(name));
+        return known == by_scope_.end() ? std::nullopt : known->second;
+    }
+
+    [[nodiscard]] bool is_scoped(std::string_view name) const {
+        return oracle_.is_scoped(name) || (!oracle_.module_of(name) && module_of(name));
+    }
+
+private:
+    [[nodiscard]] static stemma::oracle_file read(const fs::path& path) {
+        const stemma::mapped_file file(path.string());
+        return {file.bytes(), file.path()};
+    }
+
+    [[nodiscard]] static std::string scope_of(std::string_view name) {
+        const auto slash = name.rfind('/');
+        return name.starts_with('/') && slash != 0 ? std::string(name.substr(0, slash)) : "";
+    }
+
+    stemma::oracle_file oracle_;
+    std::map<std::string, std::optional<std::string>> by_scope_;
+};
+
+tally measure(const fs::path& model, const std::vector<std::string>& captures,
+              const known_truth& truth) {
+    stemma::attribution_options options;
+    options.captures = captures;
+    stemma::attributed_model opened(model.string(), options);
+    const auto readers = find_readers(opened.model());
+    truth_table modules(opened.model().node_count());
+    for (stemma::id node = 0; node < modules.size(); ++node) {
+        modules[node] = truth.module_of(opened.model().name(node));
+    }
+    tally result;
+    for (stemma::id node = 0; node < modules.size(); ++node) {
+        const auto& module = modules[node];
+        if (!module) {
+            continue;
+        }
+        const auto& made = opened.tags().attributions[node];
+        const auto found = opened.modules().path(made.module);
+        if (is_rightly_overruled(opened.model(), modules, node, readers[node], found, made)) {
+            ++result.overruled;
+            continue;
+        }
+        const auto how = stemma::relate(found, *module);
+        const bool scoped = truth.is_scoped(opened.model().name(node));
+        (scoped ? result.scoped : result.scopeless).add(how);
+        if (made.confidence >= 0.9F) {
+            const std::size_t right = how == stemma::relation::exact ? 1 : 0;
+            ++result.sure;
+            result.sure_right += right;
+            result.scoped_sure_right += scoped ? right : 0;
+        }
+    }
+    return result;
+}
+
+class table {
+public:
+    void add(const std::string& group, const std::string& model, const tally& t) {
+        totals_[group] += t;
+        print(group, model, t);
+    }
+
+    [[nodiscard]] int check() const {
+        int missed = 0;
+        for (const auto& g : goals) {
+            const auto found = totals_.find(g.group);
+            if (found == totals_.end()) {
+                std::printf("%s: no model\n", g.group);
+                ++missed;
+                continue;
+            }
+            const auto& t = found->second;
+            print(g.group, "all", t);
+            const auto total = t.scoped.total();
+            const auto limit = [&](const char* what, double value, double bound, bool at_least) {
+                if (at_least ? value < bound : value > bound) {
+                    std::printf("missed: %s: %s %.2f %%, the goal is %s %.2f %%\n", g.group, what,
+                                value, at_least ? "at least" : "at most", bound);
+                    ++missed;
+                }
+            };
+            limit("exact", percent(t.scoped.exact, total), g.min_exact, true);
+            limit("ancestor", percent(t.scoped.ancestor, total), g.max_ancestor, false);
+            limit("contaminated",
+                  percent(t.scoped.contaminated + t.scopeless.contaminated,
+                          total + t.scopeless.total()),
+                  g.max_contaminated, false);
+            limit("right of the sure", percent(t.sure_right, t.sure), g.min_sure_right, true);
+            limit("sure of the right", percent(t.scoped_sure_right, t.scoped.exact),
+                  g.min_right_sure, true);
+        }
+        return missed;
+    }
+
+    static void print_head() {
+        std::puts("# group            model                        nodes with a scope         "
+                  "without                over- confidence >= 0.9\n"
+                  "#                                            exact ances desce conta  "
+                  "exact ances desce conta ruled   nodes right");
+    }
+
+private:
+    static void print(const std::string& group, const std::string& model, const tally& t) {
+        std::printf("%-16s %-26s %5zu %5zu %5zu %5zu  %5zu %5zu %5zu %5zu %5zu   %5zu %5zu\n",
+                    group.c_str(), model.c_str(), t.scoped.exact, t.scoped.ancestor,
+                    t.scoped.descendant, t.scoped.contaminated, t.scopeless.exact,
+                    t.scopeless.ancestor, t.scopeless.descendant, t.scopeless.contaminated,
+                    t.overruled, t.sure, t.sure_right);
+    }
+
+    std::map<std::string, tally> totals_;
+};
+
+std::vector<fs::path> sorted_entries(const fs::path& folder) {
+    std::vector<fs::path> entries;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        entries.push_back(entry.path());
+    }
+    std::sort(entries.begin(), entries.end());
+    return entries;
+}
+
+void measure_fixtures(const fs::path& fixtures, table& rows) {
+    for (const auto& folder : sorted_entries(fixtures)) {
+        if (!fs::exists(folder / "truth.json")) {
+            continue;
+        }
+        const auto whole = folder / "model.onnx";
+        const known_truth truth(folder / "truth.json",
+                                fs::exists(whole) ? whole : folder / "model.structure.onnx");
+        for (const auto& model : sorted_entries(folder)) {
+            const auto stem = model.stem().string();
+            // Bodies of functions have names of their own.
+            if (model.extension() != ".onnx" || stem.find("functions") != stem.npos ||
+                stem == "anonymous") {
+                continue;
+            }
+            const bool named = stem.starts_with("model");
+            const auto label = folder.filename().string() + (named ? stem.substr(5) : "");
+            if (named) {
+                rows.add("named+capture", label,
+                         measure(model, {(folder / "modules.json").string()}, truth));
+            }
+            rows.add(named ? "named" : "unnamed", label, measure(model, {}, truth));
+        }
+    }
+}
+
+/// Models beside their truth: `x.onnx`, `x.truth.json`, and perhaps `x.capture.json`.
+void measure_folder(const fs::path& folder, const std::string& named, table& rows) {
+    for (const auto& model : sorted_entries(folder)) {
+        if (model.extension() != ".onnx") {
+            continue;
+        }
+        const auto file = model.stem();
+        const bool unnamed = file.extension() == ".unnamed";
+        const auto stem = unnamed ? file.stem().string() : file.string();
+        const known_truth truth(folder / (stem + ".truth.json"), model);
+        const auto capture = folder / (stem + ".capture.json");
+        const auto group = unnamed ? named + "-unnamed" : named;
+        if (fs::exists(capture)) {
+            rows.add(group + "+capture", stem, measure(model, {capture.string()}, truth));
+        }
+        rows.add(group, stem, measure(model, {}, truth));
+    }
+}
+
+} // namespace
+
+int main() {
+    table rows;
+    table::print_head();
+    measure_fixtures(STEMMA_TEST_DATA "/fixtures", rows);
+    measure_folder(STEMMA_TEST_DATA "/dialects", "metadata", rows);
+    measure_folder(STEMMA_TEST_DATA "/baselines", "baseline", rows);
+    return rows.check() == 0 ? 0 : 1;
+}
