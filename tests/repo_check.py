@@ -39,7 +39,7 @@ UNMIRRORED = {
     "tests/onnx/proto/scan_differential.cpp": "the scan of wire_model against protobuf's parser",
 }
 # Folders of tests that mirror no header.
-OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/fuzz/", "tests/package/",
+OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/fuzz/",
                "tests/runtime/")
 # Headers of more lines than MAX_LINES.
 MAX_LINES = 400
@@ -410,6 +410,15 @@ def check_commands():
                     complain(name, 1, f"command '{command}' is not complete", remedy)
 
 
+def check_version():
+    numbers = re.findall(r"STEMMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
+                         TEXT.get("include/stemma/version.hpp", ""))
+    name = "packaging/vcpkg/vcpkg.json"
+    if name in FILES and f'"version": "{".".join(numbers)}"' not in document(name):
+        complain(name, 1, "has another version than include/stemma/version.hpp",
+                 f"write {'.'.join(numbers)}")
+
+
 def check_exceptions():
     for title, table in [("UNTESTED", UNTESTED), ("UNMIRRORED", UNMIRRORED), ("LONG", LONG),
                          ("CONDITIONAL_INCLUDES", CONDITIONAL_INCLUDES),
@@ -442,6 +451,7 @@ def main():
     check_policies()
     check_commands()
     check_links()
+    check_version()
     check_exceptions()
     print_sizes()
     for text in complaints:

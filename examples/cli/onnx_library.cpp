@@ -32,7 +32,7 @@ const plugin& load_plugin() {
         std::error_code ignored;
         const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
         void* library = nullptr;
-        for (const auto& folder : {program, program / ".." / "lib" / "stemma"}) {
+        for (const auto& folder : {program, program / ".." / "lib" / "stemma" / "plugins"}) {
             const auto path = folder / "stemma_onnx_plugin.so";
             library = library != nullptr ? library : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         }

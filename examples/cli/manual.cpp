@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manual page and what shells complete, written from the declarations that `--help` prints.
+#include "common.hpp"
+
+#include <stemma/version.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+using options_of_command = std::vector<const CLI::Option*>;
+
+struct status_text {
+    exit_status status;
+    const char* meaning;
+};
+
+constexpr status_text statuses[] = {
+    {done, "Done."},
+    {found_something, "A check found something, or what was asked for is not there."},
+    {bad_usage, "The command line, or a query, cannot be understood."},
+    {bad_input, "An input is missing, truncated or malformed."},
+    {cannot_write, "The output could not be written."},
+};
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+    return text;
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    auto commands =
+        app.get_subcommands([](const CLI::App* command) { return !command->get_name().empty(); });
+    std::sort(commands.begin(), commands.end(),
+              [](auto* a, auto* b) { return a->get_name() < b->get_name(); });
+    return commands;
+}
+
+options_of_command options_of(const CLI::App& command, bool positional) {
+    return command.get_options(
+        [&](const CLI::Option* option) { return option->get_positional() == positional; });
+}
+
+/// Returns: `-o` and `--output`.
+std::vector<std::string> names_of(const CLI::Option& option) {
+    std::vector<std::string> names;
+    for (const auto& name : option.get_snames()) {
+        names.push_back("-" + name);
+    }
+    for (const auto& name : option.get_lnames()) {
+        names.push_back("--" + name);
+    }
+    return names;
+}
+
+bool takes_value(const CLI::Option& option) {
+    return option.get_items_expected_max() > 0;
+}
+
+/// Returns: what stands for the value, without what is checked about it.
+std::string value_of(const CLI::Option& option) {
+    const auto type = option.get_type_name();
+    return type.substr(0, type.find(':'));
+}
+
+/// Returns: the values that a check of membership allows; empty when there is none.
+std::vector<std::string> choices_of(const CLI::Option& option) {
+    const auto type = option.get_type_name();
+    const auto open = type.find(":{");
+    const auto close = type.find('}', open == type.npos ? 0 : open);
+    return open == type.npos || close == type.npos
+               ? std::vector<std::string>{}
+               : stemma::split_list(std::string_view(type).substr(open + 2, close - open - 2));
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view between = " ") {
+    std::string text;
+    for (const auto& word : words) {
+        text.append(text.empty() ? "" : between).append(word);
+    }
+    return text;
+}
+
+// The manual page.
+
+std::string roff(std::string text) {
+    text = replaced(replaced(std::move(text), "\\", "\\e"), "-", "\\-");
+    text = replaced(replaced(std::move(text), "\n.", "\n\\&."), "\n'", "\n\\&'");
+    return text.empty() || (text[0] != '.' && text[0] != '\'') ? text : "\\&" + text;
+}
+
+void print_option(const CLI::Option& option) {
+    auto names = names_of(option);
+    for (auto& name : names) {
+        name = "\\fB" + roff(name) + "\\fR";
+    }
+    auto head = option.get_positional() ? "\\fI" + roff(option.get_name(true)) + "\\fR"
+                                        : joined(names, ", ");
+    if (!option.get_positional() && takes_value(option)) {
+        head += " \\fI" + roff(value_of(option)) + "\\fR";
+    }
+    auto text = option.get_description();
+    if (!option.get_default_str().empty()) {
+        text += "; default: " + option.get_default_str();
+    }
+    fmt::print(".TP\n{}\n{}\n", head, roff(text));
+}
+
+/// Returns: what tells an option of one command from one of another.
+std::string identity(const CLI::Option& option) {
+    return joined(names_of(option)) + option.get_type_name() + option.get_description();
+}
+
+void print_text(const std::string& text) {
+    fmt::print("{}\n", replaced(roff(text), "\n\n", "\n.PP\n"));
+}
+
+/// Returns: a footer as roff, where indented lines are commands that are shown as they are.
+std::string footer_text(const std::string& footer) {
+    std::string text;
+    bool shown = false;
+    for (std::size_t begin = 0; begin < footer.size();) {
+        const auto end = std::min(footer.find('\n', begin), footer.size());
+        const auto line = footer.substr(begin, end - begin);
+        begin = end + 1;
+        if (const bool indented = line.starts_with("  "); indented != shown && !line.empty()) {
+            text += indented ? ".PP\n.nf\n.RS 4\n" : ".RE\n.fi\n";
+            shown = indented;
+        }
+        text += line.empty() ? std::string(shown ? "" : ".PP\n")
+                             : roff(shown ? line.substr(2) : line) + "\n";
+    }
+    return text + (shown ? ".RE\n.fi\n" : "");
+}
+
+void print_page(const CLI::App& app) {
+    const auto commands = commands_of(app);
+    std::map<std::string, std::size_t> uses;
+    for (const auto* command : commands) {
+        for (const auto* option : options_of(*command, false)) {
+            ++uses[identity(*option)];
+        }
+    }
+    const auto is_common = [&](const CLI::Option& option) {
+        return uses[identity(option)] * 2 > commands.size();
+    };
+    fmt::print(".\\\" Written by 'stemma manual page'.\n"
+               ".TH STEMMA 1 \"\" \"stemma {}.{}.{}\" \"User Commands\"\n",
+               STEMMA_VERSION_MAJOR, STEMMA_VERSION_MINOR, STEMMA_VERSION_PATCH);
+    fmt::print(".SH NAME\nstemma \\- module hierarchy of ONNX graphs\n"
+               ".SH SYNOPSIS\n.B stemma\n.I COMMAND\n.RI [ OPTION .\\|.\\|.]\n.SH DESCRIPTION\n");
+    print_text(app.get_description());
+    fmt::print(".SH OPTIONS\nOf the program, and of most commands:\n");
+    for (const auto* option : options_of(app, false)) {
+        print_option(*option);
+    }
+    std::map<std::string, bool> printed;
+    for (const auto* command : commands) {
+        for (const auto* option : options_of(*command, false)) {
+            const bool is_new = !std::exchange(printed[identity(*option)], true);
+            if (is_new && is_common(*option) && option != command->get_help_ptr()) {
+                print_option(*option);
+            }
+        }
+    }
+    fmt::print(".SH COMMANDS\n");
+    for (const auto* command : commands) {
+        std::string positionals;
+        for (const auto* option : options_of(*command, true)) {
+            positionals += " " + roff(option->get_name(true));
+        }
+        fmt::print(".SS stemma {}{}\n", roff(command->get_name()), positionals);
+        print_text(command->get_description());
+        for (const bool positional : {true, false}) {
+            for (const auto* option : options_of(*command, positional)) {
+                if (positional || !is_common(*option)) {
+                    print_option(*option);
+                }
+            }
+        }
+        fmt::print("{}", footer_text("\n" + command->get_footer()));
+    }
+    fmt::print(".SH EXIT STATUS\n");
+    for (const auto& [status, meaning] : statuses) {
+        fmt::print(".TP\n{}\n{}\n", static_cast<int>(status), meaning);
+    }
+    fmt::print(".SH EXAMPLES\n{}", footer_text(app.get_footer()));
+}
+
+// What shells complete: commands, options, and values where only some are allowed; files elsewhere.
+
+std::string all_names(const CLI::App& command) {
+    std::string text;
+    for (const auto* option : options_of(command, false)) {
+        text += (text.empty() ? "" : " ") + joined(names_of(*option));
+    }
+    return text;
+}
+
+void print_bash(const CLI::App& app) {
+    std::string names;
+    std::string options;
+    std::string values;
+    for (const auto* command : commands_of(app)) {
+        const auto& name = command->get_name();
+        names += name + " ";
+        options += fmt::format("    {}) words='{}' ;;\n", name, all_names(*command));
+        for (const auto* option : options_of(*command, false)) {
+            if (takes_value(*option)) {
+                auto cases = names_of(*option);
+                for (auto& each : cases) {
+                    each.insert(0, name + ":");
+                }
+                values += fmt::format("    {}) words='{}' value=1 ;;\n", joined(cases, " | "),
+                                      joined(choices_of(*option)));
+            }
+        }
+        for (const auto* option : options_of(*command, true)) {
+            if (const auto choices = choices_of(*option); !choices.empty()) {
+                options += fmt::format("    # {}\n", option->get_name(true));
+                values += fmt::format("    {}:{}) words='{} {}' value=1 ;;\n", name, name,
+                                      joined(choices), all_names(*command));
+            }
+        }
+    }
+    fmt::print("# Completion of stemma for bash; written by 'stemma manual bash'.\n"
+               "_stemma() {{\n"
+               "    local current=${{COMP_WORDS[COMP_CWORD]}} words= value=\n"
+               "    COMPREPLY=()\n"
+               "    if ((COMP_CWORD == 1)); then\n"
+               "        COMPREPLY=($(compgen -W '{}{}' -- \"$current\"))\n"
+               "        return\n"
+               "    fi\n"
+               "    case ${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD-1]}} in\n{}    esac\n"
+               "    if [[ -z $value && $current == -* ]]; then\n"
+               "    case ${{COMP_WORDS[1]}} in\n{}    esac\n"
+               "    fi\n"
+               "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+               "}}\n"
+               "complete -o bashdefault -o default -F _stemma stemma\n",
+               names, all_names(app), values, options);
+}
+
+/// Returns: a text in single quotes, as sh and zsh read them.
+std::string in_quotes(const std::string& text) {
+    return "'" + replaced(text, "'", "'\\''") + "'";
+}
+
+void print_zsh(const CLI::App& app) {
+    fmt::print("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
+               "_stemma() {{\n    local -a commands=(\n");
+    for (const auto* command : commands_of(app)) {
+        fmt::print("        {}\n",
+                   in_quotes(command->get_name() + ":" + command->get_description()));
+    }
+    fmt::print("    )\n    if ((CURRENT == 2)); then\n"
+               "        _describe command commands\n        return\n    fi\n"
+               "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
+               "    case $command in\n");
+    const auto in_brackets = [](std::string text) {
+        for (const auto* special : {"\\", "[", "]", ":"}) {
+            text = replaced(std::move(text), special, std::string("\\") + special);
+        }
+        return text;
+    };
+    const auto values = [&](const CLI::Option& option) {
+        const auto choices = choices_of(option);
+        return choices.empty() ? std::string("_files") : "(" + joined(choices) + ")";
+    };
+    for (const auto* command : commands_of(app)) {
+        fmt::print("    {})\n        _arguments -s", command->get_name());
+        for (const auto* option : options_of(*command, false)) {
+            for (const auto& name : names_of(*option)) {
+                auto text = "*" + name + "[" + in_brackets(option->get_description()) + "]";
+                if (takes_value(*option)) {
+                    text += ":" + in_brackets(value_of(*option)) + ":" + values(*option);
+                }
+                fmt::print(" \\\n            {}", in_quotes(text));
+            }
+        }
+        for (const auto* option : options_of(*command, true)) {
+            const bool several = option->get_items_expected_max() > 1;
+            fmt::print(
+                " \\\n            {}",
+                in_quotes((several ? "*:" : ":") + option->get_name(true) + ":" + values(*option)));
+        }
+        fmt::print("\n        ;;\n");
+    }
+    fmt::print("    esac\n}}\n_stemma \"$@\"\n");
+}
+
+void print_fish(const CLI::App& app) {
+    const auto text = [](const std::string& words) {
+        return "'" + replaced(replaced(words, "\\", "\\\\"), "'", "\\'") + "'";
+    };
+    const auto print = [&](const std::string& condition, const CLI::Option& option) {
+        std::string line = "complete -c stemma -n " + text(condition);
+        for (const auto& name : option.get_snames()) {
+            line += " -s " + name;
+        }
+        for (const auto& name : option.get_lnames()) {
+            line += " -l " + name;
+        }
+        if (takes_value(option)) {
+            const auto choices = choices_of(option);
+            line += choices.empty() ? " -r" : " -x -a " + text(joined(choices));
+        }
+        fmt::print("{} -d {}\n", line, text(option.get_description()));
+    };
+    fmt::print("# Completion of stemma for fish; written by 'stemma manual fish'.\n");
+    for (const auto* option : options_of(app, false)) {
+        print("__fish_use_subcommand", *option);
+    }
+    for (const auto* command : commands_of(app)) {
+        fmt::print("complete -c stemma -n __fish_use_subcommand -f -a {} -d {}\n",
+                   command->get_name(), text(command->get_description()));
+        const auto condition = "__fish_seen_subcommand_from " + command->get_name();
+        for (const auto* option : options_of(*command, false)) {
+            print(condition, *option);
+        }
+        for (const auto* option : options_of(*command, true)) {
+            if (const auto choices = choices_of(*option); !choices.empty()) {
+                fmt::print("complete -c stemma -n {} -f -a {}\n", text(condition),
+                           text(joined(choices)));
+            }
+        }
+    }
+}
+
+int manual(const CLI::App& app, const std::string& what) {
+    if (what == "page") {
+        print_page(app);
+    } else if (what == "bash") {
+        print_bash(app);
+    } else if (what == "zsh") {
+        print_zsh(app);
+    } else {
+        print_fish(app);
+    }
+    return done;
+}
+
+} // namespace
+
+void add_manual(CLI::App& app, action& chosen) {
+    auto what = std::make_shared<std::string>();
+    auto& command =
+        *app.add_subcommand("manual", "print the manual page, or what a shell completes");
+    command.add_option("WHAT", *what, "the page for man, or a script for a shell")
+        ->check(CLI::IsMember({"page", "bash", "zsh", "fish"}))
+        ->required();
+    command.footer("Examples:\n  stemma manual page | man -l -\n"
+                   "  stemma manual bash > ~/.local/share/bash-completion/completions/stemma\n"
+                   "  stemma manual fish > ~/.config/fish/completions/stemma.fish");
+    command.callback(
+        [&app, &chosen, what] { chosen = [&app, what] { return manual(app, *what); }; });
+}
+
+} // namespace cli

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The manual page names what `--help` names, and a shell completes it.
+
+usage: manual_test.py PROGRAM page|bash|zsh|fish
+
+Status 77 when there is no such shell.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+
+
+def printed_by(*words, **options):
+    return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True,
+                          timeout=60, **options).stdout
+
+
+def commands():
+    text = printed_by(PROGRAM, "--help")
+    part = text[text.index("Subcommands:"):text.index("Try it:")]
+    return re.findall(r"^  ([a-z][\w-]*) ", part, re.M)
+
+
+def options_of(command):
+    """Names of options as --help prints them, and the values of those that allow only some."""
+    names, choices = set(), {}
+    for line in printed_by(PROGRAM, command, "--help").splitlines():
+        if re.match(r"  -", line):
+            found = re.match(r"  (-\S+)", line)[1].split(",")
+            names.update(found)
+            for values in re.findall(r":\{([^}]*)\}", line):
+                choices[found[-1]] = set(values.split(","))
+    return names, choices
+
+
+def check(name, holds, what):
+    if not holds:
+        sys.exit(f"{name}: {what}")
+
+
+def check_page():
+    text = printed_by(PROGRAM, "manual", "page").replace("\\-", "-")
+    check("page", text.startswith(".\\\"") and ".TH STEMMA 1" in text, "has no title")
+    for command in commands():
+        check("page", f".SS stemma {command} " in text, f"lacks the command {command}")
+        for option in options_of(command)[0]:
+            check("page", re.search(rf"\\fB{option}\\fR", text), f"lacks {option} of {command}")
+    sections = re.findall(r"^\.SH (.+)", text, re.M)
+    check("page", sections == ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS", "EXIT STATUS",
+                               "EXAMPLES"], f"has the sections {sections}")
+
+
+def bash(script, line):
+    """What bash offers for the last word of a line."""
+    words = " ".join(f"'{word}'" for word in line)
+    return printed_by("bash", "-c", f"source {script}; COMP_WORDS=({words}); "
+                      f"COMP_CWORD={len(line) - 1}; _stemma; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+
+
+def fish(script, line):
+    quoted = " ".join(line).replace("'", "\\'")
+    home = {"HOME": str(script.parent), "PATH": "/usr/bin:/bin"}
+    text = printed_by("fish", "-c", f"source {script}; complete -C '{quoted}'", env=home)
+    return "\n".join(each.split("\t")[0] for each in text.splitlines())
+
+
+def check_completion(script, complete, long_only):
+    offered = set(complete(script, ["stemma", ""]).split())
+    check("commands", set(commands()) <= offered, f"offers {offered}")
+    for command in commands():
+        names, choices = options_of(command)
+        offered = set(complete(script, ["stemma", command, "--" if long_only else "-"]).split())
+        wanted = {name for name in names if name.startswith("--") or not long_only}
+        check(command, offered == wanted, f"offers {offered}, not {wanted}")
+        for option, values in choices.items():
+            offered = set(complete(script, ["stemma", command, option, ""]).split())
+            check(command, offered == values, f"offers {offered} for {option}")
+
+
+def check_zsh(script):
+    """What zsh offers is drawn on a terminal; here only that it reads the script, and its words."""
+    printed_by("zsh", "-n", script)
+    text = script.read_text()
+    for command in commands():
+        part = text[text.index(f"    {command})\n"):].split(";;")[0]
+        offered = set(re.findall(r"'\*(-[^\[]+)\[", part))
+        check(command, offered == options_of(command)[0], f"offers {offered}")
+
+
+def main():
+    what = sys.argv[2]
+    if what == "page":
+        return check_page()
+    if shutil.which(what) is None:
+        print(f"{what} is not installed")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix="stemma-test-") as folder:
+        script = pathlib.Path(folder) / "stemma"
+        script.write_text(printed_by(PROGRAM, "manual", what))
+        if what == "bash":
+            check_completion(script, bash, long_only=False)
+        elif what == "fish":
+            check_completion(script, fish, long_only=True)
+        else:
+            check_zsh(script)
+
+
+if __name__ == "__main__":
+    main()
