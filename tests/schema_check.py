@@ -198,7 +198,8 @@ def check_captures():
                                                       "in_ids": ["a"], "out_ids": ["b"],
                                                       "input_shapes": [[1]]}]},
                       "export": {"nodes": [{"graph": "", "index": 0, "op_type": "Relu",
-                                            "scope": "app.Net::"}]}}, "a capture of operations")
+                                            "scope": "app.Net::"}]},
+                      "missing": {"fx.shapes": "it cannot be run"}}, "a capture of operations")
     for what, broken in [("a module without name", {"modules": [{"class_name": "Net"}]}),
                          ("no modules", {"modules": []}),
                          ("a name that is no text", {"modules": [{"name": 1}]}),

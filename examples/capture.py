@@ -1,0 +1,904 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures what PyTorch knows of a model, as `stemma.capture/1`: modules, one run, an FX graph, and
+what the exporter knew when it wrote the ONNX file.
+
+    from capture import capture
+    capture(model, (image,), path="model.capture.json", export="model.onnx")
+
+or, where FUNCTION() returns (model, args) or (model, args, kwargs),
+
+    python3 capture.py FILE.py:FUNCTION -o model.capture.json --export model.onnx
+
+and then `stemma tag model.onnx -m model.capture.json`. Needs nothing but torch, 1.13 or later. What
+the installed torch lacks is left out, and the capture says why under `missing`.
+"""
+import argparse
+import contextlib
+import importlib
+import inspect
+import itertools
+import json
+import mmap
+import os
+import re
+import sys
+import tempfile
+import weakref
+
+import torch
+
+MOST_TENSORS = 1024  # of one event; what comes behind is left out
+MOST_WAITING = 256  # events that wait for the end of the call they belong to
+
+
+def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", torchscript=False,
+            export=None, export_options=None, training=False):
+    """Captures `model(*args, **kwargs)` and returns a `captured`.
+
+    path         the file to write; without one the capture is kept in memory
+    trace        whether to run the model and write what ran
+    fx           "symbolic_trace", "torch.export", None, or "auto": the first of them that works
+    torchscript  whether to trace the model to TorchScript as well, and write its operators
+    export       an ONNX file to write with torch.onnx.export, and to record the scopes of
+    export_options  what else torch.onnx.export is to be given
+    training     whether to run and export in training mode
+
+    The model is left as it was, also when it raises; then no file is written.
+    """
+    args = args if isinstance(args, (tuple, list)) else (args,)
+    kwargs = dict(kwargs or {})
+    options = dict(export_options or {})
+    if training:
+        options.setdefault("training", torch.onnx.TrainingMode.TRAINING)
+    missing = {}
+    with json_file(path) as out, left_as_it_was(model, training):
+        out.member("schema", "stemma.capture/1")
+        out.member("torch", torch.__version__)
+        out.member("root_class", class_name(model)[0])
+        calls = None
+        if trace:
+            run = module_trace(model, args, kwargs, out, missing)
+            with out.nested("trace"):
+                with out.list("events"):
+                    run.run()
+                out.member("unhooked", run.unhooked)
+            calls = run.calls
+        out.member("modules", describe_modules(model, calls))
+        out.member("shared_parameters", shared_parameters(model))
+        if fx is not None:
+            write_fx(model, args, kwargs, fx, out, missing)
+        if torchscript:
+            write_torchscript(model, args, kwargs, out, missing)
+        if export is not None:
+            scopes = export_with_scopes(model, args, kwargs, export, options, missing)
+            if scopes is not None:
+                with out.nested("export"), out.list("nodes"):
+                    for node in exported_nodes(export, scopes):
+                        out.add(node)
+        out.member("missing", missing)
+    return captured(path, out.text, missing)
+
+
+class captured:
+    """What `capture` made: the `path` of the file, and `missing`, {part: why it is left out}."""
+
+    def __init__(self, path, text, missing):
+        self.path, self.text, self.missing = path, text, missing
+
+    def document(self):
+        """The whole capture as one dict, which may be large."""
+        if self.path is None:
+            return json.loads(self.text)
+        with open(self.path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+# Modules ------------------------------------------------------------------------------------------
+
+def is_scripted(module):
+    return isinstance(module, torch.jit.ScriptModule)
+
+
+def class_name(module):
+    """(class, class with its package)"""
+    if is_scripted(module):
+        with contextlib.suppress(Exception):  # what stands there depends on how it was made
+            full = re.sub(r"\b___torch_mangle_\d+\.", "", module._c._type().qualified_name())
+            full = full[len("__torch__."):] if full.startswith("__torch__.") else full
+            return full.rpartition(".")[2], full
+    kind = type(module)
+    return kind.__name__, f"{kind.__module__}.{kind.__qualname__}"
+
+
+def module_paths(model):
+    """{module: its first path}, in the order of named_modules."""
+    return {module: name for name, module in model.named_modules()}
+
+
+def join(path, name):
+    return f"{path}.{name}" if path else name
+
+
+def module_aliases(model, paths):
+    """{module: further paths of it}."""
+    aliases = {module: [] for module in paths}
+    for module, path in paths.items():
+        for name, child in children(module):
+            alias = join(path, name)
+            first = paths.get(child)
+            if first is None or first == alias:
+                continue
+            inside = first + "."
+            for below, below_path in paths.items():
+                if below is child or below_path.startswith(inside):
+                    aliases[below].append(alias + below_path[len(first):])
+    return aliases
+
+
+def children(module):
+    """(name, child) of all children, also of those that stand there under two names."""
+    return [(name, child) for name, child in module._modules.items() if child is not None]
+
+
+def tensors_of(module):
+    """(name, tensor, whether it is a parameter) of those that are the module's own."""
+    for kind, is_parameter in ((module._parameters, True), (module._buffers, False)):
+        for name, tensor in kind.items():
+            if tensor is not None:
+                yield name, tensor, is_parameter
+
+
+def shape_of(tensor):
+    """The shape, None where it is not known yet."""
+    try:
+        return [int(extent) for extent in tensor.shape]
+    except (RuntimeError, TypeError):
+        return None
+
+
+def describe_tensor(name, tensor):
+    made = {"name": name, "dtype": str(tensor.dtype).replace("torch.", ""),
+            "trainable": bool(tensor.requires_grad)}
+    if shape_of(tensor) is not None:
+        made["shape"] = shape_of(tensor)
+    return made
+
+
+def describe_modules(model, calls):
+    """Yields the modules, parents before children. `calls`: of those that were watched, or None."""
+    paths = module_paths(model)
+    aliases = module_aliases(model, paths)
+    for module, path in paths.items():
+        own = list(tensors_of(module))
+        numbers = [(p.numel(), p.requires_grad) for p in module.parameters() if shape_of(p) is not None]
+        name, qualified = class_name(module)
+        yield {
+            "name": path, "class_name": name, "qualified_class": qualified,
+            "parent": path.rpartition(".")[0] if path else None,
+            "aliases": aliases[module],
+            "is_leaf": not module._modules,
+            "hierarchy_level": path.count(".") + 1 if path else 0,
+            "calls": calls.get(path) if calls is not None else None,
+            "own_parameters": [describe_tensor(n, t) for n, t, is_parameter in own if is_parameter],
+            "own_buffers": [describe_tensor(n, t) for n, t, is_parameter in own if not is_parameter],
+            "total_parameters": sum(count for count, _ in numbers),
+            "trainable_parameters": sum(count for count, trainable in numbers if trainable),
+            "children": [{"attr": n, "name": join(path, n), "class_name": class_name(c)[0]}
+                         for n, c in children(module)],
+        }
+
+
+def shared_parameters(model):
+    """The groups of parameter paths that are one tensor."""
+    paths = module_paths(model)
+    groups = {}  # {id: (tensor, paths)}
+    for module, others in module_aliases(model, paths).items():
+        for name, tensor, is_parameter in tensors_of(module):
+            if is_parameter:
+                groups.setdefault(id(tensor), (tensor, []))[1].extend(
+                    join(path, name) for path in [paths[module], *others])
+    return [group for _, group in groups.values() if len(group) > 1]
+
+
+def tensor_names(model):
+    """(tensor, its first path) of all parameters and buffers."""
+    for module, path in module_paths(model).items():
+        for name, tensor, _ in tensors_of(module):
+            yield tensor, join(path, name)
+
+
+@contextlib.contextmanager
+def left_as_it_was(model, training):
+    """Sets the mode of all modules; restores modes, random numbers and, after training, buffers."""
+    modes = [(module, module.training) for module in model.modules()]
+    buffers = [(b, b.detach().clone()) for b in model.buffers() if training]
+    random = torch.get_rng_state()
+    try:
+        model.train(training)
+        yield
+    finally:
+        torch.set_rng_state(random)
+        for module, mode in modes:
+            module.training = mode
+        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
+
+
+# Trace --------------------------------------------------------------------------------------------
+
+def tensors_in(value, depth=0):
+    """Yields the tensors in nested containers."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif depth < 8 and isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors_in(item, depth + 1)
+    elif depth < 8 and isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item, depth + 1)
+
+
+class tensor_ids:
+    """Names for tensors, as long as they live: p:<parameter or buffer>, i<k> input, t<k> other."""
+
+    def __init__(self, model, inputs):
+        self.kept = list(tensor_names(model))
+        self.names = {}
+        for tensor, name in self.kept:
+            self.names.setdefault(id(tensor), "p:" + name)
+        self.watched = {}
+        self.count = itertools.count()
+        for number, tensor in enumerate(tensors_in(inputs)):
+            self.names.setdefault(id(tensor), f"i{number}")
+
+    def __getitem__(self, tensor):
+        key = id(tensor)
+        if key not in self.names:
+            self.names[key] = f"t{next(self.count)}"
+            self.watched[key] = weakref.ref(tensor, lambda _: self.forget(key))
+        return self.names[key]
+
+    def forget(self, key):
+        self.names.pop(key, None)
+        self.watched.pop(key, None)
+
+    def describe(self, value, what):
+        """The members of an event that say which tensors it has."""
+        found = list(itertools.islice(tensors_in(value), MOST_TENSORS))
+        shapes = {"in": "input_shapes", "out": "output_shapes"}[what]
+        return {what + "_ids": [self[t] for t in found], shapes: [shape_of(t) for t in found]}
+
+
+class module_trace:
+    """Runs a model and writes the events of the run."""
+
+    def __init__(self, model, args, kwargs, out, missing):
+        self.model, self.args, self.kwargs, self.out, self.missing = model, args, kwargs, out, missing
+        self.paths = module_paths(model)
+        self.ids = tensor_ids(model, (args, kwargs))
+        self.scripted = {path for module, path in self.paths.items() if is_scripted(module)}
+        self.unhooked = []
+        self.calls = {}
+        self.open = []  # (path, frame that runs it)
+        self.running = None  # the call that runs
+        self.waiting = []  # it and what ran below it, until its results are known
+        self.noting = False  # whether what is called now is no event, or is one already
+        self.seq = itertools.count()
+
+    def run(self):
+        with contextlib.ExitStack() as restore:
+            for module, path in self.paths.items():
+                self.hook(module, path, restore)
+            restore.enter_context(torch.no_grad())
+            for mode in (self.function_mode(), self.dispatch_mode()):
+                if mode is not None:
+                    restore.enter_context(mode)
+            self.model(*self.args, **self.kwargs)
+        self.close(0)
+
+    def hook(self, module, path, restore):
+        above = {"", *itertools.accumulate(path.split("."), join)} - {path}
+        if above & self.scripted:
+            self.unhooked.append([path, "it runs inside of a scripted module"])
+            return
+
+        def enter(_, inputs):
+            self.enter(path, inputs, sys._getframe(1))
+
+        def leave(_, inputs, output):
+            self.leave(path, output)
+
+        try:
+            before = module.register_forward_pre_hook(enter)
+            restore.callback(before.remove)
+            after = module.register_forward_hook(leave)
+            restore.callback(after.remove)
+            self.calls[path] = 0
+            # As in an export, what other hooks do is done by the caller.
+            module._forward_hooks.move_to_end(after.id, last=False)
+        except (RuntimeError, AttributeError) as problem:
+            self.unhooked.append([path, str(problem)])
+
+    def event(self, kind, **members):
+        made = {"seq": next(self.seq), "kind": kind, **members}
+        self.waiting.append(made)
+        if self.running is None or len(self.waiting) > MOST_WAITING:
+            self.flush()
+        return made
+
+    def flush(self):
+        for made in self.waiting:
+            self.out.add(made)
+        self.waiting = []
+
+    def describe(self, value, what):
+        before, self.noting = self.noting, True
+        try:
+            return self.ids.describe(value, what)
+        finally:
+            self.noting = before
+
+    def stack(self):
+        """The paths of the open modules. One that raised is not open, though no hook said so."""
+        frame = sys._getframe(1)
+        for depth in range(len(self.open), 0, -1):
+            running = frame
+            while running is not None and running is not self.open[depth - 1][1]:
+                running = running.f_back
+            if running is not None:
+                self.close(depth)
+                break
+        else:
+            self.close(0)
+        return [path for path, _ in self.open]
+
+    def close(self, depth):
+        while len(self.open) > depth:
+            path, _ = self.open.pop()
+            self.event("exit", module=path, stack=[p for p, _ in self.open])
+
+    def enter(self, path, inputs, frame):
+        stack = self.stack()
+        call = self.calls[path]
+        self.calls[path] += 1
+        self.event("enter", module=path, call=call, stack=stack, **self.describe(inputs, "in"))
+        self.open.append((path, frame))
+
+    def leave(self, path, output):
+        self.stack()
+        if self.open and self.open[-1][0] == path:
+            self.open.pop()
+            self.event("exit", module=path, stack=[p for p, _ in self.open],
+                       **self.describe(output, "out"))
+
+    def function_mode(self):
+        """Sees calls as they are written."""
+        mode = getattr(torch.overrides, "TorchFunctionMode", None)
+        if mode is None:
+            self.missing["trace.func"] = "this torch has no torch.overrides.TorchFunctionMode"
+            return None
+        trace = self
+
+        class calls(mode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                return trace.call(func, args, kwargs or {})
+
+        return calls()
+
+    def dispatch_mode(self):
+        """Sees the operators that run below."""
+        try:
+            from torch.utils._python_dispatch import TorchDispatchMode
+        except ImportError:
+            self.missing["trace.op"] = "this torch has no torch.utils._python_dispatch.TorchDispatchMode"
+            return None
+        trace = self
+
+        class operators(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                return trace.operator(func, args, kwargs or {})
+
+        return operators()
+
+    def call(self, func, args, kwargs):
+        if self.noting or self.running is not None:  # what a call calls is part of it
+            return func(*args, **kwargs)
+        name = torch.overrides.resolve_name(func) or full_name(func)
+        stack, inputs = self.stack(), self.describe((args, kwargs), "in")
+        self.running = {"seq": next(self.seq), "kind": "func", "op": name, "stack": stack, **inputs}
+        self.waiting.append(self.running)
+        try:
+            result = func(*args, **kwargs)
+            self.running.update(self.describe(result, "out"))
+            return result
+        finally:
+            self.running = None
+            self.flush()
+
+    def operator(self, func, args, kwargs):
+        stack = self.stack()
+        made = {"op": str(func), "stack": stack,
+                "func": None if self.running is None else self.running["seq"],
+                **self.describe((args, kwargs), "in")}
+        before, self.noting = self.noting, True
+        try:
+            result = func(*args, **kwargs)
+        finally:
+            self.noting = before
+        self.event("op", **made, **self.describe(result, "out"))
+        return result
+
+
+def full_name(func):
+    name = getattr(func, "__qualname__", None) or getattr(func, "__name__", None)
+    if name is None:
+        return str(func)
+    package = getattr(func, "__module__", None)
+    return f"{package}.{name}" if package else name
+
+
+# FX -----------------------------------------------------------------------------------------------
+
+def write_fx(model, args, kwargs, wanted, out, missing):
+    """Writes the graph of the first tracer that works."""
+    tracers = {"symbolic_trace": symbolic_graph, "torch.export": exported_graph}
+    if wanted != "auto" and wanted not in tracers:
+        raise ValueError(f"fx: '{wanted}' is none of {', '.join(tracers)} and auto")
+    for name in tracers if wanted == "auto" else [wanted]:
+        try:
+            nodes = tracers[name](model, args, kwargs, missing)
+        except Exception as problem:  # whatever the model does that a tracer cannot follow
+            missing[f"fx.{name}"] = reason_of(problem)
+            continue
+        with out.nested("fx"):
+            out.member("tracer", name)
+            with out.list("nodes"):
+                for node in nodes:
+                    out.add(node)
+        return
+
+
+def reason_of(problem):
+    return f"{type(problem).__name__}: {problem}".splitlines()[0][:300]
+
+
+def bound_arguments(model, args, kwargs):
+    """{name: argument}, None for what forward leaves to a default; and the signature's order."""
+    signature = inspect.signature(model.forward)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def symbolic_graph(model, args, kwargs, missing):
+    import torch.fx
+
+    class tracer(torch.fx.Tracer):
+        """Knows for every node which modules were open."""
+
+        def __init__(self, **options):
+            super().__init__(**options)
+            self.open, self.stacks = [""], {}
+
+        def call_module(self, module, forward, args, kwargs):
+            self.open.append(self.path_of_module(module))
+            try:
+                return super().call_module(module, forward, args, kwargs)
+            finally:
+                self.open.pop()
+
+        def create_node(self, *node, **more):
+            made = super().create_node(*node, **more)
+            self.stacks[made] = list(self.open)
+            return made
+
+    arguments = bound_arguments(model, args, kwargs)
+    # None, numbers and texts decide what a model does: they are taken as they are.
+    fixed = {name: value for name, value in arguments.items()
+             if value is None or isinstance(value, (bool, int, float, str))}
+    followed = None
+    for options in ({}, {"proxy_buffer_attributes": True}):
+        try:
+            followed = tracer(**options)
+            graph = followed.trace(model, concrete_args=fixed or None)
+            break
+        except Exception:
+            if options:
+                raise
+    drop_checks(graph)
+    shapes = shapes_by_running(model, graph, arguments, missing)
+    return [describe_fx(node, followed.stacks.get(node, [""]), model, shapes.get(node.name))
+            for node in graph.nodes]
+
+
+def drop_checks(graph):
+    """Tracing with fixed arguments leaves checks of them, which nobody wrote."""
+    for check in reversed(list(graph.nodes)):
+        if check.users or getattr(check.target, "__name__", "") not in ("_assert", "_assert_is_none"):
+            continue
+        unread = [check]
+        while unread:
+            node = unread.pop()
+            inputs = node.all_input_nodes
+            graph.erase_node(node)
+            unread += [read for read in inputs if not read.users]
+
+
+def shapes_by_running(model, graph, arguments, missing):
+    """{node: (shape, dtype)} of the nodes that are tensors."""
+    found = {}
+    try:
+        class shapes(torch.fx.Interpreter):
+            def run_node(self, node):
+                result = super().run_node(node)
+                if isinstance(result, torch.Tensor):
+                    found[node.name] = (shape_of(result), str(result.dtype).replace("torch.", ""))
+                return result
+
+        names = [node.target.lstrip("*") for node in graph.nodes if node.op == "placeholder"]
+        with torch.no_grad():
+            shapes(torch.fx.GraphModule(model, graph)).run(*(arguments[name] for name in names))
+    except Exception as problem:
+        missing["fx.shapes"] = reason_of(problem)
+    return found
+
+
+def exported_graph(model, args, kwargs, missing):
+    try:
+        from torch.export import export
+    except ImportError:
+        raise RuntimeError("this torch has no torch.export") from None
+    program = export(model, tuple(args), kwargs)
+    signature = program.graph_signature
+    tensors = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+    described = []
+    for node in program.graph.nodes:
+        stack = (node.meta.get("nn_module_stack") or {}).values()
+        value = node.meta.get("val")
+        known = None
+        if isinstance(value, torch.Tensor):
+            known = (shape_of(value) or [], str(value.dtype).replace("torch.", ""))
+        made = describe_fx(node, [str(path) for path, _ in stack] or [""], model, known)
+        if node.op == "placeholder" and node.name in tensors:
+            made["parameter"] = tensors[node.name]
+        described.append(made)
+    return described
+
+
+def describe_fx(node, stack, model, known):
+    inputs = []
+    torch.fx.node.map_arg((node.args, node.kwargs), lambda read: inputs.append(read.name))
+    target = node.target if isinstance(node.target, str) else fx_function_name(node.target)
+    made = {"name": node.name, "op": node.op, "target": target, "args": inputs,
+            "users": [user.name for user in node.users], "module_stack": stack}
+    if node.op == "call_module":
+        made["class"] = class_name(model.get_submodule(node.target))[1]
+    if known is not None:
+        made["shape"], made["dtype"] = known
+    return made
+
+
+def fx_function_name(target):
+    if isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return str(target)
+    return full_name(target)
+
+
+# TorchScript --------------------------------------------------------------------------------------
+
+def write_torchscript(model, args, kwargs, out, missing):
+    try:
+        if any(is_scripted(module) for module in model.modules()):
+            raise RuntimeError("there are scripted modules, whose operators have no scopes")
+        options = {"check_trace": False, "strict": False}
+        if kwargs:
+            if "example_kwarg_inputs" not in inspect.signature(torch.jit.trace).parameters:
+                raise RuntimeError("torch.jit.trace of this torch takes no keyword arguments")
+            options["example_kwarg_inputs"] = {**bound_arguments(model, args, kwargs)}
+            graph = torch.jit.trace(model, **options).inlined_graph
+        else:
+            graph = torch.jit.trace(model, tuple(args), **options).inlined_graph
+    except Exception as problem:
+        missing["torchscript"] = reason_of(problem)
+        return
+    with out.nested("torchscript"), out.list("operations"):
+        for operation in torchscript_operations(graph, {}):
+            out.add(operation)
+
+
+def torchscript_operations(block, names):
+    """Yields the operators; `names` says of values which attribute of the model they are."""
+    for node in block.nodes():
+        if node.kind() == "prim::GetAttr":
+            above = names.get(node.input().debugName(), "")
+            names[node.output().debugName()] = join(above, node.s("name"))
+        elif node.kind().startswith("aten::"):
+            path = node.scopeName().rpartition("/")[2].partition(".")[2]
+            yield {"op": node.kind(), "module": path,
+                   "in_ids": [value_id(v, names) for v in node.inputs() if is_tensor(v)],
+                   "input_shapes": [value_shape(v) for v in node.inputs() if is_tensor(v)],
+                   "out_ids": [v.debugName() for v in node.outputs()]}
+        for inner in node.blocks():
+            yield from torchscript_operations(inner, names)
+
+
+def is_tensor(value):
+    return value.type().isSubtypeOf(torch._C.TensorType.get())
+
+
+def value_id(value, names):
+    name = value.debugName()
+    return "p:" + names[name] if name in names else name
+
+
+def value_shape(value):
+    sizes = value.type().sizes() if hasattr(value.type(), "sizes") else None
+    return None if sizes is None or None in sizes else list(sizes)
+
+
+# Export -------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def replaced(owner, name, value):
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+def exporter_internals():
+    """The module of torch that makes the exporter's scope map."""
+    for name in ("torch.onnx._internal.torchscript_exporter.utils", "torch.onnx.utils"):
+        with contextlib.suppress(ImportError):
+            found = importlib.import_module(name)
+            if hasattr(found, "_setup_trace_module_map"):
+                return found
+    return None
+
+
+def export_with_scopes(model, args, kwargs, path, options, missing):
+    """Exports and returns {name of a node: its scope, None where it had none}; None without scopes.
+
+    The exporter names nodes after the second half of `Class::instance` in its scope map. The first
+    half says which module it is while the export runs, so the file is that of any other export.
+    """
+    parameters = inspect.signature(torch.onnx.export).parameters
+    if "dynamo" in parameters:
+        options.setdefault("dynamo", False)
+    args = tuple(args)
+    if kwargs or (args and isinstance(args[-1], dict)):
+        args = (*args, kwargs)
+    internals = exporter_internals()
+    naming = "_jit_pass_onnx_assign_scoped_names_for_node_and_value"
+    why = ("the dynamo exporter has no scope map: it writes modules into the file"
+           if options.get("dynamo") else
+           "nodes of modules exported as functions have no place to be recorded"
+           if options.get("export_modules_as_functions") else
+           "this torch has no _setup_trace_module_map" if internals is None else
+           "the exporter's scope map is not where it was" if not hasattr(torch.jit._trace, "_trace_module_map") else
+           f"this torch has no {naming}" if not hasattr(torch._C, naming) else None)
+    if why is not None:
+        missing["export"] = why
+        torch.onnx.export(model, args, path, **options)
+        return None
+
+    paths = module_paths(model)
+    modules = list(paths)
+    mark = "#"
+    while any(mark in name for name in paths.values()):
+        mark += "#"
+    setup, assign = internals._setup_trace_module_map, getattr(torch._C, naming)
+    scopes = {}
+
+    def marked_map(*arguments, **more):
+        result = setup(*arguments, **more)
+        known = torch.jit._trace._trace_module_map
+        numbers = {module: number for number, module in enumerate(modules)}
+        for module, text in list(known.items()):
+            if module in numbers:
+                kind, colons, instance = text.partition("::")
+                known[module] = f"{kind}{mark}{numbers[module]}{colons}{instance}"
+        return result
+
+    def assign_and_record(graph):
+        result = assign(graph)
+        record(graph)
+        return result
+
+    def record(block):
+        for node in block.nodes():
+            if node.hasAttribute("onnx_name"):
+                scopes[node.s("onnx_name")] = full_scope(node.scopeName(), modules, paths, mark)
+            for inner in node.blocks():
+                record(inner)
+
+    with replaced(internals, "_setup_trace_module_map", marked_map), \
+            replaced(torch._C, naming, assign_and_record):
+        torch.onnx.export(model, args, path, **options)
+    return scopes
+
+
+def full_scope(scope, modules, paths, mark):
+    """`pkg.Class::path/pkg.Class::path.of.child`, None where it is not known for sure.
+
+    Scripted modules have no number in their scopes, but their paths from their parents; and where
+    several are of one class, scopes of the later ones end above the module that they are of.
+    """
+    known = {path: module for module, path in paths.items()}
+    texts, path, sure = [], None, False
+    for atom in scope.split("/"):
+        kind, colons, instance = atom.partition("::")
+        number = kind.rpartition(mark)[2] if mark in kind else ""
+        if not colons:
+            continue
+        if number.isdigit():
+            path = paths[modules[int(number)]]
+        else:
+            path = join(path, instance) if path else instance
+        if path not in known:
+            return None
+        sure = number.isdigit() or not known[path]._modules
+        texts.append(f"{class_name(known[path])[1]}::{path}")
+    return "/".join(texts) if sure else None
+
+
+def exported_nodes(path, scopes):
+    """Yields the nodes of an ONNX file with their scopes."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for field, value in fields(data, 0, len(data)):
+            if field == 7:
+                for graph, index, op_type, name in onnx_nodes(data, value, ""):
+                    yield {"graph": graph, "index": index, "op_type": op_type, "scope": scopes.get(name)}
+
+
+def onnx_nodes(data, place, graph):
+    """Yields (graph, index, operator, name) of a GraphProto and those in it."""
+    nodes = (value for field, value in fields(data, *place) if field == 1)
+    for index, node in enumerate(nodes):
+        name, op_type, attributes = "", "", []
+        for field, value in fields(data, *node):
+            if field == 3:
+                name = data[slice(*value)].decode()
+            elif field == 4:
+                op_type = data[slice(*value)].decode()
+            elif field == 5:
+                attributes.append(value)
+        yield graph, index, op_type, name
+        for attribute in attributes:
+            found = list(fields(data, *attribute))
+            label = next((data[slice(*v)].decode() for f, v in found if f == 1), "")
+            inside = f"{graph}/{index}/{label}" if graph else f"{index}/{label}"
+            many = [v for f, v in found if f == 11]
+            for field, value in found:
+                if field == 6:
+                    yield from onnx_nodes(data, value, inside)
+            for number, value in enumerate(many):
+                yield from onnx_nodes(data, value, f"{inside}[{number}]")
+
+
+def fields(data, at, end):
+    """Yields (number, (begin, end)) of the length-delimited fields of a protobuf message."""
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < end:
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            varint()
+        elif kind == 2:
+            length = varint()
+            yield key >> 3, (at, at + length)
+            at += length
+        else:
+            at += 8 if kind == 1 else 4
+
+
+# Writing ------------------------------------------------------------------------------------------
+
+class json_file:
+    """Writes an object of lists element by element. A file appears whole or not at all."""
+
+    def __init__(self, path):
+        self.path, self.text = path, None
+        self.first = True
+
+    def __enter__(self):
+        folder = os.path.dirname(os.path.abspath(self.path)) if self.path is not None else None
+        self.file = tempfile.NamedTemporaryFile("w+", encoding="utf-8", dir=folder, delete=False)
+        self.file.write("{")
+        return self
+
+    def __exit__(self, kind, problem, place):
+        try:
+            if kind is None:
+                self.file.write("\n}\n")
+                if self.path is None:
+                    self.file.seek(0)
+                    self.text = self.file.read()
+            self.file.close()
+            if kind is None and self.path is not None:
+                os.chmod(self.file.name, 0o666 & ~umask())
+                os.replace(self.file.name, self.path)
+        finally:
+            self.file.close()
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.file.name)
+
+    def separate(self):
+        self.file.write("\n" if self.first else ",\n")
+        self.first = False
+
+    def add(self, value):
+        self.separate()
+        json.dump(value, self.file)
+
+    def member(self, key, value):
+        if inspect.isgenerator(value):
+            with self.list(key):
+                for item in value:
+                    self.add(item)
+            return
+        self.separate()
+        self.file.write(json.dumps(key) + ": ")
+        json.dump(value, self.file)
+
+    def nested(self, key):
+        return self.enclosed(key, "{", "}")
+
+    def list(self, key):
+        return self.enclosed(key, "[", "]")
+
+    @contextlib.contextmanager
+    def enclosed(self, key, begin, end):
+        self.separate()
+        self.file.write(f"{json.dumps(key)}: {begin}")
+        self.first = True
+        yield
+        self.file.write("\n" + end)
+        self.first = False
+
+
+def umask():
+    now = os.umask(0)
+    os.umask(now)
+    return now
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
+    options.add_argument("model", metavar="FILE.py:FUNCTION",
+                         help="or MODULE:FUNCTION; returns (model, args) or (model, args, kwargs)")
+    options.add_argument("-o", "--output", metavar="CAPTURE", required=True)
+    options.add_argument("--export", metavar="MODEL", help="write the model to an ONNX file")
+    options.add_argument("--opset", type=int, help="of the ONNX file")
+    options.add_argument("--fx", choices=["auto", "symbolic_trace", "torch.export", "none"], default="auto")
+    options.add_argument("--no-trace", action="store_true", help="do not run the model")
+    options.add_argument("--torchscript", action="store_true", help="trace to TorchScript as well")
+    chosen = options.parse_args()
+    source, _, function = chosen.model.rpartition(":")
+    folder, name = os.path.split(source)
+    sys.path.insert(0, folder or os.curdir)
+    made = getattr(importlib.import_module(name[:-3] if name.endswith(".py") else name), function)()
+    done = capture(*made, path=chosen.output, trace=not chosen.no_trace,
+                   fx=None if chosen.fx == "none" else chosen.fx, torchscript=chosen.torchscript,
+                   export=chosen.export,
+                   export_options={"opset_version": chosen.opset} if chosen.opset else None)
+    for part, why in done.missing.items():
+        print(f"capture.py: no {part}: {why}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
