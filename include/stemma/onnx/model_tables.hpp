@@ -23,7 +23,9 @@ namespace stemma {
 class model_tables : public onnx_model {
     [[nodiscard]] static std::uint64_t operator_hash(std::string_view type, std::string_view domain,
                                                      std::string_view overload) noexcept {
-        return hash_bytes(type, hash_bytes(domain, hash_bytes(overload)));
+        // Nearly always there is only a type.
+        const bool plain = domain.empty() && overload.empty();
+        return hash_bytes(type, plain ? 0 : hash_bytes(domain, hash_bytes(overload)));
     }
 
     [[nodiscard]] auto same_operator(std::string_view type, std::string_view domain,
@@ -60,10 +62,25 @@ protected:
         const auto added = static_cast<id>(nodes_.size());
         nodes_.push_back(node);
         nodes_.back().position = graphs_[containers_[node.container].graph].node_count++;
-        nodes_.back().first_input = static_cast<id>(input_names_.size());
+        nodes_.back().first_input = static_cast<id>(inputs_.size());
         nodes_.back().first_output = static_cast<id>(value_names_.size());
-        input_names_.insert(input_names_.end(), inputs.begin(), inputs.end());
-        value_names_.insert(value_names_.end(), outputs.begin(), outputs.end());
+        const auto g = containers_[node.container].graph;
+        for (const auto name : inputs) {
+            inputs_.push_back(no_id);
+            if (name.size > 0) {
+                enqueue(
+                    {hash_bytes(text(name)), name, static_cast<id>(inputs_.size() - 1), g, false});
+            }
+        }
+        for (const auto name : outputs) {
+            value_names_.push_back(name);
+            value_graphs_.push_back(g);
+            producers_.push_back(added);
+            if (name.size > 0) {
+                enqueue({hash_bytes(text(name)), name, static_cast<id>(value_names_.size() - 1), g,
+                         true});
+            }
+        }
         return added;
     }
 
@@ -81,20 +98,13 @@ protected:
     /// `no_id` for a mention of nothing that the graph defines.
     /// Complexity: O(nodes + values + names) expected.
     std::vector<id> finish() {
+        settle();
         result_count_ = static_cast<id>(value_names_.size());
         value_kinds_.assign(result_count_, value_kind::result);
-        value_graphs_.resize(result_count_);
-        producers_.resize(result_count_);
-        for (id node = 0; node < node_count(); ++node) {
-            for (id i = 0; i < output_count(node); ++i) {
-                value_graphs_[first_output(node) + i] = graph_of(node);
-                producers_[first_output(node) + i] = node;
-            }
-        }
-        define_results();
+        main_names_.reserve(result_count_ + named_.size());
         std::vector<id> bound(named_.size(), no_id);
         define_named(bound);
-        bind_inputs();
+        bind_later_inputs();
         for (std::size_t i = 0; i < named_.size(); ++i) {
             const auto& entry = named_[i];
             if (entry.what == role::output) {
@@ -122,6 +132,15 @@ private:
         role what;
     };
 
+    /// A name of an input or result of a node that is to be looked up or defined.
+    struct met_name {
+        std::uint64_t hash = 0;
+        text_ref name;
+        id what = no_id; ///< value, or index of the input
+        id graph = no_id;
+        bool defines = false;
+    };
+
     static constexpr std::size_t batch = 32;
 
     id add_named(id g, text_ref name, role what) {
@@ -147,32 +166,37 @@ private:
                       : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
     }
 
-    // Hashing a batch of names before the first look-up lets the loads of the table overlap.
-    template <class Name, class Use>
-    void in_batches(id count, Name name_of, Use use) {
-        std::array<std::uint64_t, batch> hashes{};
-        for (id first = 0; first < count; first += batch) {
-            const auto size = std::min<id>(batch, count - first);
-            for (id i = 0; i < size; ++i) {
-                hashes[i] = hash_bytes(text(name_of(first + i)));
-                main_names_.prefetch(hashes[i]);
-            }
-            for (id i = 0; i < size; ++i) {
-                use(first + i, hashes[i]);
-            }
+    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
+    // then the slots they need have been loaded, all at the same time.
+    void enqueue(const met_name& met) {
+        if (met.graph == 0) {
+            main_names_.prefetch(met.hash);
+        }
+        met_[met_count_++] = met;
+        if (met_count_ == batch) {
+            settle();
         }
     }
 
-    void define_results() {
-        main_names_.reserve(result_count_ + named_.size());
-        in_batches(
-            result_count_, [&](id value) { return value_names_[value]; },
-            [&](id value, std::uint64_t hash) {
-                if (value_names_[value].size > 0 &&
-                    define(value_graphs_[value], value_names_[value], value, hash) != value) {
-                    redefined_.push_back(value);
+    // Exporters write values before their readers, so that an input of the main graph finds its
+    // value at once. In a body the value may still follow that hides one of an outer graph.
+    void settle() {
+        for (const auto& met : std::span(met_).first(met_count_)) {
+            if (met.defines) {
+                if (define(met.graph, met.name, met.what, met.hash) != met.what) {
+                    redefined_.push_back(met.what);
                 }
-            });
+                continue;
+            }
+            const auto found =
+                met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
+            if (found != no_id) {
+                inputs_[met.what] = found;
+            } else {
+                later_.push_back(met);
+            }
+        }
+        met_count_ = 0;
     }
 
     id add_value(id g, text_ref name, value_kind kind) {
@@ -245,20 +269,15 @@ private:
         return value;
     }
 
-    void bind_inputs() {
-        inputs_.resize(input_names_.size(), no_id);
-        id node = 0;
-        in_batches(
-            static_cast<id>(input_names_.size()), [&](id i) { return input_names_[i]; },
-            [&](id i, std::uint64_t hash) {
-                while (node + 1 < nodes_.size() && nodes_[node + 1].first_input <= i) {
-                    ++node;
-                }
-                if (input_names_[i].size > 0) {
-                    inputs_[i] = look_up(graph_of(node), input_names_[i], hash);
-                }
-            });
-        std::vector<text_ref>().swap(input_names_);
+    void bind_later_inputs() {
+        for (std::size_t i = 0; i < later_.size(); ++i) {
+            if (i + batch < later_.size()) {
+                main_names_.prefetch(later_[i + batch].hash);
+            }
+            const auto& met = later_[i];
+            inputs_[met.what] = look_up(met.graph, met.name, met.hash);
+        }
+        std::vector<met_name>().swap(later_);
     }
 
     void bind_calls() {
@@ -274,7 +293,9 @@ private:
         }
     }
 
-    std::vector<text_ref> input_names_;
+    std::array<met_name, batch> met_{};
+    std::size_t met_count_ = 0;
+    std::vector<met_name> later_;
     std::vector<named_value> named_;
     flat_index operator_index_;
     flat_index main_names_;

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +16,6 @@
 namespace stemma {
 
 namespace detail {
-
-/// Returns: how many bytes a varint takes in minimal form.
-[[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
-    std::size_t size = 1;
-    for (; value >= 0x80; value >>= 7U) {
-        ++size;
-    }
-    return size;
-}
 
 inline void append_varint(std::uint64_t value, std::string& out) {
     for (; value >= 0x80; value >>= 7U) {

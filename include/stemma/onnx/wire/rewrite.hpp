@@ -102,7 +102,7 @@ public:
             if (edits_.empty()) {
                 return;
             }
-            const auto length_at = detail::length_position(base(), message.begin);
+            const auto length_at = message.begin - length_size(message);
             apply_kept(sink, length_at);
             apply(sink, length_at, message.begin, new_length(message, edits_.growth()));
             edits_.for_each([&](const edit& e) { apply(sink, e.at, e.at + e.removed, e.text); });
@@ -120,6 +120,12 @@ private:
     };
 
     [[nodiscard]] const char* base() const noexcept { return model_.bytes().data(); }
+
+    /// Returns: how many bytes the length in front of a message takes that holds no other one.
+    [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
+        return model_.has_padding() ? message.begin - detail::length_position(base(), message.begin)
+                                    : static_cast<std::uint32_t>(detail::varint_size(message.size));
+    }
 
     [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth) {
         length_.clear();
@@ -171,8 +177,10 @@ private:
                 }
             }
         };
+        auto owner = owners_.begin();
         for (id node = 0; node < model_.node_count(); ++node) {
-            if (is_owner(node)) {
+            if (owner != owners_.end() && *owner == node) {
+                ++owner;
                 continue;
             }
             const auto message = model_.message(node);
@@ -182,10 +190,6 @@ private:
             f(message);
         }
         others_before(std::uint64_t{0xffff'ffffU} + 1);
-    }
-
-    [[nodiscard]] bool is_owner(id node) const noexcept {
-        return std::binary_search(owners_.begin(), owners_.end(), node);
     }
 
     void measure_leaves() {
@@ -198,8 +202,11 @@ private:
         owners_.erase(std::unique(owners_.begin(), owners_.end()), owners_.end());
         inside_.assign(model_.containers().size(), 0);
         merge_leaves([&](message_ref message) {
-            if (edits_.growth() != 0) {
-                inside_[message.container] += outer_growth(message, edits_.growth());
+            if (const auto growth = edits_.growth(); growth != 0) {
+                const auto size = static_cast<std::uint64_t>(message.size + growth);
+                inside_[message.container] += growth +
+                                              static_cast<std::int64_t>(detail::varint_size(size)) -
+                                              static_cast<std::int64_t>(length_size(message));
             }
         });
     }

@@ -95,6 +95,10 @@ public:
         return model_metadata_;
     }
 
+    /// Whether in front of some message stands a length with more bytes than it needs, or a padded
+    /// tag. Where not, the size of a message tells that of its length.
+    [[nodiscard]] bool has_padding() const noexcept { return padding_; }
+
     /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
     [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
     [[nodiscard]] bool has_metadata(id node) const noexcept {
@@ -197,6 +201,11 @@ private:
         return {field.content, field.size()};
     }
 
+    // Looking back for the length in front of a message would touch its bytes once more.
+    void note_padding(const wire_field& field) noexcept {
+        padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
+    }
+
     void scan_model() {
         wire_reader fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
         bool has_graph = false;
@@ -263,6 +272,7 @@ private:
     }
 
     void scan_value_info(wire_reader fields, const wire_field& where, id container) {
+        note_padding(where);
         value_info_ref info;
         info.message = {where.content, where.size(), container};
         info.graph = containers_[container].graph;
@@ -289,6 +299,7 @@ private:
     }
 
     void scan_tensor(const wire_reader& around, const wire_field& where, id container) {
+        note_padding(where);
         tensor_ref tensor;
         tensor.message = {where.content, where.size(), container};
         tensor.graph = containers_[container].graph;
@@ -312,6 +323,7 @@ private:
         tensor.sparse = true;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
+                note_padding(field);
                 tensor.message = {field.content, field.size(), outer};
                 auto inner = fields.inner(field);
                 for (wire_field inside; inner.next(inside);) {
@@ -338,6 +350,7 @@ private:
         frame.inputs.clear();
         frame.outputs.clear();
         frame.attributes.clear();
+        note_padding(where);
         node_record node;
         node.begin = where.content;
         node.size = where.size();
@@ -512,6 +525,7 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
+    bool padding_ = false;
 };
 
 } // namespace stemma

@@ -5,12 +5,22 @@
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace stemma {
+
+namespace detail {
+
+/// Returns: how many bytes a varint takes in minimal form.
+[[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
+    return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
+}
+
+} // namespace detail
 
 /// How a field is written, see "Encoding" in the Protocol Buffers documentation.
 enum class wire_type : std::uint8_t {
@@ -53,6 +63,45 @@ public:
     /// Returns: whether there was a field.
     /// Throws: `error` of `error_code::malformed` for bytes that are no message.
     [[nodiscard]] bool next(wire_field& field) {
+        // Nearly all fields are short bytes with a low number: two bytes say it all.
+        if (at_ < end_ && end_ - at_ >= 2) {
+            const std::uint32_t tag = base_[at_];
+            const std::uint32_t size = base_[at_ + 1];
+            if ((tag & 0x87U) == 2 && tag > 7 && size < 0x80U && size <= end_ - at_ - 2) {
+                field.number = tag >> 3U;
+                field.type = wire_type::bytes;
+                field.begin = at_;
+                field.content = at_ + 2;
+                at_ += 2 + size;
+                field.end = at_;
+                return true;
+            }
+        }
+        return next_of_any_kind(field);
+    }
+
+    [[nodiscard]] std::string_view text(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
+    }
+
+    /// Returns: a field as it stands, tag and all.
+    [[nodiscard]] std::string_view whole(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_) + field.begin, field.end - field.begin};
+    }
+
+    /// Returns: a reader of the message that a field of bytes holds.
+    [[nodiscard]] wire_reader inner(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};
+    }
+
+    [[nodiscard]] std::uint32_t position() const noexcept { return at_; }
+
+    [[noreturn]] void fail(std::uint32_t where, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, "byte " + std::to_string(where), reason));
+    }
+
+private:
+    [[nodiscard]] bool next_of_any_kind(wire_field& field) {
         if (at_ >= end_) {
             return false;
         }
@@ -89,27 +138,6 @@ public:
         return true;
     }
 
-    [[nodiscard]] std::string_view text(const wire_field& field) const noexcept {
-        return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
-    }
-
-    /// Returns: a field as it stands, tag and all.
-    [[nodiscard]] std::string_view whole(const wire_field& field) const noexcept {
-        return {reinterpret_cast<const char*>(base_) + field.begin, field.end - field.begin};
-    }
-
-    /// Returns: a reader of the message that a field of bytes holds.
-    [[nodiscard]] wire_reader inner(const wire_field& field) const noexcept {
-        return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};
-    }
-
-    [[nodiscard]] std::uint32_t position() const noexcept { return at_; }
-
-    [[noreturn]] void fail(std::uint32_t where, std::string_view reason) const {
-        STEMMA_THROW(error(error_code::malformed, file_, "byte " + std::to_string(where), reason));
-    }
-
-private:
     void read_tag(wire_field& field) {
         // As in protobuf's parser: of a tag of up to five bytes, 32 bits count.
         const auto tag = static_cast<std::uint32_t>(varint());
