@@ -23,7 +23,6 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <span>
 #include <utility>
 #include <vector>
@@ -98,7 +97,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         }
     });
     propagate(context.ops(), context.index(), result.attributions, propagation);
-    if constexpr (!std::same_as<std::decay_t<decltype(propagation)>, no_propagation>) {
+    if (detail::propagates(propagation)) {
         std::vector<id> selected(context.index().size());
         for (id m = 0; m < selected.size(); ++m) {
             selected[m] = result.tags.selected(m);

@@ -13,7 +13,6 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/propagation.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -59,7 +58,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
                const Policy& policy = {}) {
     STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
     const sweep_order order(ops.graph());
-    if constexpr (!std::same_as<Policy, no_propagation>) {
+    if (detail::propagates(policy)) {
         detail::hear_bodies(ops, modules, result);
     }
     std::vector<id> evidence(result.size());

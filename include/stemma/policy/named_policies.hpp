@@ -46,6 +46,10 @@ struct named_propagation {
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
         std::visit([&](const auto& policy) { policy.propagate(problem, result); }, chosen);
     }
+
+    [[nodiscard]] bool propagates() const {
+        return !std::holds_alternative<no_propagation>(chosen);
+    }
 };
 
 /// Returns: the parts of a list separated by commas, without empty ones.
@@ -72,10 +76,10 @@ struct named_propagation {
     if (text == "all") {
         return named_selection{all_modules{}};
     }
-    if (name == "package" && !rest.empty()) {
+    if (name == "package" && !split_list(rest).empty()) {
         return named_selection{in_packages{split_list(rest)}};
     }
-    if (name == "class" && !rest.empty()) {
+    if (name == "class" && !split_list(rest).empty()) {
         return named_selection{of_classes{split_list(rest)}};
     }
     if (name == "depth") {

@@ -32,6 +32,18 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
     }
 }
 
+/// Whether a policy spreads what is known at all.
+template <class P>
+[[nodiscard]] constexpr bool propagates(const P& policy) {
+    if constexpr (requires {
+                      { policy.propagates() } -> std::convertible_to<bool>;
+                  }) {
+        return policy.propagates();
+    } else {
+        return true;
+    }
+}
+
 } // namespace detail
 
 /// Finds modules for operators without evidence.
@@ -41,6 +53,8 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
 ///
 /// Requires: the result is a function of the graph and the evidence, not of the order of visiting;
 ///   every operator gets some module; its provenance is none of evidence.
+/// A policy may have `bool propagates() const`: where it says no, owners do not hear their bodies
+/// either, and operators without evidence get no tags of their readers.
 /// Complexity: O(V + E).
 template <class P, class Ops>
 concept propagation_policy = policy_for<P, propagation_category> && detail::has_propagate<P, Ops>;
@@ -141,6 +155,8 @@ struct residual_aware {
 /// Leaves operators without evidence to the root.
 struct no_propagation {
     using policy_category = propagation_category;
+
+    [[nodiscard]] static constexpr bool propagates() noexcept { return false; }
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
