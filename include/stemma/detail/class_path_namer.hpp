@@ -48,7 +48,7 @@ public:
         for (std::size_t g = 0; g + 1 < first_.size(); ++g) {
             name_group({members_.data() + first_[g], members_.data() + first_[g + 1]});
         }
-        part_unknown_from_known();
+        part_unknown();
     }
 
 private:
@@ -198,7 +198,7 @@ private:
         std::string segment(classes_[printed_[m]]);
         for (auto name = names.rbegin(); name != names.rend(); ++name) {
             segment.push_back('.');
-            append_escaped(*name, "\\/.", segment);
+            append_escaped(*name, "\\/.#", segment);
         }
         tags_.set_segment(m, segment);
     }
@@ -214,32 +214,59 @@ private:
         }
     }
 
-    // An unknown class printed as `layer.0` can meet a class `layer` told apart as `.0`.
-    void part_unknown_from_known() {
-        flat_index known;
-        const auto hash_of = [&](id m) { return hash_bytes(tags_.segment(m), tags_.above(m)); };
-        const auto same_as = [&](id m) {
-            return [this, m](id other) {
-                return tags_.above(other) == tags_.above(m) &&
-                       tags_.segment(other) == tags_.segment(m);
-            };
+    // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
+    // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
+    void part_unknown() {
+        const auto may_hold_dots = [&](id m) {
+            return tags_.is_selected(m) && modules_.class_name(m).empty() &&
+                   is_number(modules_.attribute(m));
         };
-        std::vector<id> dotted;
+        bool any = false;
+        for (id m = 1; m < tree_.size() && !any; ++m) {
+            any = may_hold_dots(m);
+        }
+        if (!any) {
+            return;
+        }
+        flat_index known;
+        std::vector<id> equal;
         for (id m = 1; m < tree_.size(); ++m) {
-            if (!tags_.is_selected(m)) {
-                continue;
-            }
-            if (!modules_.class_name(m).empty()) {
-                known.insert(hash_of(m), m, [](id) { return false; });
-            } else if (is_number(modules_.attribute(m))) {
-                dotted.push_back(m);
-            }
-        }
-        for (auto m : dotted) {
-            if (known.find(hash_of(m), same_as(m)) != no_id) {
-                tags_.set_segment(m, std::string(tags_.segment(m)).append("#0"));
+            if (tags_.is_selected(m)) {
+                const auto found =
+                    known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
+                        return tags_.above(other) == tags_.above(m) &&
+                               tags_.segment(other) == tags_.segment(m);
+                    });
+                if (found != m) {
+                    equal.insert(equal.end(), {found, m});
+                }
             }
         }
+        std::sort(equal.begin(), equal.end());
+        equal.erase(std::unique(equal.begin(), equal.end()), equal.end());
+        std::sort(equal.begin(), equal.end(), [&](id a, id b) { return stands_before(a, b); });
+        std::size_t number = 0;
+        std::string before;
+        for (std::size_t i = 0; i < equal.size(); ++i) {
+            const auto m = equal[i];
+            const std::string segment(tags_.segment(m));
+            if (i == 0 || segment != before || tags_.above(m) != tags_.above(equal[i - 1])) {
+                number = 0;
+                before = segment;
+            }
+            if (modules_.class_name(m).empty()) {
+                tags_.set_segment(m, segment + "##" + std::to_string(number++));
+            }
+        }
+    }
+
+    // By selected module above, segment and names, last name first.
+    [[nodiscard]] bool stands_before(id a, id b) const {
+        if (tags_.above(a) != tags_.above(b)) {
+            return tags_.above(a) < tags_.above(b);
+        }
+        const auto how = tags_.segment(a).compare(tags_.segment(b));
+        return how != 0 ? how < 0 : compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
     }
 
     const Modules& modules_;

@@ -39,11 +39,11 @@ concept naming_policy = policy_for<P, naming_category> && detail::has_name_modul
 /// Modules below the same selected module with the same class share a number k: the least for which
 /// the last k names of their paths differ pairwise; alone, k is 1 behind a number and else 0. The
 /// segment is the class and those names, joined by dots. Where the class is unknown the name stands
-/// for it, from the last part that is no number: `layer.0`. `\`, `/` and `.` in a class or name
-/// (and
-/// `#` in a class) are written behind a `\`; where k would pass 32, `#` and the rank among the
-/// sorted paths take the place of the names.
-/// Complexity: O(modules * k) expected, and the sorting of groups with equal classes.
+/// for it, from the last part that is no number: `layer.0`. `\`, `/`, `.` and `#` in a class or
+/// name are written behind a `\`; where k would pass 32, `#` and the rank among the sorted paths
+/// take the place of the names. Modules of unknown class whose segments another one has get `##`
+/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of groups with equal
+/// classes.
 struct class_paths {
     using policy_category = naming_category;
 
