@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/parameter_names.hpp>
+
+#include "../catch.hpp"
+#include "../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <string>
+#include <vector>
+
+using stemma::parameter_names;
+using texts = std::vector<std::string>;
+
+namespace {
+
+std::vector<stemma::claim> claims_of(const stemma::module_tree& tree, const texts& parameters) {
+    test::operator_scene ops;
+    const auto v = ops.add();
+    for (const auto& name : parameters) {
+        ops.read_parameter(v, name);
+    }
+    stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree);
+    std::vector<stemma::claim> made;
+    parameter_names{}.prepare(context).for_each_claim(
+        v, [&](const stemma::claim& one) { made.push_back(one); });
+    return made;
+}
+
+texts paths_of(const stemma::module_tree& tree, const texts& parameters) {
+    texts found;
+    for (const auto& one : claims_of(tree, parameters)) {
+        found.push_back(tree.path(one.module));
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("parameter_names: claim the owner, and not that it is the deepest module") {
+    const auto tree = test::tree_of({"enc.fc", "enc.norm"});
+    const auto made = claims_of(tree, {"enc.fc.weight"});
+    REQUIRE(made.size() == 1);
+    CHECK(tree.path(made[0].module) == "enc.fc");
+    CHECK(made[0].source == stemma::provenance::parameter);
+    CHECK_FALSE(made[0].exact);
+    CHECK(made[0].confidence > 0.5F);
+}
+
+TEST_CASE("parameter_names: say nothing without a parameter that has an owner") {
+    const auto tree = test::tree_of({"enc.fc"});
+    CHECK(claims_of(tree, {}).empty());
+    CHECK(claims_of(tree, {"onnx::MatMul_7", "scale"}).empty());
+}
+
+TEST_CASE("parameter_names: several parameters of one owner are one claim") {
+    const auto tree = test::tree_of({"enc.fc", "enc.norm"});
+    CHECK(paths_of(tree, {"enc.fc.weight", "enc.fc.bias"}) == texts{"enc.fc"});
+    CHECK(paths_of(tree, {"enc.fc.weight", "onnx::Add_3"}) == texts{"enc.fc"});
+    CHECK(paths_of(tree, {"enc.fc.weight", "enc.fc.weight"}) == texts{"enc.fc"});
+}
+
+TEST_CASE("parameter_names: parameters of several modules speak for what is above them") {
+    const auto tree = test::tree_of({"enc.fc", "enc.norm", "head"});
+    CHECK(paths_of(tree, {"enc.fc.weight", "enc.norm.bias"}) == texts{"enc"});
+    CHECK(paths_of(tree, {"enc.fc.weight", "enc.norm.bias", "head.bias"}) == texts{""});
+}
+
+TEST_CASE("parameter_names: a tied parameter makes a claim for each owner") {
+    stemma::module_tree_builder builder;
+    builder.at_path("embed");
+    builder.at_path("head");
+    builder.at_path("tail");
+    builder.add_shared_parameters({"embed.weight", "head.weight"});
+    const auto tree = builder.build();
+    CHECK(paths_of(tree, {"embed.weight"}) == texts{"embed", "head"});
+    // Another parameter decides between them.
+    CHECK(paths_of(tree, {"embed.weight", "head.bias"}) == texts{"head"});
+    CHECK(paths_of(tree, {"embed.weight", "tail.bias"}) == texts{""});
+}
+
+TEST_CASE("parameter_names: speak for the nearest module around the owner that ran") {
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("block"), 1);
+    builder.set_calls(builder.at_path("block.weights"), 0);
+    const auto tree = builder.build();
+    CHECK(paths_of(tree, {"block.weights.w"}) == texts{"block"});
+}
