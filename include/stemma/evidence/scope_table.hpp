@@ -241,7 +241,7 @@ template <named_operators Ops>
             return end <= shared && (end == text.size() || text[end] == '/') &&
                    (end == previous.size() || previous[end] == '/');
         };
-        while (open.size() > 1 && !ends_here(open.back().end)) {
+        while (open.size() > 1 && (text.empty() || !ends_here(open.back().end))) {
             open.pop_back();
         }
         while (open.back().end < text.size()) {
