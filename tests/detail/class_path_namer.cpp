@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/detail/class_path_namer.hpp>
+
+#include "../catch.hpp"
+#include "../operator_scene.hpp"
+
+#include <stemma/algorithm/select_modules.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/policy/selection.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+using stemma::detail::append_escaped;
+using stemma::detail::is_number;
+
+namespace {
+
+/// Segments of all selected modules, with names told apart by at most so many parts.
+stemma::tag_table name(const stemma::module_tree& tree, std::size_t max_names = 32) {
+    stemma::tag_table tags(tree.index(), stemma::select_modules(tree));
+    stemma::detail::class_path_namer<stemma::module_tree>(tree, tags, max_names).run();
+    tags.finish();
+    return tags;
+}
+
+std::string segment(const stemma::tag_table& tags, const stemma::module_tree& tree,
+                    std::string_view path) {
+    return std::string(tags.segment(test::module_at(tree, path)));
+}
+
+} // namespace
+
+TEST_CASE("is_number: digits only, and some") {
+    CHECK(is_number("0"));
+    CHECK(is_number("0123456789"));
+    for (const auto* text : {"", "a", "1a", "-1", "1.0", " 1", "\xd9\xa1"}) {
+        CHECK_FALSE(is_number(text));
+    }
+}
+
+TEST_CASE("append_escaped: a backslash before each special character, and nothing else") {
+    std::string text = "x";
+    append_escaped("a.b\\c/d#", "\\/.", text);
+    CHECK(text == "xa\\.b\\\\c\\/d#");
+}
+
+TEST_CASE("class_path_namer: alone, a class tells its name only when that is a number") {
+    const auto tree = test::tree_of({":zoo.Net", "fc:zoo.A", "0:zoo.B", "x.1:zoo.C"});
+    const auto tags = name(tree);
+    CHECK(segment(tags, tree, "") == "Net");
+    CHECK(segment(tags, tree, "fc") == "A");
+    CHECK(segment(tags, tree, "0") == "B.0");
+    CHECK(segment(tags, tree, "x.1") == "C.1");
+}
+
+TEST_CASE("class_path_namer: equal classes show as many names as tell all of them apart") {
+    const auto tree = test::tree_of({"l:torch.nn.L", "r:torch.nn.L", "l.in:zoo.A", "r.in:zoo.A",
+                                     "r.out:zoo.A", "q:torch.nn.L", "q.one:zoo.B", "q.two:zoo.B"});
+    const auto tags = name(tree);
+    CHECK(segment(tags, tree, "l.in") == "A.l.in");
+    CHECK(segment(tags, tree, "r.in") == "A.r.in");
+    CHECK(segment(tags, tree, "r.out") == "A.r.out"); // one number for the whole group
+    CHECK(segment(tags, tree, "q.one") == "B.one");
+}
+
+TEST_CASE("class_path_namer: all names of a path that is shorter than the number") {
+    const auto tree = test::tree_of({"l:torch.nn.L", "l.in:zoo.A", "in:zoo.A"});
+    const auto tags = name(tree);
+    CHECK(segment(tags, tree, "l.in") == "A.l.in");
+    CHECK(segment(tags, tree, "in") == "A.in");
+}
+
+TEST_CASE("class_path_namer: a module of unknown class goes by its name") {
+    const auto tree = test::tree_of({"enc.layer.0.fc", "enc.layer.1", "7"});
+    const auto tags = name(tree);
+    CHECK(segment(tags, tree, "") == "model");
+    CHECK(segment(tags, tree, "enc") == "enc");
+    CHECK(segment(tags, tree, "enc.layer.0") == "layer.0");
+    CHECK(segment(tags, tree, "enc.layer.0.fc") == "fc");
+    CHECK(segment(tags, tree, "7") == "7");
+}
+
+TEST_CASE("class_path_namer: an unknown class that reads like a known one is marked") {
+    stemma::module_tree_builder builder;
+    builder.set_class(builder.child(0, "0"), "layer", "zoo.layer");
+    builder.set_class(builder.child(0, "0#0"), "layer", "zoo.layer");
+    const auto unrun = builder.child(0, "layer");
+    builder.set_class(unrun, "List", "torch.nn.List");
+    builder.child(unrun, "0");
+    const auto tree = builder.build();
+    const auto tags = name(tree);
+    CHECK(segment(tags, tree, "0") == "layer.0");
+    CHECK(segment(tags, tree, "0#0") == "layer.0\\#0");
+    CHECK(segment(tags, tree, "layer.0") == "layer.0##0");
+}
+
+TEST_CASE("class_path_namer: two unknown classes may read alike, too") {
+    // Below a, `0` needs a name more than its run, which then reads like the run of y.a.0.0.
+    stemma::module_tree_builder builder;
+    const auto a = builder.child(0, "a");
+    builder.child(a, "0");
+    for (const auto* path : {"y", "y.a", "y.a.0"}) {
+        builder.set_class(builder.at_path(path, a), "List", "torch.nn.List");
+    }
+    builder.at_path("y.a.0.0", a);
+    for (const auto* path : {"z", "z.a"}) {
+        builder.set_class(builder.at_path(path, a), "List", "torch.nn.List");
+    }
+    builder.at_path("z.a.0", a);
+    const auto tree = builder.build();
+    const auto tags = name(tree);
+    const auto one = segment(tags, tree, "a.0");
+    const auto other = segment(tags, tree, "a.y.a.0.0");
+    CHECK(one.starts_with("a.0.0"));
+    CHECK(other.starts_with("a.0.0"));
+    CHECK(one != other);
+}
+
+TEST_CASE("class_path_namer: beyond the greatest number of names, ranks among the paths") {
+    const auto tree = test::tree_of({"l:torch.nn.L", "l.x:torch.nn.L", "l.x.in:zoo.A",
+                                     "r:torch.nn.L", "r.x:torch.nn.L", "r.x.in:zoo.A"});
+    CHECK(segment(name(tree, 3), tree, "l.x.in") == "A.l.x.in");
+    CHECK(segment(name(tree, 2), tree, "l.x.in") == "A#0");
+    CHECK(segment(name(tree, 2), tree, "r.x.in") == "A#1");
+}
