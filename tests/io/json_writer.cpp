@@ -5,6 +5,7 @@
 #include "../random_numbers.hpp"
 
 #include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>

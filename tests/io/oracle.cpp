@@ -7,6 +7,7 @@
 #include <stemma/error.hpp>
 
 #include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <string>
 

@@ -8,6 +8,7 @@
 #include <stemma/evidence/dialect.hpp>
 
 #include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <numeric>
 #include <string>

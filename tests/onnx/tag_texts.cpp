@@ -6,6 +6,7 @@
 #include "../tagged_bytes.hpp"
 
 #include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 

@@ -22,6 +22,7 @@
 #include <stemma/onnx/wire/value_types.hpp>
 
 #include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
