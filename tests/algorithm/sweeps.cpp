@@ -251,8 +251,41 @@ TEST_CASE("data_independent: nothing on a cycle is, and nothing behind one") {
     CHECK_FALSE(independent[behind]);
 }
 
-TEST_CASE(
-    "nearest_modules: fewest edges in either direction, the common ancestor of equally near") {
+TEST_CASE("settled_by_readers: constants that one module surely reads, and what they are made of") {
+    const auto settled = [](scene& s, float confidence) {
+        return s.ask([&](const problem& p) {
+            std::vector<stemma::attribution> made(p.evidence.size());
+            for (std::size_t v = 0; v < made.size(); ++v) {
+                made[v].module = p.evidence[v];
+                made[v].confidence = confidence;
+            }
+            return stemma::settled_by_readers(p, stemma::common_reader_modules(p), made);
+        });
+    };
+    scene s;
+    const auto first = s.add_constant();
+    const auto second = s.add({first});
+    const auto shared = s.add_constant();
+    const auto unread = s.add_constant();
+    const auto data = s.add();
+    const auto shape = s.add({data});
+    s.operator_scene::at(shape).hides_data = true;
+    s.know(s.add({second, shared, data, shape}), "blocks.0.fc");
+    s.know(s.add({shared}), "blocks.0.norm");
+    const auto sure = settled(s, 0.95F);
+    CHECK(sure[first]);
+    CHECK(sure[second]);
+    for (auto v : {shared, unread, data, shape}) {
+        CHECK_FALSE(sure[v]);
+    }
+    CHECK_FALSE(settled(s, 0.85F)[first]);
+    // One reader in another module is enough for doubt.
+    s.know(s.add({second}), "head");
+    CHECK_FALSE(settled(s, 0.95F)[second]);
+    CHECK_FALSE(settled(s, 0.95F)[first]);
+}
+
+TEST_CASE("nearest_modules: fewest edges in either direction, the common module of equal ones") {
     scene s;
     const auto a = s.know(s.add(), "blocks.0.fc");
     const auto b = s.add({a});
