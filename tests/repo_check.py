@@ -41,7 +41,7 @@ UNMIRRORED = {
 }
 # Folders of tests that mirror no header.
 OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/fuzz/",
-               "tests/runtime/")
+               "tests/runtime/", "tests/single_header/")
 # Headers of more lines than MAX_LINES.
 MAX_LINES = 400
 LONG = {

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Joins the headers of include/ to three files: stemma.hpp, wire.hpp and onnx.hpp, each on top of
+the one before.
+
+usage: amalgamate.py           writes single_include/stemma/
+       amalgamate.py --check   compares instead
+       amalgamate.py --rewrite SOURCE TARGET
+                               copies the C++ files of a folder, with the joined headers in place of
+                               those they include
+
+Every header keeps its include guard, so joined and separate headers can meet in one program.
+"""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parent / "include"
+UMBRELLAS = ["stemma/stemma.hpp", "stemma/wire.hpp", "stemma/onnx.hpp"]
+OWN = re.compile(r"^#include <(stemma/[^>]+)>\n", re.M)
+OTHER = re.compile(r"^#include <([^>]+)>\n", re.M)
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+COMMAND = "python3 single_include/amalgamate.py"
+
+
+def fail(text):
+    sys.exit(f"amalgamate.py: {text}")
+
+
+def read(header):
+    path = INCLUDE / header
+    if not path.exists():
+        fail(f"<{header}> is included and does not exist")
+    text = path.read_text(encoding="utf-8")
+    if re.search(r"^[ \t]+#[ \t]*include[ \t]*[<\"]stemma/|^#[ \t]+include[ \t]*[<\"]stemma/", text, re.M):
+        fail(f"{header} includes a header of stemma under a condition: include it at the top")
+    return text
+
+
+def in_order(umbrella, done):
+    """All headers that an umbrella needs and `done` lacks, each behind those it includes."""
+    order = []
+
+    def visit(header):
+        if header in done:
+            return
+        done.add(header)
+        for needed in OWN.findall(read(header)):
+            visit(needed)
+        order.append(header)
+
+    visit(umbrella)
+    return order
+
+
+def group(name):
+    """Third party before the standard library, as in the headers themselves."""
+    return (1 if re.fullmatch(r"[\w.]+", name) else 0, name)
+
+
+def joined(umbrella, below, done):
+    parts, others = [], set()
+    for header in in_order(umbrella, done):
+        text = OWN.sub("", read(header).removeprefix(LICENCE))
+        if header == umbrella:
+            continue
+        others.update(OTHER.findall(text))
+        text = re.sub(r"\n{3,}", "\n\n", OTHER.sub("", text))
+        parts.append(f"// <{header}>\n{text}")
+    version = ".".join(re.findall(r"define STEMMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
+                                  read("stemma/version.hpp")))
+    guard = re.sub(r"\W", "_", umbrella).upper()
+    third = [name for name in sorted(others, key=group) if group(name)[0] == 0]
+    standard = [name for name in sorted(others, key=group) if group(name)[0] == 1]
+    includes = "\n".join("".join(f"#include <{name}>\n" for name in names)
+                         for names in (third, standard) if names)
+    under = f'#include "{pathlib.PurePath(below).name}"\n\n' if below else ""
+    return (f"{LICENCE}// stemma {version}: <{umbrella}> and all it includes, as one file. Made by\n"
+            f"// single_include/amalgamate.py; to change something, change the headers it joins.\n"
+            f"#ifndef {guard}\n#define {guard}\n\n{under}{includes}\n" + "\n".join(parts)
+            + f"\n#endif // {guard}\n")
+
+
+def products():
+    done, below = set(), None
+    for umbrella in UMBRELLAS:
+        yield HERE / umbrella, joined(umbrella, below, done)
+        below = umbrella
+
+
+def umbrella_of(header):
+    if header.startswith("stemma/onnx/proto/") or header == UMBRELLAS[2]:
+        return 2
+    return 1 if header.startswith(("stemma/io/", "stemma/onnx/")) or header == UMBRELLAS[1] else 0
+
+
+def write_when_other(path, text):
+    """Keeps the time of a file that does not change, for the sake of builds."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def rewrite(source, target):
+    for path in sorted(source.rglob("*")):
+        if path.suffix not in (".cpp", ".hpp", ".h"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        needed = [umbrella_of(header) for header in OWN.findall(text)]
+        if needed:
+            first = OWN.search(text)
+            text = (text[:first.start()] + f"#include <{UMBRELLAS[max(needed)]}>\n"
+                    + OWN.sub("", text[first.end():]))
+        write_when_other(target / path.relative_to(source), text)
+
+
+def main():
+    if sys.argv[1:2] == ["--rewrite"] and len(sys.argv) == 4:
+        rewrite(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
+    elif sys.argv[1:] == ["--check"]:
+        stale = [path.relative_to(HERE.parent) for path, text in products()
+                 if not path.exists() or path.read_text(encoding="utf-8") != text]
+        if stale:
+            fail(f"{', '.join(map(str, stale))}: not what the headers say; run {COMMAND}")
+    elif len(sys.argv) == 1:
+        for path, text in products():
+            write_when_other(path, text)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

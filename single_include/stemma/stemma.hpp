@@ -1,0 +1,12012 @@
+// SPDX-License-Identifier: Apache-2.0
+// stemma 0.1.0: <stemma/stemma.hpp> and all it includes, as one file. Made by
+// single_include/amalgamate.py; to change something, change the headers it joins.
+#ifndef STEMMA_STEMMA_HPP
+#define STEMMA_STEMMA_HPP
+
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/graph/reverse_graph.hpp>
+#include <boost/graph/strong_components.hpp>
+#include <boost/iterator/counting_iterator.hpp>
+#include <boost/iterator/iterator_facade.hpp>
+#include <boost/property_map/property_map.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <queue>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// <stemma/core/id.hpp>
+#ifndef STEMMA_CORE_ID_HPP
+#define STEMMA_CORE_ID_HPP
+
+namespace stemma {
+
+/// The index of a module, operator, value, edge or name: dense from 0.
+using id = std::uint32_t;
+
+/// Stands for "none" wherever an `id` may be absent.
+inline constexpr id no_id = 0xffff'ffffU;
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_HPP
+
+// <stemma/config.hpp>
+#ifndef STEMMA_CONFIG_HPP
+#define STEMMA_CONFIG_HPP
+
+/// Checks a caller's promise. Define before the first include to route it elsewhere.
+#ifndef STEMMA_ASSERT
+#    include <cassert>
+#    define STEMMA_ASSERT(condition, text) assert((condition) && (text))
+#endif
+
+/// The only way the library raises an exception of its own.
+#ifndef STEMMA_THROW
+#    if defined(__cpp_exceptions)
+#        define STEMMA_THROW(exception) throw exception
+#    else
+#        include <cstdlib>
+#        define STEMMA_THROW(exception) (static_cast<void>(exception), std::abort())
+#    endif
+#endif
+
+#if defined(_MSC_VER)
+#    define STEMMA_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
+#else
+#    define STEMMA_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#endif
+
+#endif // STEMMA_CONFIG_HPP
+
+// <stemma/core/concepts.hpp>
+#ifndef STEMMA_CORE_CONCEPTS_HPP
+#define STEMMA_CORE_CONCEPTS_HPP
+
+namespace stemma {
+
+template <class Graph>
+using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
+
+template <class Graph>
+using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
+
+/// A Boost.Graph VertexListGraph, as far as the library uses one. `operator_graph` models it.
+template <class Graph>
+concept vertex_list_graph = requires(const Graph& g) {
+    { *vertices(g).first } -> std::convertible_to<vertex_t<Graph>>;
+    { num_vertices(g) } -> std::unsigned_integral;
+};
+
+/// A Boost.Graph IncidenceGraph, as far as the library uses one. `module_tree` models it.
+template <class Graph>
+concept incidence_graph = requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
+    { *out_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
+    { source(e, g) } -> std::convertible_to<vertex_t<Graph>>;
+    { target(e, g) } -> std::convertible_to<vertex_t<Graph>>;
+};
+
+/// A Boost.Graph BidirectionalGraph, as far as the library uses one. `operator_graph` models it.
+template <class Graph>
+concept bidirectional_graph = incidence_graph<Graph> &&
+    requires(const Graph& g, vertex_t<Graph> v) {
+    { *in_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
+};
+
+/// A graph whose vertices carry an interior `vertex_index`.
+///
+/// Requires: the indices are 0 to `num_vertices(g)` - 1, each once.
+template <class Graph>
+concept vertex_indexed_graph = requires(const Graph& g, vertex_t<Graph> v) {
+    { get(boost::vertex_index, g, v) } -> std::convertible_to<std::size_t>;
+};
+
+/// What the algorithms over operators ask of a graph.
+template <class Graph>
+concept operator_graph_like =
+    vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
+
+/// A Boost property map that yields something convertible to `Value`.
+template <class Map, class Key, class Value>
+concept readable_map = requires(const Map& map, const Key& key) {
+    { get(map, key) } -> std::convertible_to<Value>;
+};
+
+/// A Boost property map that takes a `Value`.
+template <class Map, class Key, class Value>
+concept writable_map = requires(const Map& map, const Key& key, Value value) {
+    put(map, key, value);
+};
+
+/// The position of a vertex in [0, n).
+template <vertex_indexed_graph Graph>
+[[nodiscard]] std::size_t index_of(const Graph& graph, vertex_t<Graph> v) {
+    return static_cast<std::size_t>(get(boost::vertex_index, graph, v));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_CONCEPTS_HPP
+
+// <stemma/core/tree_index.hpp>
+#ifndef STEMMA_CORE_TREE_INDEX_HPP
+#define STEMMA_CORE_TREE_INDEX_HPP
+
+namespace stemma {
+
+/// Answers questions about a rooted tree in constant time, for vertices named by preorder rank.
+///
+/// The root has rank 0, and a subtree is the ranks [r, end(r)). Lowest common ancestors follow
+/// Schieber and Vishkin, "On finding lowest common ancestors" (1988): linear space, no recursion.
+class tree_index {
+public:
+    tree_index() = default;
+
+    /// Requires: `parents[r] < r` for every rank but 0; a vertex's descendants follow it directly.
+    /// Complexity: O(n).
+    explicit tree_index(std::vector<id> parents) : parent_(std::move(parents)) {
+        STEMMA_ASSERT(!parent_.empty(), "a rooted tree has at least a root");
+        number_subtrees();
+        number_paths();
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
+
+    /// Returns: `no_id` for the root.
+    [[nodiscard]] id parent(id r) const noexcept { return parent_[r]; }
+
+    /// Returns: one past the last rank of the subtree of `r`.
+    [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
+
+    /// Returns: edges between the root and `r`.
+    [[nodiscard]] id depth(id r) const noexcept { return depth_[r]; }
+
+    /// Returns: whether `a` is `b` or above it.
+    [[nodiscard]] bool is_ancestor(id a, id b) const noexcept { return a <= b && b < end_[a]; }
+
+    /// Returns: whether one of the two is an ancestor of the other, or they are equal.
+    [[nodiscard]] bool are_related(id a, id b) const noexcept {
+        return is_ancestor(a, b) || is_ancestor(b, a);
+    }
+
+    /// Returns: the deepest vertex that is above or equal to both.
+    [[nodiscard]] id lca(id a, id b) const noexcept {
+        const auto low = std::min(a, b);
+        const auto high = std::max(a, b);
+        return high < end_[low] ? low : lca_of_unrelated(low, high);
+    }
+
+    /// Returns: the child of `above` on the way to `below`.
+    /// Requires: `above` is a proper ancestor of `below`.
+    /// Complexity: O(depth(below) - depth(above)).
+    [[nodiscard]] id child_towards(id above, id below) const noexcept {
+        STEMMA_ASSERT(above != below && is_ancestor(above, below), "not a proper ancestor");
+        while (parent_[below] != above) {
+            below = parent_[below];
+        }
+        return below;
+    }
+
+    [[nodiscard]] std::span<const id> parents() const noexcept { return parent_; }
+
+private:
+    void number_subtrees() {
+        const auto n = parent_.size();
+        parent_[0] = no_id;
+        end_.resize(n);
+        depth_.resize(n);
+        for (id r = 0; r < n; ++r) {
+            end_[r] = r + 1;
+            depth_[r] = r == 0 ? 0 : depth_[parent_[r]] + 1;
+        }
+        for (auto r = static_cast<id>(n) - 1; r > 0; --r) {
+            end_[parent_[r]] = std::max(end_[parent_[r]], end_[r]);
+        }
+    }
+
+    // inlabel: the vertices that share one form a path from some vertex (its head) downwards.
+    // ascendant: one bit for each such path between a vertex and the root.
+    void number_paths() {
+        const auto n = parent_.size();
+        inlabel_.resize(n);
+        ascendant_.resize(n);
+        head_.assign(n + 1, no_id);
+        for (id r = 0; r < n; ++r) {
+            const id first = r + 1;
+            const id last = end_[r];
+            const auto zeros = std::bit_width((first - 1) ^ last) - 1;
+            inlabel_[r] = last >> zeros << zeros;
+            const auto inherited = r == 0 ? 0 : ascendant_[parent_[r]];
+            ascendant_[r] = inherited | (inlabel_[r] & (~inlabel_[r] + 1));
+            if (head_[inlabel_[r]] == no_id) {
+                head_[inlabel_[r]] = r;
+            }
+        }
+    }
+
+    [[nodiscard]] id lca_of_unrelated(id a, id b) const noexcept {
+        const auto split = std::bit_width(inlabel_[a] ^ inlabel_[b]) - 1;
+        const auto common = (ascendant_[a] & ascendant_[b]) >> split << split;
+        const auto level = std::countr_zero(common);
+        return std::min(climb(a, level), climb(b, level));
+    }
+
+    /// Returns: the lowest ancestor of `r` on the path whose label ends in `level` zeros.
+    [[nodiscard]] id climb(id r, int level) const noexcept {
+        const auto below = ascendant_[r] & ((id{1} << level) - 1);
+        if (below == 0) {
+            return r;
+        }
+        const auto top = std::bit_width(below) - 1;
+        const auto label = (inlabel_[r] >> (top + 1) << (top + 1)) | (id{1} << top);
+        return parent_[head_[label]];
+    }
+
+    std::vector<id> parent_;
+    std::vector<id> end_;
+    std::vector<id> depth_;
+    std::vector<id> inlabel_;
+    std::vector<id> ascendant_;
+    std::vector<id> head_;
+};
+
+/// A tree_index together with the way from a graph's vertices to ranks and back.
+template <incidence_graph Tree>
+struct indexed_tree {
+    tree_index index;
+    std::vector<vertex_t<Tree>> vertex; ///< by rank
+    std::vector<id> rank;               ///< by vertex index
+};
+
+/// Numbers a rooted tree in preorder; children stand in the order of `out_edges`.
+///
+/// Requires: every vertex is reached from `root` on exactly one path.
+/// Complexity: O(n), without recursion.
+template <incidence_graph Tree>
+    requires vertex_indexed_graph<Tree>
+[[nodiscard]] indexed_tree<Tree> index_tree(const Tree& tree, vertex_t<Tree> root) {
+    indexed_tree<Tree> result;
+    result.rank.assign(num_vertices(tree), no_id);
+    std::vector<id> parents;
+    std::vector<std::pair<vertex_t<Tree>, id>> open{{root, no_id}};
+    while (!open.empty()) {
+        const auto [v, parent] = open.back();
+        open.pop_back();
+        const auto rank = static_cast<id>(parents.size());
+        parents.push_back(parent);
+        result.vertex.push_back(v);
+        result.rank[index_of(tree, v)] = rank;
+        const auto first_child = static_cast<std::ptrdiff_t>(open.size());
+        for (auto [it, last] = out_edges(v, tree); it != last; ++it) {
+            open.emplace_back(target(*it, tree), rank);
+        }
+        std::reverse(open.begin() + first_child, open.end());
+    }
+    STEMMA_ASSERT(parents.size() == num_vertices(tree), "the graph is not a tree below `root`");
+    result.index = tree_index(std::move(parents));
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_TREE_INDEX_HPP
+
+// <stemma/algorithm/accuracy.hpp>
+#ifndef STEMMA_ALGORITHM_ACCURACY_HPP
+#define STEMMA_ALGORITHM_ACCURACY_HPP
+
+namespace stemma {
+
+/// How a found module stands to the true one.
+enum class relation : std::uint8_t {
+    exact,        ///< the same
+    ancestor,     ///< above it
+    descendant,   ///< below it
+    contaminated, ///< neither: the two sit in different children of their common ancestor
+};
+
+[[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
+    return found == truth                      ? relation::exact
+           : modules.is_ancestor(found, truth) ? relation::ancestor
+           : modules.is_ancestor(truth, found) ? relation::descendant
+                                               : relation::contaminated;
+}
+
+/// The same for dotted paths, for modules that one tree need not hold both.
+[[nodiscard]] inline relation relate(std::string_view found, std::string_view truth) noexcept {
+    const auto is_above = [](std::string_view above, std::string_view below) {
+        return above.empty() || (below.starts_with(above) && below.size() > above.size() &&
+                                 below[above.size()] == '.');
+    };
+    return found == truth           ? relation::exact
+           : is_above(found, truth) ? relation::ancestor
+           : is_above(truth, found) ? relation::descendant
+                                    : relation::contaminated;
+}
+
+/// How many operators stand in which relation to the truth.
+struct accuracy {
+    std::size_t exact = 0;
+    std::size_t ancestor = 0;
+    std::size_t descendant = 0;
+    std::size_t contaminated = 0;
+    std::size_t missing = 0; ///< operators with a truth for which nothing was found
+
+    void add(relation r) noexcept {
+        (r == relation::exact        ? exact
+         : r == relation::ancestor   ? ancestor
+         : r == relation::descendant ? descendant
+                                     : contaminated) += 1;
+    }
+
+    accuracy& operator+=(const accuracy& other) noexcept {
+        exact += other.exact;
+        ancestor += other.ancestor;
+        descendant += other.descendant;
+        contaminated += other.contaminated;
+        missing += other.missing;
+        return *this;
+    }
+
+    [[nodiscard]] std::size_t total() const noexcept {
+        return exact + ancestor + descendant + contaminated + missing;
+    }
+
+    friend bool operator==(const accuracy&, const accuracy&) = default;
+};
+
+/// Compares what was found with an oracle; both are by vertex index, `no_id` where nothing is
+/// known. Operators without a truth do not count. Complexity: O(n).
+[[nodiscard]] inline accuracy measure_accuracy(const tree_index& modules, std::span<const id> found,
+                                               std::span<const id> truth) {
+    accuracy result;
+    for (std::size_t v = 0; v < truth.size(); ++v) {
+        if (truth[v] == no_id) {
+            continue;
+        }
+        if (found[v] == no_id) {
+            ++result.missing;
+        } else {
+            result.add(relate(modules, found[v], truth[v]));
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ACCURACY_HPP
+
+// <stemma/algorithm/alignment.hpp>
+#ifndef STEMMA_ALGORITHM_ALIGNMENT_HPP
+#define STEMMA_ALGORITHM_ALIGNMENT_HPP
+
+namespace stemma {
+
+/// Which captured operation an operator comes from.
+struct aligned_operator {
+    id module = no_id; ///< the module that ran the operation; `no_id` for operators left out
+    id call = no_id;
+    id operation = no_id; ///< `no_id` where no operation explains the operator
+    float confidence = 0;
+    bool exact = true; ///< else: the module, or one below or above it
+};
+
+/// An alignment as a whole.
+struct alignment {
+    std::vector<aligned_operator> of; ///< by vertex index
+    std::size_t placed = 0;           ///< operators that took part
+    std::size_t explained = 0;        ///< those an operation explains
+    std::size_t expected = 0;         ///< operations that should have left operators
+    std::size_t found = 0;            ///< those that did
+    std::size_t links = 0;            ///< where one placed operator reads another
+    std::size_t flows = 0;            ///< those of them that the operations have as well
+    std::size_t reads = 0;            ///< parameters of known name or shape that are read
+    std::size_t agreed = 0;           ///< those that the operations read as well
+    std::size_t contradicted = 0;     ///< parameters that by their name others should read
+    std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
+
+    /// Returns: the share of both sides that fits, 0 to 1.
+    [[nodiscard]] double quality() const noexcept {
+        const auto share = [](std::size_t part, std::size_t whole) {
+            return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+        };
+        return std::min({share(explained, placed), share(found, expected), share(flows, links),
+                         share(agreed, reads)});
+    }
+
+    /// Returns: whether capture and model may be of one model at all.
+    [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
+};
+
+namespace detail {
+
+/// Where much of one side has no counterpart on the other, or something else is wrong, what seems
+/// to fit may be chance: no confidence stays above what that leaves.
+inline void doubt(alignment& result, std::span<const std::string> faults) {
+    float limit = 1;
+    if (!result.is_plausible()) {
+        result.doubts.push_back("it looks like one of another model");
+        limit = 0.3F;
+    } else if (result.quality() < 0.85) {
+        result.doubts.push_back("a good part of it does not fit the model");
+        limit = 0.6F;
+    }
+    if (result.contradicted > 0) {
+        result.doubts.push_back(std::to_string(result.contradicted) +
+                                " parameters are read by other operations than it says");
+        limit = std::min(limit, result.contradicted * 20 > result.reads ? 0.6F : 0.85F);
+    }
+    for (const auto& fault : faults) {
+        result.doubts.push_back(fault);
+        limit = std::min(limit, 0.6F);
+    }
+    for (auto& made : result.of) {
+        made.confidence = std::round(std::min(made.confidence, limit) * 100) / 100;
+    }
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ALIGNMENT_HPP
+
+// <stemma/core/flat_index.hpp>
+#ifndef STEMMA_CORE_FLAT_INDEX_HPP
+#define STEMMA_CORE_FLAT_INDEX_HPP
+
+namespace stemma {
+
+/// An open-addressing table from hashes to ids; the keys stay with the caller, who compares them.
+///
+/// A slot is 8 bytes (half of the hash, and the id), so a miss rarely touches a key. Never erases.
+class flat_index {
+public:
+    flat_index() = default;
+
+    explicit flat_index(std::size_t expected) { reserve(expected); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// Makes room for `expected` ids without growing on the way.
+    void reserve(std::size_t expected) {
+        std::size_t wanted = 16;
+        while (wanted < expected + expected / 2) {
+            wanted *= 2;
+        }
+        if (wanted > slots_.size()) {
+            rehash(wanted);
+        }
+    }
+
+    /// Returns: the id stored under `hash` for which `equal(id)` holds, else `no_id`.
+    template <class Equal>
+    [[nodiscard]] id find(std::uint64_t hash, Equal equal) const {
+        if (slots_.empty()) {
+            return no_id;
+        }
+        for (auto at = home(hash);; at = (at + 1) & mask_) {
+            const auto& found = slots_[at];
+            if (found.value == no_id) {
+                return no_id;
+            }
+            if (found.check == check(hash) && equal(found.value)) {
+                return found.value;
+            }
+        }
+    }
+
+    /// Stores `value` under `hash` unless an equal one is there.
+    ///
+    /// Returns: the id that is stored now: `value`, or the equal one that was there before.
+    /// Complexity: constant on average.
+    template <class Equal>
+    id insert(std::uint64_t hash, id value, Equal equal) {
+        if ((size_ + 1) * 3 > slots_.size() * 2) {
+            rehash(slots_.empty() ? 16 : slots_.size() * 2);
+        }
+        auto at = home(hash);
+        for (; slots_[at].value != no_id; at = (at + 1) & mask_) {
+            if (slots_[at].check == check(hash) && equal(slots_[at].value)) {
+                return slots_[at].value;
+            }
+        }
+        slots_[at] = {check(hash), value};
+        ++size_;
+        return value;
+    }
+
+    /// Asks the processor to load the slot that `hash` will need.
+    void prefetch(std::uint64_t hash) const noexcept {
+#if defined(__GNUC__)
+        if (!slots_.empty()) {
+            __builtin_prefetch(&slots_[home(hash)]);
+        }
+#else
+        static_cast<void>(hash);
+#endif
+    }
+
+private:
+    struct slot {
+        std::uint32_t check = 0;
+        id value = no_id;
+    };
+
+    // The home position comes from the stored half, so that growing needs no key.
+    [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {
+        return static_cast<std::uint32_t>(hash >> 32U);
+    }
+
+    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {
+        return place(check(hash));
+    }
+
+    [[nodiscard]] std::size_t place(std::uint32_t checked) const noexcept {
+        return (static_cast<std::uint64_t>(checked) * 0x9e37'79b9'7f4a'7c15U >> shift_) & mask_;
+    }
+
+    void rehash(std::size_t wanted) {
+        std::vector<slot> old(wanted);
+        old.swap(slots_);
+        mask_ = wanted - 1;
+        shift_ = 64;
+        for (auto bits = wanted; bits > 1; bits /= 2) {
+            --shift_;
+        }
+        for (const auto& moved : old) {
+            if (moved.value == no_id) {
+                continue;
+            }
+            auto at = place(moved.check);
+            while (slots_[at].value != no_id) {
+                at = (at + 1) & mask_;
+            }
+            slots_[at] = moved;
+        }
+    }
+
+    std::vector<slot> slots_;
+    std::size_t size_ = 0;
+    std::size_t mask_ = 0;
+    unsigned shift_ = 63;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_FLAT_INDEX_HPP
+
+// <stemma/core/hash.hpp>
+#ifndef STEMMA_CORE_HASH_HPP
+#define STEMMA_CORE_HASH_HPP
+
+namespace stemma {
+
+namespace detail {
+
+__extension__ using uint128 = unsigned __int128;
+
+[[nodiscard]] constexpr std::uint64_t fold_multiply(std::uint64_t a, std::uint64_t b) noexcept {
+    const auto product = static_cast<uint128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+[[nodiscard]] inline std::uint64_t load64(const char* p) noexcept {
+    std::uint64_t x = 0;
+    std::memcpy(&x, p, 8);
+    return x;
+}
+
+[[nodiscard]] inline std::uint64_t load32(const char* p) noexcept {
+    std::uint32_t x = 0;
+    std::memcpy(&x, p, 4);
+    return x;
+}
+
+inline constexpr std::uint64_t hash_key0 = 0x9e37'79b9'7f4a'7c15U;
+inline constexpr std::uint64_t hash_key1 = 0xbf58'476d'1ce4'e5b9U;
+
+} // namespace detail
+
+/// Mixes two words into one; every bit of both reaches every bit of the result.
+[[nodiscard]] constexpr std::uint64_t hash_mix(std::uint64_t a, std::uint64_t b) noexcept {
+    return detail::fold_multiply(a ^ detail::hash_key0, b ^ detail::hash_key1);
+}
+
+/// A 64-bit hash of all bytes. Not a promise across versions: never write it to a file.
+///
+/// Complexity: one multiplication per 16 bytes (folded multiply, as in wyhash).
+[[nodiscard]] inline std::uint64_t hash_bytes(std::string_view text,
+                                              std::uint64_t seed = 0) noexcept {
+    const char* p = text.data();
+    auto left = text.size();
+    auto h = seed ^ detail::hash_key0 ^ left;
+    for (; left > 16; p += 16, left -= 16) {
+        h = detail::fold_multiply(detail::load64(p) ^ detail::hash_key1, detail::load64(p + 8) ^ h);
+    }
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+    if (left >= 8) {
+        a = detail::load64(p);
+        b = detail::load64(p + left - 8);
+    } else if (left >= 4) {
+        a = detail::load32(p);
+        b = detail::load32(p + left - 4);
+    } else if (left > 0) {
+        a = static_cast<unsigned char>(p[0]) |
+            (static_cast<std::uint64_t>(static_cast<unsigned char>(p[left / 2])) << 8U) |
+            (static_cast<std::uint64_t>(static_cast<unsigned char>(p[left - 1])) << 16U);
+    }
+    return detail::fold_multiply(detail::hash_key1 ^ text.size(),
+                                 detail::fold_multiply(a ^ detail::hash_key1, b ^ h));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_HASH_HPP
+
+// <stemma/core/string_pool.hpp>
+#ifndef STEMMA_CORE_STRING_POOL_HPP
+#define STEMMA_CORE_STRING_POOL_HPP
+
+namespace stemma {
+
+/// Keeps one copy of every distinct string and names it by a dense id, in order of arrival.
+class string_pool {
+public:
+    /// Returns: the id of `text`, new or known.
+    /// Complexity: O(length) on average.
+    id intern(std::string_view text) {
+        const auto next = static_cast<id>(size());
+        const auto found =
+            index_.insert(hash_bytes(text), next, [&](id known) { return (*this)[known] == text; });
+        if (found == next) {
+            text_.append(text);
+            ends_.push_back(text_.size());
+        }
+        return found;
+    }
+
+    /// Returns: the id of `text`, or `no_id`.
+    [[nodiscard]] id find(std::string_view text) const {
+        return index_.find(hash_bytes(text), [&](id known) { return (*this)[known] == text; });
+    }
+
+    /// Valid until the next `intern`.
+    [[nodiscard]] std::string_view operator[](id known) const noexcept {
+        const auto begin = known == 0 ? 0 : ends_[known - 1];
+        return std::string_view(text_).substr(begin, ends_[known] - begin);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+
+private:
+    std::string text_;
+    std::vector<std::size_t> ends_;
+    flat_index index_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_STRING_POOL_HPP
+
+// <stemma/core/topological_order.hpp>
+#ifndef STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
+#define STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
+
+namespace stemma {
+
+/// Whether every edge leads from a lower `vertex_index` to a higher one, and `vertices` follows it.
+///
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] bool is_topologically_indexed(const Graph& graph) {
+    std::size_t expected = 0;
+    for (auto [it, last] = vertices(graph); it != last; ++it, ++expected) {
+        if (index_of(graph, *it) != expected) {
+            return false;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            if (index_of(graph, source(*in, graph)) >= expected) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// Every vertex behind all its producers. What hangs on a cycle has no such place and is left out.
+///
+/// Returns: a prefix-closed order; shorter than `num_vertices` exactly when there is a cycle.
+/// Complexity: O(V + E) (Kahn 1962).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> topological_order(const Graph& graph) {
+    std::vector<vertex_t<Graph>> order;
+    order.reserve(num_vertices(graph));
+    std::vector<std::size_t> waiting(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        std::size_t producers = 0;
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            ++producers;
+        }
+        waiting[index_of(graph, *it)] = producers;
+        if (producers == 0) {
+            order.push_back(*it);
+        }
+    }
+    for (std::size_t done = 0; done < order.size(); ++done) {
+        for (auto [out, out_last] = out_edges(order[done], graph); out != out_last; ++out) {
+            const auto reader = target(*out, graph);
+            if (--waiting[index_of(graph, reader)] == 0) {
+                order.push_back(reader);
+            }
+        }
+    }
+    return order;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
+
+// <stemma/model/operator_view.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_VIEW_HPP
+#define STEMMA_MODEL_OPERATOR_VIEW_HPP
+
+namespace stemma {
+
+template <class Ops>
+using graph_of = typename Ops::graph_type;
+
+template <class Ops>
+using operator_t = vertex_t<graph_of<Ops>>;
+
+/// A graph of operators, and more of them where the concepts below hold. An algorithm or policy
+/// says in its constraint how much it reads. `mapped_operators` makes one of any Boost graph.
+template <class Ops>
+concept operator_view = requires(const Ops& ops) {
+    typename Ops::graph_type;
+    { ops.graph() } -> std::convertible_to<const typename Ops::graph_type&>;
+}
+&&operator_graph_like<graph_of<Ops>>;
+
+/// Operators that have a name and a type, either possibly "".
+template <class Ops>
+concept named_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.name(v) } -> std::convertible_to<std::string_view>;
+    { ops.op_type(v) } -> std::convertible_to<std::string_view>;
+};
+
+namespace detail {
+
+struct take_id {
+    void operator()(id) const {}
+};
+
+} // namespace detail
+
+/// Operators that read named parameters (initializers), which are numbered from 0.
+template <class Ops>
+concept parameter_readers = operator_view<Ops> &&
+    requires(const Ops& ops, operator_t<Ops> v, id p) {
+    { ops.parameter_count() } -> std::convertible_to<std::size_t>;
+    { ops.parameter_name(p) } -> std::convertible_to<std::string_view>;
+    ops.for_each_parameter(v, detail::take_id{});
+};
+
+/// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
+/// of that one, or `no_id`.
+template <class Ops>
+concept nested_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.owner(v) } -> std::convertible_to<id>;
+};
+
+/// Operators of which is known in which of its owner's bodies each is: a number, `no_id` for those
+/// without an owner.
+template <class Ops>
+concept body_operators = nested_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.body(v) } -> std::convertible_to<id>;
+};
+
+namespace detail {
+
+struct take_entry {
+    void operator()(std::string_view, std::string_view) const {}
+};
+
+} // namespace detail
+
+namespace detail {
+
+struct take_folded {
+    template <class Vertex>
+    void operator()(const Vertex&, std::string_view) const {}
+};
+
+} // namespace detail
+
+/// Operators that carry metadata: pairs of key and value.
+template <class Ops>
+concept described_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    ops.for_each_metadata(v, detail::take_entry{});
+};
+
+/// What an operator reads at one input: a parameter, an input of the function it is in, or neither.
+struct operator_argument {
+    id parameter = no_id;
+    id formal = no_id;
+};
+
+namespace detail {
+
+struct take_argument {
+    void operator()(const operator_argument&) const {}
+};
+
+} // namespace detail
+
+/// Operators that may call functions, whose bodies are operators of the same view.
+template <class Ops>
+concept calling_operators = operator_view<Ops> &&
+    requires(const Ops& ops, operator_t<Ops> v, id f) {
+    { ops.function_count() } -> std::convertible_to<id>;
+    { ops.function_domain(f) } -> std::convertible_to<std::string_view>;
+    { ops.function_name(f) } -> std::convertible_to<std::string_view>;
+    { ops.callee(v) } -> std::convertible_to<id>;
+    { ops.enclosing_function(v) } -> std::convertible_to<id>;
+    ops.for_each_argument(v, detail::take_argument{});
+};
+
+/// Operators of which is known what they do with the data that flows through the model.
+///
+/// `reads_data`: reads an input of the whole directly. `hides_data`: the result does not depend on
+/// the values read, only on their shape (Shape, Size).
+template <class Ops>
+concept data_aware_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.reads_data(v) } -> std::convertible_to<bool>;
+    { ops.hides_data(v) } -> std::convertible_to<bool>;
+};
+
+/// Operators of which is known where they read a condition (of If, of Loop) rather than data.
+template <class Ops>
+concept steered_operators = operator_view<Ops> &&
+    requires(const Ops& ops, edge_t<graph_of<Ops>> e) {
+    { ops.reads_condition(e) } -> std::convertible_to<bool>;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_OPERATOR_VIEW_HPP
+
+// <stemma/detail/aligned_nodes.hpp>
+#ifndef STEMMA_DETAIL_ALIGNED_NODES_HPP
+#define STEMMA_DETAIL_ALIGNED_NODES_HPP
+
+namespace stemma::detail {
+
+/// Lists of numbers behind each other, one for each of 0, 1, 2 and so on.
+class id_lists {
+public:
+    void add(id item) { items_.push_back(item); }
+    void close() { ends_.push_back(static_cast<id>(items_.size())); }
+    [[nodiscard]] std::span<const id> operator[](id i) const noexcept {
+        const auto begin = i == 0 ? 0 : ends_[i - 1];
+        return std::span(items_).subspan(begin, ends_[i] - begin);
+    }
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(ends_.size()); }
+
+    /// Returns: for each number below `count` the lists that hold it.
+    [[nodiscard]] id_lists reversed(id count) const {
+        std::vector<std::vector<id>> by_item(count);
+        for (id i = 0; i < size(); ++i) {
+            for (auto item : (*this)[i]) {
+                by_item[item].push_back(i);
+            }
+        }
+        id_lists result;
+        for (const auto& list : by_item) {
+            for (auto i : list) {
+                result.add(i);
+            }
+            result.close();
+        }
+        return result;
+    }
+
+private:
+    std::vector<id> items_;
+    std::vector<id> ends_;
+};
+
+/// The operators of a graph that an alignment places, in the order of the graph: those that work on
+/// data or read parameters. Constants and bodies of functions are left out.
+struct aligned_nodes {
+    std::vector<id> vertex;
+    std::vector<id> type;        ///< number of the operator type
+    std::vector<bool> of_shapes; ///< computes with shapes only
+    std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
+    std::vector<id> chain;       ///< which chain it is in: 0 for those in no body
+    id chains = 1;               ///< one for each body besides
+    std::vector<id> owner_of;    ///< by chain: the owner of the body, `no_id` for the first
+    id_lists parameters;         ///< those of the graph that it reads
+    id_lists producers;          ///< among the aligned ones
+    id_lists readers;
+    string_pool types;
+
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
+};
+
+template <named_operators Ops>
+class aligned_nodes_finder {
+public:
+    explicit aligned_nodes_finder(const Ops& ops)
+        : ops_(ops), graph_(ops.graph()), count_(num_vertices(graph_)), place_(count_, no_id) {
+        found_.owner_of.push_back(no_id);
+    }
+
+    [[nodiscard]] aligned_nodes find() {
+        std::vector<bool> owns(count_, false);
+        if constexpr (nested_operators<Ops>) {
+            for (auto [it, last] = vertices(graph_); it != last; ++it) {
+                if (const id owner = ops_.owner(*it); owner != no_id) {
+                    owns[owner] = true;
+                }
+            }
+        }
+        for_each_in_order([&](vertex_type v) {
+            const auto i = index_of(graph_, v);
+            if (!in_function(v) && (owns[i] || is_dynamic(v))) {
+                add(v, static_cast<id>(i), owns[i]);
+            }
+        });
+        for (auto& owner : found_.owner_of) {
+            owner = owner == no_id ? no_id : place_[owner];
+        }
+        found_.readers = found_.producers.reversed(found_.size());
+        return std::move(found_);
+    }
+
+private:
+    using vertex_type = operator_t<Ops>;
+
+    /// Visits operators as they stand, or where that is no order of execution, every one after what
+    /// it reads, first input first.
+    template <class Function>
+    void for_each_in_order(Function f) const {
+        if (is_topologically_indexed(graph_)) {
+            for (auto [it, last] = vertices(graph_); it != last; ++it) {
+                f(*it);
+            }
+            return;
+        }
+        std::vector<std::uint8_t> state(count_, 0); // 1: being visited, 2: done
+        std::vector<vertex_type> open;
+        for (auto [it, last] = vertices(graph_); it != last; ++it) {
+            open.push_back(*it);
+            while (!open.empty()) {
+                const auto v = open.back();
+                auto& at = state[index_of(graph_, v)];
+                if (at == 0) {
+                    at = 1;
+                    const auto first = open.size();
+                    for (auto [in, in_last] = in_edges(v, graph_); in != in_last; ++in) {
+                        if (state[index_of(graph_, source(*in, graph_))] == 0) {
+                            open.push_back(source(*in, graph_));
+                        }
+                    }
+                    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
+                    continue;
+                }
+                open.pop_back();
+                if (at == 1) {
+                    at = 2;
+                    f(v);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool in_function(vertex_type v) const {
+        if constexpr (calling_operators<Ops>) {
+            return ops_.enclosing_function(v) != no_id;
+        }
+        return false;
+    }
+
+    /// Whether its result depends on more than constants of the graph.
+    [[nodiscard]] bool is_dynamic(vertex_type v) const {
+        bool dynamic = false;
+        if constexpr (data_aware_operators<Ops>) {
+            dynamic = ops_.reads_data(v);
+        }
+        if constexpr (parameter_readers<Ops>) {
+            ops_.for_each_parameter(v, [&](id) { dynamic = true; });
+        }
+        for (auto [it, last] = in_edges(v, graph_); it != last && !dynamic; ++it) {
+            const auto u = index_of(graph_, source(*it, graph_));
+            dynamic = place_[u] != no_id;
+        }
+        return dynamic;
+    }
+
+    /// Returns: the chain of an operator, which may be new.
+    [[nodiscard]] id chain_of(vertex_type v) {
+        if constexpr (nested_operators<Ops>) {
+            const id owner = ops_.owner(v);
+            if (owner == no_id) {
+                return 0;
+            }
+            auto body = owner;
+            if constexpr (body_operators<Ops>) {
+                body = ops_.body(v);
+            }
+            const auto [known, added] =
+                chain_of_body_.emplace(std::pair(owner, body), found_.chains);
+            if (added) {
+                ++found_.chains;
+                found_.owner_of.push_back(owner);
+            }
+            return known->second;
+        }
+        return 0;
+    }
+
+    void add(vertex_type v, id index, bool owns) {
+        found_.owns.push_back(owns);
+        found_.chain.push_back(chain_of(v));
+        bool shapes_only = !owns;
+        bool has_producer = false;
+        std::vector<id> producers;
+        for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+            const auto u = place_[index_of(graph_, source(*it, graph_))];
+            if (u != no_id) {
+                has_producer = true;
+                shapes_only = shapes_only && found_.of_shapes[u];
+                if (!owns && std::find(producers.begin(), producers.end(), u) == producers.end()) {
+                    producers.push_back(u);
+                }
+            }
+        }
+        for (auto u : producers) {
+            found_.producers.add(u);
+        }
+        found_.producers.close();
+        if constexpr (parameter_readers<Ops>) {
+            ops_.for_each_parameter(v, [&](id p) {
+                found_.parameters.add(p);
+                shapes_only = false;
+            });
+        }
+        found_.parameters.close();
+        shapes_only = shapes_only && has_producer;
+        if constexpr (data_aware_operators<Ops>) {
+            shapes_only = !owns && ((shapes_only && !ops_.reads_data(v)) || ops_.hides_data(v));
+        }
+        place_[index] = found_.size();
+        found_.vertex.push_back(index);
+        found_.type.push_back(found_.types.intern(ops_.op_type(v)));
+        found_.of_shapes.push_back(shapes_only);
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    std::size_t count_;
+    std::vector<id> place_; // by vertex index
+    std::map<std::pair<id, id>, id> chain_of_body_;
+    aligned_nodes found_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_ALIGNED_NODES_HPP
+
+// <stemma/model/captured_operations.hpp>
+#ifndef STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
+#define STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
+
+namespace stemma {
+
+/// Operations that a front end saw, in the order in which they ran, with the module that ran each
+/// and what it read.
+///
+/// An operation may have several names: the call as the user wrote it
+/// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
+class captured_operations {
+public:
+    struct operation {
+        id module = no_id;   ///< as the caller numbers modules
+        id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
+        bool exact = true;   ///< else: that module or one below it
+        bool varies = false; ///< reads what is not the same at every run: an input of the model, or
+                             ///< what came of one
+        bool optional = false; ///< may leave nothing in the model, whatever its name
+    };
+
+    /// A parameter that an operation reads, by name, with its shape where that is known.
+    struct parameter {
+        id name = no_id;
+        std::vector<std::int64_t> shape;
+    };
+
+    /// Adds an operation and returns its number. What follows belongs to it, until the next one.
+    id add(const operation& made, std::string_view name) {
+        const auto number = static_cast<id>(operations_.size());
+        operations_.push_back({made, names_begin(), static_cast<id>(parameters_.size()),
+                               static_cast<id>(sources_.size())});
+        add_name(name);
+        return number;
+    }
+
+    /// Adds a further name to the operation added last.
+    void add_name(std::string_view name) { operation_names_.push_back(names_.intern(name)); }
+
+    /// The operation added last reads a parameter.
+    void add_parameter(std::string_view name, std::span<const std::int64_t> shape) {
+        parameters_.push_back({parameter_names_.intern(name), {shape.begin(), shape.end()}});
+    }
+
+    /// The operation added last reads what an earlier one made.
+    /// Requires: `earlier` is below its number.
+    void add_source(id earlier) {
+        sources_.push_back(earlier);
+        operations_.back().made.varies |= operations_[earlier].made.varies;
+    }
+
+    /// The operation added last reads something that no operation made and that is no parameter.
+    void add_input() { operations_.back().made.varies = true; }
+
+    /// Something that makes the capture less believable, in words.
+    void add_fault(std::string text) { faults_.push_back(std::move(text)); }
+
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
+    [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+    [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
+    [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
+
+    [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
+        return slice(operation_names_, operations_[i].first_name,
+                     i + 1 < size() ? operations_[i + 1].first_name : no_id);
+    }
+    [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
+        return slice(parameters_, operations_[i].first_parameter,
+                     i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
+    }
+    [[nodiscard]] std::span<const id> sources_of(id i) const noexcept {
+        return slice(sources_, operations_[i].first_source,
+                     i + 1 < size() ? operations_[i + 1].first_source : no_id);
+    }
+
+    /// The distinct names of operations and of parameters.
+    [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+    [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+    [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
+
+private:
+    struct entry {
+        operation made;
+        id first_name = 0;
+        id first_parameter = 0;
+        id first_source = 0;
+    };
+
+    [[nodiscard]] id names_begin() const noexcept {
+        return static_cast<id>(operation_names_.size());
+    }
+
+    template <class T>
+    [[nodiscard]] static std::span<const T> slice(const std::vector<T>& all, id first, id last) {
+        const auto end = last == no_id ? all.size() : last;
+        return std::span(all).subspan(first, end - first);
+    }
+
+    std::vector<entry> operations_;
+    std::vector<id> operation_names_;
+    std::vector<parameter> parameters_;
+    std::vector<id> sources_;
+    string_pool names_;
+    string_pool parameter_names_;
+    std::vector<std::string> faults_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
+
+// <stemma/detail/torch_operators.hpp>
+#ifndef STEMMA_DETAIL_TORCH_OPERATORS_HPP
+#define STEMMA_DETAIL_TORCH_OPERATORS_HPP
+
+namespace stemma::detail {
+
+/// What exporters make of PyTorch's operators, one group on a line:
+/// `names = operators that stand for it | operators that come with them | such as rarely do`.
+///
+/// `*` stands for any operator. A line that starts with `?` holds operators that often leave
+/// nothing in the exported graph, one that starts with `-` such that hardly ever leave anything.
+/// Names are written without underscores and overload.
+inline constexpr std::string_view torch_operators = R"(
+linear addmm mm matmul bmm baddbmm mv dot addbmm addmv addr unsafeview = MatMul Gemm Einsum | Add Transpose | Mul Reshape
+bilinear tensordot einsum outer chainmatmul multidot = Einsum MatMul Gemm | | Transpose Reshape Add Mul Shape Concat Cast Unsqueeze Squeeze
+conv1d conv2d conv3d convolution mkldnnconvolution convtbc slowconv2d thnnconv2d cudnnconvolution = Conv ConvTranspose | | Add Transpose Pad
+convtranspose1d convtranspose2d convtranspose3d = ConvTranspose Conv | | Add Slice Pad
+?batchnorm nativebatchnorm cudnnbatchnorm batchnormimplindex nativebatchnormlegit nativebatchnormlegitnotraining syncbatchnorm = BatchNormalization | | Mul Add Sub Div Sqrt Reshape Transpose Unsqueeze Squeeze
+layernorm nativelayernorm fusedlayernorm = LayerNormalization ReduceMean | Sub Pow Mul Add Sqrt Div | Cast Reciprocal
+rmsnorm = RMSNormalization SimplifiedLayerNormalization ReduceMean | Pow Mul Add Sqrt Div Cast Reciprocal
+groupnorm nativegroupnorm = GroupNormalization InstanceNormalization | Reshape Shape Mul Add Unsqueeze
+instancenorm = InstanceNormalization BatchNormalization | Shape ConstantOfShape Expand Tile Reshape Transpose
+localresponsenorm = LRN | Pow Div Mul Add AveragePool Unsqueeze Squeeze Pad
+normalize = Div LpNormalization | ReduceL2 Clip Expand Shape Max ReduceSum Pow
+weightnorm = Mul | Div ReduceL2 ReduceSum Sqrt Abs Pow
+embedding embeddingrenorm = Gather | | Shape Unique Add Div Mul Where Greater ScatterND Unsqueeze
+embeddingbag = Gather Loop | Concat Unsqueeze Squeeze Slice Mul ReduceSum ReduceMean ReduceMax Cast Shape
+onehot = OneHot | | Cast Concat
+relu clampmin = Relu Clip Max | | Cast
+relu6 hardtanh clamp clip clampmax threshold = Clip Min Max Relu | | Cast
+leakyrelu = LeakyRelu
+rrelu = PRelu LeakyRelu RandomUniformLike
+prelu = PRelu | Unsqueeze | Squeeze
+elu = Elu
+selu = Selu
+celu = Celu | | Div Elu Mul
+gelu = Gelu Erf Tanh | Mul Add Div | Pow And
+silu = Sigmoid Swish | Mul
+mish = Softplus Mish | Tanh Mul
+glu = Split | Sigmoid Mul
+softplus = Softplus | | Mul Div
+softshrink = Greater | Where Mul Sub Less Neg Add Cast
+hardshrink = Greater | Or Cast Less Neg Where
+tanhshrink = Tanh | Sub
+hardsigmoid = HardSigmoid | | Add Clip Div Mul
+hardswish = HardSwish HardSigmoid | Mul Add Clip Div
+sigmoid = Sigmoid
+logsigmoid = Log LogSigmoid | Sigmoid | Neg Softplus
+tanh = Tanh
+sin = Sin
+cos = Cos
+tan = Tan
+asin arcsin = Asin
+acos arccos = Acos
+atan arctan = Atan
+sinh = Sinh
+cosh = Cosh
+asinh = Asinh
+acosh = Acosh
+atanh = Atanh
+exp expm1 exp2 = Exp Pow | | Sub
+log log2 log10 log1p = Log | | Div Add Mul
+erf erfc = Erf | | Sub
+sqrt = Sqrt
+rsqrt = Reciprocal Sqrt Rsqrt | Div
+reciprocal = Reciprocal Div | | Cast
+abs = Abs
+neg negative = Neg
+sign sgn = Sign
+ceil = Ceil
+floor = Floor
+round = Round
+trunc fix frac = Floor Trunc Cast | Sub
+square = Mul Pow
+pow floatpower rpow = Pow Mul | Cast
+softmax safesoftmax softmin = Softmax | | Transpose Cast Sub ReduceMax Exp ReduceSum Div
+logsoftmax = LogSoftmax | | Transpose Cast
+gumbelsoftmax = Softmax | Exp Log Neg Add RandomUniformLike
+logsumexp = ReduceLogSumExp | Exp Log ReduceSum
+maxpool1d maxpool2d maxpool3d maxpool1dwithindices maxpool2dwithindices maxpool3dwithindices = MaxPool | | Mul Sub Unsqueeze Squeeze Flatten Slice
+avgpool1d avgpool2d avgpool3d = AveragePool | Pad | Cast
+lppool1d lppool2d = LpPool AveragePool | | Pow Mul Relu Sign Abs
+adaptiveavgpool1d adaptiveavgpool2d adaptiveavgpool3d = GlobalAveragePool AveragePool ReduceMean
+adaptivemaxpool1d adaptivemaxpool2d adaptivemaxpool3d adaptivemaxpool2dwithindices = GlobalMaxPool MaxPool | | Mul Sub
+maxunpool1d maxunpool2d maxunpool3d = MaxUnpool
+lstm quantizedlstm = LSTM | Transpose Concat Unsqueeze Squeeze Reshape Slice Shape Gather ConstantOfShape Expand
+gru = GRU | Transpose Concat Unsqueeze Squeeze Reshape Slice Shape Gather ConstantOfShape Expand
+rnntanh rnnrelu rnn = RNN | Transpose Concat Unsqueeze Squeeze Reshape Slice Shape Gather ConstantOfShape Expand
+lstmcell = LSTM Gemm MatMul | Add Split Slice Sigmoid Tanh Mul Unsqueeze Squeeze Transpose Concat Reshape
+grucell rnntanhcell rnnrelucell = GRU RNN Gemm MatMul | Add Sub Split Slice Sigmoid Tanh Relu Mul Unsqueeze Squeeze Transpose Concat Reshape
+multiheadattentionforward multiheadattention nativemultiheadattention transformerencoderlayer transformerencoderlayerfwd transformerdecoderlayer transformer transformerencoder transformerdecoder = MatMul Gemm Softmax Attention | Add Mul Div Sqrt Transpose Reshape Squeeze Split Unsqueeze Gather Concat Shape Slice Cast Relu Gelu Erf Where Expand Equal Not IsNaN ReduceMean Sub Pow LayerNormalization
+scaleddotproductattention scaleddotproductflashattention scaleddotproductefficientattention scaleddotproductflashattentionforcpu = Softmax MatMul Attention | Mul Div Sqrt Transpose Add Where IsNaN Shape Cast Trilu
+attention = Attention Softmax MatMul | Mul Div Sqrt Transpose Add Where Reshape
+add radd iadd sum2 = Add SequenceInsert Sum Or | | Mul
+sub rsub subtract isub = Sub | | Mul Neg
+mul multiply rmul imul = Mul And
+div truedivide divide rtruediv truediv idiv itruediv = Div Mul | | Cast Floor Sub Not Equal Less Mod Where And Xor
+floordivide floordiv rfloordiv = Div Floor | Floor Cast | Xor Less Mod And Not Equal Sub Where
+fmod remainder mod = Mod | Div Cast Floor Xor Sub Mul And Not Equal
+addcmul addcdiv = Mul Div | Add
+lerp = Sub Mul | Add Where Less Cast
+maximum max amax = Max ReduceMax ArgMax TopK | | Cast Squeeze
+minimum min amin = Min ReduceMin ArgMin TopK | | Cast Squeeze
+aminmax = ReduceMin ReduceMax
+eq ne equal = Equal | | Not Cast
+gt = Greater | | Cast Not Less
+ge = GreaterOrEqual Less Greater | | Not Cast
+lt = Less | | Cast Not
+le = LessOrEqual Greater Less | | Not Cast
+is isnot = Equal Not OptionalHasElement | Cast
+logicaland and bitwiseand iand = And BitwiseAnd Mul | | Cast
+logicalor or bitwiseor ior = Or BitwiseOr | | Cast
+logicalxor xor bitwisexor ixor = Xor BitwiseXor | | Cast
+logicalnot not bitwisenot invert = Not BitwiseNot | | Cast
+lshift bitwiseleftshift = BitShift Mul | Cast Pow
+rshift bitwiserightshift = BitShift Div | Cast Pow
+isnan = IsNaN
+isinf = IsInf | | Cast
+isfinite = IsInf IsNaN Or Not | Cast
+nantonum = Where IsNaN IsInf | And Cast Greater Less
+where = Where NonZero | | Cast Transpose
+maskedfill maskedscatter = Where ScatterND | Cast Transpose NonZero Shape Expand Reshape
+maskedselect nonzero nonzeronumpy argwhere = NonZero GatherND Split | Transpose Shape Expand Squeeze
+sum = ReduceSum Sum | | Cast
+mean = ReduceMean GlobalAveragePool | | Cast
+prod = ReduceProd | | Cast
+std var stdmean varmean = ReduceMean Sqrt | Shape ReduceProd Gather Sub Mul Cast Div Add ReduceSum
+norm frobeniusnorm linalgvectornorm linalgmatrixnorm linalgnorm nuclearnorm = ReduceL2 ReduceL1 ReduceSum ReduceMax ReduceMin | Abs Pow Sqrt Mul Div Cast Reshape Not Equal ArgMax ArgMin
+all any = ReduceSum ReduceMin ReduceMax | | Not Cast Greater
+argmax = ArgMax | | Reshape Cast
+argmin = ArgMin | | Reshape Cast
+cumsum = CumSum | | Cast
+cumprod = Exp Log Loop
+topk = TopK | Reshape Cast
+sort argsort msort = TopK | | Shape Gather
+unique uniquedim unique2 uniqueconsecutive = Unique
+searchsorted bucketize = Less LessOrEqual Greater | ReduceSum Cast Concat Shape Unsqueeze Expand
+cosinesimilarity = ReduceSum Div | Mul Max ReduceMax Sqrt Cast ReduceL2 Clip ArgMax
+pairwisedistance cdist = Pow ReduceSum | Sub Add Abs Unsqueeze Sqrt
+cross linalgcross = Mul Sub | Concat Slice Split
+binarycrossentropywithlogits binarycrossentropy mseloss l1loss smoothl1loss huberloss kldiv = Log Sub | Sigmoid Mul Neg Add ReduceMean ReduceSum Exp Pow Abs Where Less Cast Shape ConstantOfShape Greater NonZero Transpose
+crossentropyloss nllloss nllloss2d nlllossnd = SoftmaxCrossEntropyLoss NegativeLogLikelihoodLoss | LogSoftmax Squeeze Unsqueeze
+det linalgdet logdet = Det | Log
+view reshape unsafereshape reshapeas viewas reshapefromtensor unflatten viewascomplex viewasreal reshapealias = Reshape Flatten | Shape Gather Unsqueeze Concat Slice Squeeze Cast Mul Div
+flatten = Flatten Reshape | Shape Slice Concat
+transpose t permute movedim moveaxis swapaxes swapdims numpyt adjoint h mt mh = Transpose
+squeeze = Squeeze | | Shape Gather Equal If Reshape
+unsqueeze = Unsqueeze | | Reshape
+expand broadcastto expandas broadcasttensors = Expand | Reshape Unsqueeze Concat Shape ConstantOfShape Mul Equal Where Cast
+repeat tile repeatinterleave = Tile Expand Loop | Shape ConstantOfShape Reshape Unsqueeze Concat Mul Where Equal Cast Split SplitToSequence Add SequenceAt SequenceEmpty ConcatFromSequence Gather Slice
+cat concat concatenate = Concat ConcatFromSequence
+stack hstack vstack dstack columnstack = Concat ConcatFromSequence | Unsqueeze Reshape
+split splitwithsizes chunk unsafechunk unsafesplit unsafesplitwithsizes tensorsplit hsplit vsplit = Split SplitToSequence Slice | SequenceAt Gather Shape Add Sub Div Unsqueeze Squeeze Concat Mul Mod Tile SequenceEmpty SequenceInsert Loop
+unbind = Split SplitToSequence Gather | Squeeze
+getitem slice select narrow diagonal derivegetitem = Slice Gather GatherND | Unsqueeze Squeeze Shape Add Sub Mul Div Cast Concat SequenceAt Reshape Transpose Flatten NonZero Equal Where Expand ReduceSum EyeLike CumSum
+index indexselect take takealongdim gather = Gather GatherElements GatherND | Reshape Cast Squeeze Unsqueeze Transpose NonZero Shape Flatten Mul Add Concat OneHot ReduceSum Slice
+setitem indexput indexputimpl indexcopy indexfill indexadd indexreduce scatter scatteradd scatterreduce selectscatter slicescatter = ScatterND ScatterElements Scatter SequenceInsert | Mul Add NonZero Shape Unsqueeze Reshape Concat ConstantOfShape Cast Transpose Where Equal Expand Range Slice SequenceErase
+pad constantpadnd reflectionpad1d reflectionpad2d reflectionpad3d replicationpad1d replicationpad2d replicationpad3d padcircular zeropad2d constantpad2d constantpad1d = Pad Concat | Cast ConcatFromSequence Shape Size Sub Mul ConstantOfShape Reshape Transpose Slice Unsqueeze
+roll = Concat | Slice
+flip fliplr flipud rot90 = Slice | Transpose
+tril triu triltriuindices = Trilu | Where Mul
+eye = EyeLike | Unsqueeze Concat ConstantOfShape
+unfold im2col asstrided = Gather Concat | Unsqueeze Transpose Reshape Range Shape Add Sub Mul Pad Slice Squeeze Cast Min Loop
+fold col2im = Col2Im ScatterND | Reshape Transpose Concat Range
+pixelshuffle pixelunshuffle channelshuffle = DepthToSpace SpaceToDepth Reshape | Transpose Unsqueeze Squeeze
+interpolate upsample upsamplebicubic2d upsamplebilinear2d upsamplelinear1d upsamplenearest1d upsamplenearest2d upsamplenearest3d upsampletrilinear3d upsamplenearestexact2d = Resize Upsample | Concat Unsqueeze Cast Shape Div Slice Mul Floor Gather
+gridsampler gridsampler2d gridsample affinegrid affinegridgenerator = GridSample AffineGrid MatMul
+roialign = RoiAlign
+nms = NonMaxSuppression | Unsqueeze Gather Squeeze
+fakequantizeperchannelaffine fakequantizepertensoraffine fakequantize = QuantizeLinear | DequantizeLinear Cast Clip
+quantizepertensor quantizeperchannel = QuantizeLinear | Cast
+dequantize = DequantizeLinear | Cast
+meshgrid = Expand Reshape | Shape Concat Unsqueeze
+?arange range dimarange linspace hannwindow = Range | Cast Unsqueeze Squeeze Shape Gather | Ceil Transpose NonZero ConstantOfShape Sub Add Mul Div Sin
+?full zeros ones empty newfull newzeros newones newempty fulllike zeroslike oneslike emptylike fill zero scalartensor newtensor asarray = ConstantOfShape Expand | Shape Cast Concat Unsqueeze Gather | Mul Add
+?rand randn randlike randnlike normal uniform bernoulli multinomial randint randintlike randperm sampledirichlet standardgamma = RandomUniformLike RandomNormalLike RandomUniform RandomNormal Multinomial Bernoulli | ConstantOfShape Shape Less Cast Log Mul Add Concat Expand
+?dropout nativedropout alphadropout featuredropout featurealphadropout dropout1d dropout2d dropout3d droppath = Dropout | | Cast Mul
+?to typeas float double half bfloat16 long int short char byte bool type tocopy castbfloat16 castbool castbyte castchar castcomplexdouble castcomplexfloat castdouble castfloat casthalf castint castlong castshort convertelementtype = Cast
+?size shape getattr len numel symsize shapeastensor symnumel = Shape Size | Gather Squeeze Unsqueeze SequenceLength ReduceProd Slice
+?tensor astensor list tolist scalar item scalarimplicit localscalardense intimplicit floatimplicit = Cast Concat | Reshape Unsqueeze ConcatFromSequence Squeeze Gather
+?append insert pop delete setitemlist = SequenceInsert SequenceErase SequenceConstruct | SequenceAt
+?packpaddedsequence padpackedsequence = Transpose | Cast
+?rangelength deriveindex = Add Sub Div Mul | Ceil Cast
+?forward call recursivescriptmodule scriptmodule topleveltracedmodule tracedmodule = *
+?nativemaskedlinear scan cond whileloop = If Loop Scan
+-contiguous clone copy detach alias lift liftfresh liftfreshcopy conj conjphysical resolveconj resolveneg identity requiresgrad data cpu cuda dataptr positive = Identity | Cast Transpose
+-dim ndim dtype device layout isfloatingpoint ispinned isnested iscomplex isquantized getpoolceilpadding assert asserttensormetadata isspared requiresgradget grad itemsize stride storageoffset iscontiguous isinference names ismeta iscuda = Identity | Shape Size
+)";
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_TORCH_OPERATORS_HPP
+
+// <stemma/policy/category.hpp>
+#ifndef STEMMA_POLICY_CATEGORY_HPP
+#define STEMMA_POLICY_CATEGORY_HPP
+
+namespace stemma {
+
+struct selection_category {};
+struct naming_category {};
+struct evidence_category {};
+struct resolution_category {};
+struct propagation_category {};
+struct carrier_category {};
+struct cut_category {};
+struct cost_category {};
+struct lexicon_category {};
+struct visibility_category {};
+
+/// A class that declares which question it answers.
+template <class P>
+concept policy = std::copyable<P> && requires {
+    typename P::policy_category;
+};
+
+template <class P, class Category>
+concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_CATEGORY_HPP
+
+// <stemma/policy/lexicon.hpp>
+#ifndef STEMMA_POLICY_LEXICON_HPP
+#define STEMMA_POLICY_LEXICON_HPP
+
+namespace stemma {
+
+/// How an exported operator fits a captured one, from not at all to best.
+enum class correspondence : std::uint8_t {
+    none,
+    plumbing, ///< moves data or computes shapes, which any operation may need
+    rare,     ///< may come with the operator that stands for it
+    part,     ///< comes with the operator that stands for it
+    head,     ///< stands for it
+};
+
+/// Whether a captured operator leaves anything in the exported graph.
+enum class trail : std::uint8_t { never, maybe, always };
+
+namespace detail {
+
+template <class P>
+concept has_correspond = requires(const P& p, std::string_view captured, std::string_view type) {
+    { p.correspond(captured, type) } -> std::convertible_to<correspondence>;
+};
+
+template <class P>
+concept has_trail_of = requires(const P& p, std::string_view captured) {
+    { p.trail_of(captured) } -> std::convertible_to<trail>;
+};
+
+} // namespace detail
+
+/// Says which operators an exporter makes of which captured ones.
+///
+/// Requires: the same answer every time. Complexity: callers ask once per pair of distinct names.
+template <class P>
+concept lexicon_policy =
+    policy_for<P, lexicon_category> && detail::has_correspond<P> && detail::has_trail_of<P>;
+
+/// Returns: the operator in a name as a front end prints it, in lower case and without underscores:
+/// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor` and
+/// `torch.Tensor.__radd__`-like names keep their `r`, `shape` for `torch.Tensor.shape.__get__`.
+[[nodiscard]] inline std::string plain_operator_name(std::string_view name) {
+    if (name.starts_with('<')) { // <function _assert at 0x...>
+        const auto space = name.find(' ');
+        name.remove_prefix(space == name.npos ? 1 : space + 1);
+        name = name.substr(0, name.find_first_of(" >"));
+    }
+    std::string_view rest = name;
+    for (const std::string_view prefix : {"aten", "prims", "prim", "quantized"}) {
+        // aten.add.Tensor and aten::add.Tensor: what follows the operator is its overload
+        if (rest.starts_with(prefix) && rest.size() > prefix.size() + 1 &&
+            (rest[prefix.size()] == '.' || rest.substr(prefix.size(), 2) == "::")) {
+            rest.remove_prefix(prefix.size() + (rest[prefix.size()] == '.' ? 1 : 2));
+            rest = rest.substr(0, rest.find('.'));
+            break;
+        }
+    }
+    if (rest.ends_with(".__get__")) {
+        rest.remove_suffix(8);
+    }
+    if (const auto dot = rest.find_last_of(".:"); dot != rest.npos) {
+        rest.remove_prefix(dot + 1);
+    }
+    std::string plain;
+    for (char c : rest) {
+        if (c != '_') {
+            plain.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+        }
+    }
+    return plain;
+}
+
+/// PyTorch's operators and layers, and what its exporters make of them; what is not listed is
+/// compared by name.
+class torch_lexicon {
+public:
+    using policy_category = lexicon_category;
+
+    torch_lexicon() : torch_lexicon(detail::torch_operators) {}
+
+    /// Reads a table of that form.
+    explicit torch_lexicon(std::string_view table) {
+        while (!table.empty()) {
+            const auto end = table.find('\n');
+            read_line(table.substr(0, end));
+            table.remove_prefix(end == table.npos ? table.size() : end + 1);
+        }
+    }
+
+    [[nodiscard]] correspondence correspond(std::string_view captured,
+                                            std::string_view type) const {
+        const auto plain = plain_operator_name(captured);
+        if (const auto* known = find(plain)) {
+            if (contains(known->heads, "*")) {
+                return correspondence::rare; // anything may come of it
+            }
+            if (contains(known->heads, type)) {
+                return correspondence::head;
+            }
+            if (contains(known->parts, type)) {
+                return correspondence::part;
+            }
+            if (contains(known->rare, type)) {
+                return correspondence::rare;
+            }
+        } else if (is_similar(plain, type)) {
+            return correspondence::head;
+        }
+        return is_plumbing(type) ? correspondence::plumbing : correspondence::none;
+    }
+
+    [[nodiscard]] trail trail_of(std::string_view captured) const {
+        const auto* known = find(plain_operator_name(captured));
+        return known == nullptr ? trail::maybe : known->leaves;
+    }
+
+    /// Returns: whether the table lists an operator.
+    [[nodiscard]] bool lists(std::string_view captured) const {
+        return find(plain_operator_name(captured)) != nullptr;
+    }
+
+private:
+    using types = std::vector<std::string_view>;
+
+    struct group {
+        types heads;
+        types parts;
+        types rare;
+        trail leaves = trail::always;
+    };
+
+    static types split(std::string_view text) {
+        types words;
+        while (true) {
+            const auto first = text.find_first_not_of(' ');
+            if (first == text.npos) {
+                return words;
+            }
+            text.remove_prefix(first);
+            words.push_back(text.substr(0, text.find(' ')));
+            text.remove_prefix(words.back().size());
+        }
+    }
+
+    void read_line(std::string_view line) {
+        group made;
+        if (line.starts_with('?') || line.starts_with('-')) {
+            made.leaves = line.front() == '?' ? trail::maybe : trail::never;
+            line.remove_prefix(1);
+        }
+        const auto equals = line.find('=');
+        if (equals == line.npos) {
+            return;
+        }
+        auto rest = line.substr(equals + 1);
+        for (auto* list : {&made.heads, &made.parts, &made.rare}) {
+            const auto bar = rest.find('|');
+            *list = split(rest.substr(0, bar));
+            rest.remove_prefix(bar == rest.npos ? rest.size() : bar + 1);
+        }
+        for (auto name : split(line.substr(0, equals))) {
+            group_of_.emplace(std::string(name), groups_.size());
+        }
+        groups_.push_back(std::move(made));
+    }
+
+    /// Also finds `batchnorm2d` as `batchnorm`, `adaptiveavgpool` only by its whole name, and
+    /// `qconv2d` or `iadd` without their first letter.
+    [[nodiscard]] const group* find(const std::string& plain) const {
+        const auto known = [&](const std::string& name) -> const group* {
+            const auto found = group_of_.find(name);
+            return found == group_of_.end() ? nullptr : &groups_[found->second];
+        };
+        if (const auto* found = known(plain)) {
+            return found;
+        }
+        if (plain.size() > 2 && plain.back() == 'd' && plain[plain.size() - 2] >= '1' &&
+            plain[plain.size() - 2] <= '3') {
+            return known(plain.substr(0, plain.size() - 2));
+        }
+        if (plain.size() > 3 && (plain.front() == 'i' || plain.front() == 'r')) {
+            return known(plain.substr(1));
+        }
+        return nullptr;
+    }
+
+    [[nodiscard]] static bool contains(const types& list, std::string_view type) {
+        return std::find(list.begin(), list.end(), type) != list.end();
+    }
+
+    [[nodiscard]] static bool is_similar(const std::string& plain, std::string_view type) {
+        const auto other = plain_operator_name(type);
+        const auto& [shorter, longer] = std::minmax(
+            plain, other, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+        return shorter.size() >= 3 && longer.find(shorter) != longer.npos;
+    }
+
+    [[nodiscard]] static bool is_plumbing(std::string_view type) {
+        static constexpr std::string_view list[]{
+            "Shape",           "Gather",  "Unsqueeze", "Squeeze",   "Concat",   "Cast",  "Reshape",
+            "Slice",           "Size",    "Expand",    "Transpose", "Identity", "Range", "Constant",
+            "ConstantOfShape", "CastLike"};
+        return std::find(std::begin(list), std::end(list), type) != std::end(list);
+    }
+
+    std::vector<group> groups_;
+    std::unordered_map<std::string, std::size_t> group_of_;
+};
+
+/// Put `static_assert(explain_lexicon_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_lexicon_policy() {
+    static_assert(policy_for<P, lexicon_category>,
+                  "lexicon policy: add `using policy_category = stemma::lexicon_category;`");
+    static_assert(
+        detail::has_correspond<P>,
+        "lexicon policy: add `stemma::correspondence correspond(std::string_view captured, "
+        "std::string_view type) const`");
+    static_assert(detail::has_trail_of<P>,
+                  "lexicon policy: add `stemma::trail trail_of(std::string_view captured) const`");
+    return lexicon_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_LEXICON_HPP
+
+// <stemma/detail/aligned_items.hpp>
+#ifndef STEMMA_DETAIL_ALIGNED_ITEMS_HPP
+#define STEMMA_DETAIL_ALIGNED_ITEMS_HPP
+
+namespace stemma::detail {
+
+/// The captured operations with what the alignment asks of them.
+struct aligned_items {
+    std::vector<id> profile; ///< which row of the table says what they stand for
+    std::vector<trail> leaves;
+    std::vector<bool> of_shapes; ///< asks for a shape
+    id_lists sources; ///< items whose results they may read, through such as may leave no trace
+    std::vector<std::vector<correspondence>> table; ///< by profile, then by type of operator
+    std::vector<double> part_costs;                 ///< by profile
+    std::vector<double> skipped;                    ///< what it costs to leave out all before
+};
+
+/// What the steps of an alignment weigh: natural logarithms of likelihoods, up to a constant.
+struct alignment_weights {
+    double part = 0.2;  ///< and the more,
+    double parts = 0.3; ///< the more kinds of parts there are (times the logarithm)
+    double rare = 2;
+    double plumbing = 2.5;
+    double early = 0.7;     ///< ahead of the head, but for shapes that the operation needs
+    double late = 1;        ///< shapes behind the head
+    double foreign = 7;     ///< an operator that does not fit the operation at all
+    double repeated = 2;    ///< a second head of one operation
+    double silent = 3;      ///< anything from an operation that leaves no trace
+    double headless = 4;    ///< an operation without its head
+    double skip_always = 5; ///< an operation that should have left something
+    double skip_maybe = 0.8;
+    double skip_never = 0.02;
+    double jump = 30;         ///< leaving out any number of operations costs no more
+    double lost = 3;          ///< entering a stretch that nothing explains
+    double unexplained = 4.5; ///< each operator in it
+    double known_parameter = 5;
+    double other_parameter = 6;
+    double shaped_parameter = 3;
+    double misshapen_parameter = 1.5;
+    double unread_parameter = 2;
+    double flow = 1.2;
+    double against_flow = 1.5;
+    double leak = 1.5; ///< reading a result of the operation that comes from it
+    double owner = 1;  ///< an owner of bodies: what ran there is left out
+    double entry = 2;  ///< starting or ending a body anywhere in what its owner left out
+    double beam = 25;
+};
+
+template <class Lexicon>
+[[nodiscard]] aligned_items describe_items(const captured_operations& captured,
+                                           const string_pool& types, const Lexicon& lexicon,
+                                           const alignment_weights& weights) {
+    aligned_items items;
+    const auto& names = captured.names();
+    std::vector<std::vector<correspondence>> by_name(names.size());
+    std::vector<bool> has_head(names.size(), false);
+    for (id n = 0; n < names.size(); ++n) {
+        for (id t = 0; t < types.size(); ++t) {
+            by_name[n].push_back(lexicon.correspond(names[n], types[t]));
+            has_head[n] = has_head[n] || by_name[n].back() == correspondence::head;
+        }
+    }
+    std::map<std::vector<id>, id> profiles;
+    double total = 0;
+    for (id i = 0; i < captured.size(); ++i) {
+        const auto own = captured.names_of(i);
+        std::vector<id> key(own.begin(), own.end());
+        std::sort(key.begin() + 1, key.end());
+        key.erase(std::unique(key.begin() + 1, key.end()), key.end());
+        const auto [known, added] = profiles.emplace(key, static_cast<id>(items.table.size()));
+        if (added) {
+            auto row = by_name[key.front()];
+            for (std::size_t k = 1; k < key.size(); ++k) {
+                for (id t = 0; t < types.size(); ++t) {
+                    auto other = by_name[key[k]][t];
+                    if (has_head[key.front()]) {
+                        other = std::min(other, correspondence::rare);
+                    }
+                    row[t] = std::max(row[t], other);
+                }
+            }
+            const auto parts = std::count(row.begin(), row.end(), correspondence::part);
+            items.part_costs.push_back(weights.part +
+                                       weights.parts * std::log1p(static_cast<double>(parts)));
+            items.table.push_back(std::move(row));
+        }
+        auto leaves = lexicon.trail_of(names[own.front()]);
+        bool head = has_head[own.front()];
+        for (auto n : own) {
+            head = head || has_head[n];
+        }
+        // what stands for it occurs nowhere in the model, so it cannot be missed here
+        // or it is the same at every run, and may have been computed while exporting
+        leaves = leaves == trail::always && (!head || !captured[i].varies || captured[i].optional)
+                     ? trail::maybe
+                     : leaves;
+        const auto shape = types.find("Shape");
+        items.of_shapes.push_back(shape != no_id &&
+                                  items.table[known->second][shape] == correspondence::head);
+        items.profile.push_back(known->second);
+        items.leaves.push_back(leaves);
+        items.skipped.push_back(total);
+        total += leaves == trail::always  ? weights.skip_always
+                 : leaves == trail::maybe ? weights.skip_maybe
+                                          : weights.skip_never;
+    }
+    items.skipped.push_back(total);
+    constexpr std::size_t max_sources = 24;
+    std::vector<id> sources;
+    for (id i = 0; i < captured.size(); ++i) {
+        sources.clear();
+        for (auto s : captured.sources_of(i)) {
+            sources.push_back(s);
+            if (items.leaves[s] != trail::always) {
+                const auto further = items.sources[s];
+                sources.insert(sources.end(), further.begin(), further.end());
+            }
+        }
+        std::sort(sources.begin(), sources.end());
+        sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+        const auto first = sources.size() > max_sources ? sources.size() - max_sources : 0;
+        for (auto k = first; k < sources.size(); ++k) {
+            items.sources.add(sources[k]);
+        }
+        items.sources.close();
+    }
+    return items;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_ALIGNED_ITEMS_HPP
+
+// <stemma/core/log_sum.hpp>
+#ifndef STEMMA_CORE_LOG_SUM_HPP
+#define STEMMA_CORE_LOG_SUM_HPP
+
+namespace stemma {
+
+/// Returns: the logarithm of the sum of two numbers given by theirs; minus infinity stands for 0.
+[[nodiscard]] inline double log_sum(double a, double b) {
+    const auto high = std::max(a, b);
+    const auto low = std::min(a, b);
+    return std::isinf(low) ? high : high + std::log1p(std::exp(low - high));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_LOG_SUM_HPP
+
+// <stemma/detail/alignment_lattice.hpp>
+#ifndef STEMMA_DETAIL_ALIGNMENT_LATTICE_HPP
+#define STEMMA_DETAIL_ALIGNMENT_LATTICE_HPP
+
+namespace stemma::detail {
+
+/// Which operation a place in an alignment stands at, and what it has made so far.
+struct lattice_state {
+    id item = no_id;
+    std::uint8_t phase = 0; ///< 0: no head yet, 1: a head, 2: in a stretch that is not explained
+
+    friend auto operator<=>(const lattice_state&, const lattice_state&) = default;
+};
+
+/// How likely it is that an operator comes from an operation.
+struct placement {
+    id item = no_id; ///< `no_id`: from none
+    float mass = 0;
+    id beside = no_id; ///< where from none: the operation before
+};
+
+/// Sums over all monotone alignments of a sequence of operators with a sequence of operations, each
+/// of which makes any number of operators (a hidden Markov model; forward-backward algorithm), as
+/// far as they are not hopeless against the best one.
+///
+/// `score(node, item, head)` is what data flow and parameters add. Complexity: O(nodes * width of
+/// the beam).
+class alignment_lattice {
+public:
+    alignment_lattice(const aligned_nodes& nodes, const aligned_items& items,
+                      const alignment_weights& weights)
+        : nodes_(nodes), items_(items), weights_(weights) {}
+
+    /// Aligns the operators of one chain with the operations from `first` up to `last`.
+    template <class Score, class Candidates>
+    void run(std::span<const id> chain, id first, id last, Score score, Candidates candidates) {
+        chain_ = chain;
+        first_ = first;
+        last_ = last;
+        inside_ = first > 0 || last < items_.profile.size();
+        states_.clear();
+        begins_.assign(1, 0);
+        for (id k = 0; k < chain_.size(); ++k) {
+            step(k, score, candidates);
+        }
+        run_backward();
+    }
+
+    /// Calls `f(node, placements)` for every operator.
+    template <class Function>
+    void for_each_placement(Function f) const {
+        std::vector<placement> found;
+        for (id k = 0; k < chain_.size(); ++k) {
+            const auto n = chain_[k];
+            found.clear();
+            for (auto i = begins_[k]; i < begins_[k + 1]; ++i) {
+                const auto& s = states_[i];
+                const bool lost = s.at.phase == 2;
+                if (s.mass < 1e-4F) {
+                    continue;
+                }
+                if (!found.empty() && !lost && found.back().item == s.at.item) {
+                    found.back().mass += s.mass;
+                } else {
+                    found.push_back({lost ? no_id : s.at.item, s.mass, lost ? s.at.item : no_id});
+                }
+            }
+            f(n, std::span<const placement>(found));
+        }
+    }
+
+private:
+    struct entry {
+        lattice_state at;
+        bool head = false; ///< the operator is a head
+        float forward = 0; ///< logarithm, the best at this step being 0
+        float made = 0;    ///< what making the operator here scores
+        float mass = 0;
+    };
+
+    static constexpr double none = -std::numeric_limits<double>::infinity();
+    static constexpr std::size_t max_width = 160;
+    static constexpr std::size_t max_owner_width = 1024;
+
+    [[nodiscard]] double leaving(const lattice_state& s) const {
+        if (s.phase != 0) {
+            return 0;
+        }
+        switch (items_.leaves[s.item]) {
+        case trail::always:
+            return weights_.headless;
+        case trail::maybe:
+            return weights_.skip_maybe;
+        default:
+            return weights_.skip_never;
+        }
+    }
+
+    /// What it costs to leave out the operations behind `from` and before `to`.
+    [[nodiscard]] double skipping(id from, id to) const {
+        return items_.skipped[to] - items_.skipped[from + 1];
+    }
+
+    template <class Score>
+    void consider(id n, id item, double stay0, double stay1, double stay2, double arrive,
+                  bool starts, Score& score) {
+        const auto fits = items_.table[items_.profile[item]][nodes_.type[n]];
+        const bool head = fits == correspondence::head;
+        const bool shapes = nodes_.of_shapes[n];
+        double made = 0;
+        switch (fits) {
+        case correspondence::head:
+            break;
+        case correspondence::part:
+            made -= items_.part_costs[items_.profile[item]];
+            break;
+        case correspondence::rare:
+            made -= weights_.rare;
+            break;
+        case correspondence::plumbing:
+            made -= weights_.plumbing;
+            break;
+        default:
+            made -= shapes ? weights_.plumbing + weights_.part : weights_.foreign;
+        }
+        const auto early = shapes && fits >= correspondence::part ? 0 : weights_.early;
+        const auto late = shapes && !items_.of_shapes[item] ? weights_.late : 0;
+        const auto repeated = shapes ? 0 : weights_.repeated;
+        if (items_.leaves[item] == trail::never) {
+            made -= weights_.silent;
+        }
+        const auto evidence = score(n, item, head);
+        made += evidence.first;
+        const auto lost = -weights_.unexplained + evidence.second;
+        if (head) {
+            put(item, 1, true, log_sum(log_sum(stay0, arrive), stay1 - repeated), made);
+        } else {
+            put(item, 0, false, log_sum(stay0, arrive), made - early);
+            put(item, 1, false, stay1, made - late);
+        }
+        const auto left0 = items_.leaves[item] == trail::always ? weights_.headless : 0;
+        const auto start = starts ? arrive : none;
+        put(item, 2, false,
+            log_sum(stay2, log_sum(log_sum(stay0 - left0, stay1), start) - weights_.lost), lost);
+    }
+
+    void put(id item, std::uint8_t phase, bool head, double reached, double made) {
+        if (!std::isinf(reached)) {
+            next_.push_back({{item, phase}, head, static_cast<float>(made), reached + made});
+        }
+    }
+
+    template <class Score, class Candidates>
+    void step(id k, Score& score, Candidates& candidates) {
+        next_.clear();
+        const auto n = chain_[k];
+        const auto first = k == 0 ? states_.size() : begins_[k - 1];
+        const auto last = states_.size();
+        if (nodes_.owns[n]) {
+            pass_owner(first, last);
+            keep_best(max_owner_width);
+            return;
+        }
+        wanted_.clear();
+        if (k == 0) {
+            add_window(first_, first_);
+        } else {
+            auto best = first;
+            for (auto i = first; i < last; ++i) {
+                best = states_[i].forward > states_[best].forward ? i : best;
+                wanted_.push_back(states_[i].at.item);
+            }
+            const auto behind_owner = nodes_.owns[chain_[k - 1]];
+            const auto from = states_[behind_owner ? last - 1 : best].at.item + 1;
+            add_window(from, from);
+        }
+        candidates(n, wanted_);
+        std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
+        std::sort(wanted_.begin(), wanted_.end());
+        wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
+        double passed = k == 0 ? items_.skipped[first_] : none; // those before, with what was
+                                                                // skipped since the start
+        double furthest = k == 0 ? 0 : none;                    // the best of them
+        auto i = first;
+        for (auto item : wanted_) {
+            for (; i < last && states_[i].at.item < item; ++i) {
+                const auto left = states_[i].forward - leaving(states_[i].at);
+                passed = log_sum(passed, left + items_.skipped[states_[i].at.item + 1]);
+                furthest = std::max(furthest, left);
+            }
+            double stay[3] = {none, none, none};
+            for (auto j = i; j < last && states_[j].at.item == item; ++j) {
+                stay[states_[j].at.phase] = states_[j].forward;
+            }
+            // A jump back would break the order; one forward costs no more than `jump`, and where
+            // a body starts among what its owner left out is anybody's guess.
+            const auto jump = k == 0 && inside_ ? weights_.entry : weights_.jump;
+            const auto arrive = std::isinf(passed)
+                                    ? none
+                                    : std::max(passed - items_.skipped[item], furthest - jump);
+            consider(n, item, stay[0], stay[1], stay[2], arrive, k == 0, score);
+        }
+        keep_best(max_width);
+    }
+
+    /// Behind an owner of bodies may stand any operation that is not too far on.
+    void pass_owner(std::size_t first, std::size_t last) {
+        double best = first == last ? 0 : none;
+        auto item = first == last ? first_ : states_[first].at.item;
+        const auto end = std::min<std::size_t>(
+            last_, (first == last ? first_ : states_[last - 1].at.item) + max_owner_width / 2);
+        double since = 0;
+        for (auto i = first; item < end; ++item, ++since) {
+            for (; i < last && states_[i].at.item == item; ++i) {
+                const auto left = states_[i].forward - leaving(states_[i].at);
+                since = left > best ? 0 : since;
+                best = std::max(best, left);
+            }
+            put(item, 2, false, best - owner_cost(since), 0);
+        }
+    }
+
+    [[nodiscard]] double owner_cost(double distance) const {
+        return weights_.owner + std::log1p(distance) / 2;
+    }
+
+    void add_window(id from, id base) {
+        for (auto item = from;
+             item < last_ && items_.skipped[item] - items_.skipped[base] <= weights_.beam &&
+             item - from < static_cast<id>(4 * max_width);
+             ++item) {
+            wanted_.push_back(item);
+        }
+    }
+
+    void keep_best(std::size_t width) {
+        double best = none;
+        for (const auto& s : next_) {
+            best = std::max(best, s.reached);
+        }
+        auto limit = best - weights_.beam;
+        if (next_.size() > width) {
+            values_.clear();
+            for (const auto& s : next_) {
+                values_.push_back(s.reached);
+            }
+            std::nth_element(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(width),
+                             values_.end(), std::greater<>());
+            limit = std::max(limit, values_[width]);
+        }
+        for (const auto& s : next_) {
+            if (s.reached >= limit) {
+                states_.push_back({s.at, s.head, static_cast<float>(s.reached - best), s.made, 0});
+            }
+        }
+        begins_.push_back(states_.size());
+    }
+
+    /// Turns the forward weights into shares of all alignments, from the end to the start.
+    void run_backward() {
+        const auto count = static_cast<id>(chain_.size());
+        if (count == 0) {
+            return;
+        }
+        std::vector<double> after;  // by state of the step
+        std::vector<double> before; // the same, one step earlier
+        const auto jump = inside_ ? weights_.entry : weights_.jump;
+        for (auto k = count; k-- > 0;) {
+            const auto first = begins_[k];
+            const auto last = begins_[k + 1];
+            if (k + 1 == count) {
+                after.assign(last - first, 0);
+                for (auto i = first; i < last; ++i) {
+                    const auto& s = states_[i].at;
+                    after[i - first] = -leaving(s) - std::min(skipping(s.item, last_), jump);
+                }
+            }
+            double total = none;
+            for (auto i = first; i < last; ++i) {
+                total = log_sum(total, states_[i].forward + after[i - first]);
+            }
+            for (auto i = first; i < last; ++i) {
+                states_[i].mass =
+                    static_cast<float>(std::exp(states_[i].forward + after[i - first] - total));
+            }
+            if (k > 0) {
+                again_ = nodes_.of_shapes[chain_[k]] ? 0 : weights_.repeated;
+                if (nodes_.owns[chain_[k]]) {
+                    go_back_over_owner(begins_[k - 1], first, last, after, before);
+                } else {
+                    go_back(begins_[k - 1], first, last, after, before);
+                }
+                std::swap(after, before);
+            }
+        }
+    }
+
+    /// Finds what follows each state of a step from what follows those of the next one.
+    void go_back(std::size_t first, std::size_t middle, std::size_t last,
+                 const std::vector<double>& after, std::vector<double>& before) const {
+        before.assign(middle - first, none);
+        double passed = none;   // those behind, with what is skipped up to them
+        double furthest = none; // the best of them
+        auto k = last;
+        for (auto i = middle; i-- > first;) {
+            const auto& s = states_[i].at;
+            for (; k > middle && states_[k - 1].at.item > s.item; --k) {
+                const auto& t = states_[k - 1];
+                const auto value = after[k - 1 - middle] + t.made;
+                if (arrives(t)) {
+                    passed = log_sum(passed, value - items_.skipped[t.at.item]);
+                    furthest = std::max(furthest, value);
+                }
+            }
+            auto value = std::max(passed + items_.skipped[s.item + 1], furthest - weights_.jump) -
+                         leaving(s);
+            for (auto j = k; j > middle && states_[j - 1].at.item == s.item; --j) {
+                const auto& t = states_[j - 1];
+                if (const auto cost = staying(s, t); !std::isinf(cost)) {
+                    value = log_sum(value, after[j - 1 - middle] + t.made + cost);
+                }
+            }
+            before[i - first] = value;
+        }
+    }
+
+    void go_back_over_owner(std::size_t first, std::size_t middle, std::size_t last,
+                            const std::vector<double>& after, std::vector<double>& before) const {
+        before.assign(middle - first, none);
+        for (auto i = first; i < middle; ++i) {
+            for (auto j = last; j > middle && states_[j - 1].at.item >= states_[i].at.item; --j) {
+                const double distance = states_[j - 1].at.item - states_[i].at.item;
+                before[i - first] =
+                    std::max(before[i - first],
+                             after[j - 1 - middle] - owner_cost(distance) - leaving(states_[i].at));
+            }
+        }
+    }
+
+    /// A stretch without explanation begins behind an operation, not on arriving at it; and who
+    /// arrives by a head is in phase 1, by anything else in phase 0.
+    [[nodiscard]] static bool arrives(const entry& to) { return to.at.phase == (to.head ? 1 : 0); }
+
+    [[nodiscard]] double staying(const lattice_state& from, const entry& to) const {
+        if (to.at.phase == 2) {
+            const auto left0 = from.phase == 0 && items_.leaves[from.item] == trail::always
+                                   ? weights_.headless
+                                   : 0;
+            return from.phase == 2 ? 0 : -weights_.lost - left0;
+        }
+        if (from.phase == 2) {
+            return none;
+        }
+        if (to.head) {
+            return from.phase == 1 ? -again_ : 0;
+        }
+        return from.phase == to.at.phase ? 0 : none;
+    }
+
+    struct candidate {
+        lattice_state at;
+        bool head = false;
+        float made = 0;
+        double reached = 0;
+    };
+
+    const aligned_nodes& nodes_;
+    const aligned_items& items_;
+    const alignment_weights& weights_;
+    std::span<const id> chain_;
+    id first_ = 0; // the operations that may be placed
+    id last_ = 0;
+    bool inside_ = false; // of an owner
+    std::vector<entry> states_;
+    std::vector<std::size_t> begins_;
+    std::vector<candidate> next_;
+    std::vector<id> wanted_;
+    std::vector<double> values_;
+    double again_ = 0; // what a second head costs at the step that is gone back from
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_ALIGNMENT_LATTICE_HPP
+
+// <stemma/detail/follow_readers.hpp>
+#ifndef STEMMA_DETAIL_FOLLOW_READERS_HPP
+#define STEMMA_DETAIL_FOLLOW_READERS_HPP
+
+namespace stemma::detail {
+
+/// Gives what was left out, being constant, to the module of all its readers.
+template <operator_view Ops>
+void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
+    constexpr float follow_confidence = 0.97F;
+    const auto& graph = ops.graph();
+    std::vector<operator_t<Ops>> order;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        order.push_back(*it);
+    }
+    std::vector<bool> aligned(order.size(), false);
+    for (auto v : nodes.vertex) {
+        aligned[v] = true;
+    }
+    for (auto v = order.rbegin(); v != order.rend(); ++v) {
+        const auto i = index_of(graph, *v);
+        if (aligned[i]) {
+            continue;
+        }
+        aligned_operator made;
+        bool agreed = true;
+        for (auto [it, last] = out_edges(*v, graph); it != last && agreed; ++it) {
+            const auto& reader = result.of[index_of(graph, target(*it, graph))];
+            agreed =
+                reader.module != no_id && (made.module == no_id || (made.module == reader.module));
+            const auto confidence = made.module == no_id
+                                        ? reader.confidence
+                                        : std::min(made.confidence, reader.confidence);
+            const bool same_call = made.module == no_id || made.call == reader.call;
+            const bool exact = made.exact && reader.exact;
+            made = reader;
+            made.operation = no_id;
+            made.confidence = confidence;
+            made.exact = exact;
+            made.call = same_call ? reader.call : no_id;
+        }
+        if (agreed && made.module != no_id) {
+            made.confidence *= follow_confidence;
+            result.of[i] = made;
+        }
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FOLLOW_READERS_HPP
+
+// <stemma/model/module_tree.hpp>
+#ifndef STEMMA_MODEL_MODULE_TREE_HPP
+#define STEMMA_MODEL_MODULE_TREE_HPP
+
+namespace stemma {
+
+/// A parameter or buffer as its module declares it.
+struct tensor_info {
+    std::string_view name;
+    std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
+    std::span<const std::int64_t> shape;
+    bool trainable = false;
+
+    /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
+    [[nodiscard]] std::uint64_t elements() const noexcept {
+        std::uint64_t product = 1;
+        for (auto extent : shape) {
+            product *= extent < 0 ? 0 : static_cast<std::uint64_t>(extent);
+        }
+        return product;
+    }
+};
+
+/// A tree of modules: who contains whom, of which class, with which parameters.
+///
+/// Models Boost's VertexListGraph, BidirectionalGraph and AdjacencyGraph; edges lead from a module
+/// to the modules it contains. A vertex is the module's preorder rank: the root is 0, a subtree is
+/// a range. Immutable; made by a module_tree_builder.
+class module_tree {
+public:
+    struct edge {
+        id source = no_id;
+        id target = no_id;
+
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    /// A further path under which a module is reachable.
+    struct alias {
+        std::string path;
+        id module = no_id;
+    };
+
+    /// A tree of one unnamed module.
+    module_tree() : index_({no_id}), attribute_{names_.intern("")} { fill_optional_columns(); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+    [[nodiscard]] const tree_index& index() const noexcept { return index_; }
+
+    /// The name under which the parent holds the module. For the root: the name of the whole.
+    [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
+
+    /// Returns: empty where unknown.
+    [[nodiscard]] std::string_view class_name(id m) const noexcept { return names_[class_[m]]; }
+
+    /// Returns: the class with its package, `torch.nn.modules.linear.Linear`; empty where unknown.
+    [[nodiscard]] std::string_view qualified_class(id m) const noexcept {
+        return names_[qualified_[m]];
+    }
+
+    /// Returns: how often the module ran; `no_id` where unknown.
+    [[nodiscard]] id calls(id m) const noexcept { return calls_[m]; }
+
+    /// Returns: attribute names from below the root, joined by dots: `encoder.layer.0`.
+    /// Complexity: O(length of the result).
+    [[nodiscard]] std::string path(id m) const {
+        std::string text;
+        append_path(m, text);
+        return text;
+    }
+
+    void append_path(id m, std::string& text) const {
+        const auto first = text.size();
+        text.resize(first + path_length_[m]);
+        for (auto end = text.size(); m != 0; m = index_.parent(m)) {
+            const auto name = attribute(m);
+            end -= name.size();
+            name.copy(text.data() + end, name.size());
+            if (end > first) {
+                text[--end] = '.';
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
+
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return children_.find(child_hash(parent, attribute), [&](id m) {
+            return index_.parent(m) == parent && this->attribute(m) == attribute;
+        });
+    }
+
+    /// Parameters that the module itself owns, then its buffers, as they were declared.
+    [[nodiscard]] std::size_t parameter_count(id m) const noexcept { return own_range(m).second; }
+    [[nodiscard]] std::size_t buffer_count(id m) const noexcept {
+        return own_first_[m + 1] - own_first_[m] - parameter_count(m);
+    }
+    [[nodiscard]] tensor_info parameter(id m, std::size_t i) const {
+        return tensor_at(own_first_[m] + i);
+    }
+    [[nodiscard]] tensor_info buffer(id m, std::size_t i) const {
+        return tensor_at(own_first_[m] + parameter_count(m) + i);
+    }
+
+    [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
+
+    /// Groups of parameter paths that share one tensor.
+    [[nodiscard]] std::span<const std::vector<std::string>> shared_parameters() const noexcept {
+        return shared_;
+    }
+
+    /// Steps from sibling to sibling.
+    template <class Derived, class Value>
+    class child_walk
+        : public boost::iterator_facade<Derived, Value, boost::forward_traversal_tag, Value> {
+    public:
+        child_walk() = default;
+        child_walk(const module_tree* tree, id at) : tree_(tree), at_(at) {}
+
+    protected:
+        const module_tree* tree_ = nullptr;
+        id at_ = 0;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] bool equal(const child_walk& other) const { return at_ == other.at_; }
+        void increment() { at_ = tree_->index_.end(at_); }
+    };
+
+    class out_edge_iterator : public child_walk<out_edge_iterator, edge> {
+    public:
+        using child_walk<out_edge_iterator, edge>::child_walk;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {tree_->index_.parent(at_), at_}; }
+    };
+
+    class adjacency_iterator : public child_walk<adjacency_iterator, id> {
+    public:
+        using child_walk<adjacency_iterator, id>::child_walk;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] id dereference() const { return at_; }
+    };
+
+    class in_edge_iterator : public boost::iterator_facade<in_edge_iterator, edge,
+                                                           boost::forward_traversal_tag, edge> {
+    public:
+        in_edge_iterator() = default;
+        in_edge_iterator(const module_tree* tree, id module, bool passed)
+            : tree_(tree), module_(module), passed_(passed) {}
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {tree_->index_.parent(module_), module_}; }
+        [[nodiscard]] bool equal(const in_edge_iterator& other) const {
+            return passed_ == other.passed_;
+        }
+        void increment() { passed_ = true; }
+
+        const module_tree* tree_ = nullptr;
+        id module_ = 0;
+        bool passed_ = true;
+    };
+
+    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id m, const module_tree& t) {
+        return {{&t, m + 1}, {&t, t.index_.end(m)}};
+    }
+    friend std::pair<adjacency_iterator, adjacency_iterator>
+    adjacent_vertices(id m, const module_tree& t) {
+        return {{&t, m + 1}, {&t, t.index_.end(m)}};
+    }
+    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id m, const module_tree& t) {
+        return {{&t, m, m == 0}, {&t, m, true}};
+    }
+    friend id out_degree(id m, const module_tree& t) {
+        id children = 0;
+        for (auto [it, last] = out_edges(m, t); it != last; ++it) {
+            ++children;
+        }
+        return children;
+    }
+    friend id in_degree(id m, const module_tree&) { return m == 0 ? 0 : 1; }
+    friend id degree(id m, const module_tree& t) { return in_degree(m, t) + out_degree(m, t); }
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const module_tree& t) {
+        return {boost::counting_iterator<id>(0),
+                boost::counting_iterator<id>(static_cast<id>(t.size()))};
+    }
+    friend id num_vertices(const module_tree& t) { return static_cast<id>(t.size()); }
+    friend id num_edges(const module_tree& t) { return static_cast<id>(t.size() - 1); }
+    friend id source(const edge& e, const module_tree&) { return e.source; }
+    friend id target(const edge& e, const module_tree&) { return e.target; }
+
+private:
+    friend class module_tree_builder;
+
+    struct tensor_record {
+        id name = no_id;
+        id dtype = no_id;
+        std::uint32_t first_extent = 0;
+        std::uint32_t rank = 0;
+        bool trainable = false;
+        bool is_buffer = false;
+    };
+
+    [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view attribute) const noexcept {
+        return hash_bytes(attribute, hash_mix(parent, 1));
+    }
+
+    /// Returns: position of the first own tensor, and how many of them are parameters.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> own_range(id m) const noexcept {
+        std::size_t count = 0;
+        for (auto i = own_first_[m]; i < own_first_[m + 1] && !tensors_[i].is_buffer; ++i) {
+            ++count;
+        }
+        return {own_first_[m], count};
+    }
+
+    [[nodiscard]] tensor_info tensor_at(std::size_t i) const {
+        const auto& t = tensors_[i];
+        return {names_[t.name], names_[t.dtype],
+                std::span(extents_).subspan(t.first_extent, t.rank), t.trainable};
+    }
+
+    void fill_optional_columns() {
+        const auto n = index_.size();
+        const auto nothing = names_.intern("");
+        class_.resize(n, nothing);
+        qualified_.resize(n, nothing);
+        calls_.resize(n, no_id);
+        own_first_.resize(n + 1, static_cast<id>(tensors_.size()));
+        path_length_.resize(n);
+        children_.reserve(n);
+        for (id m = 1; m < n; ++m) {
+            const auto parent = index_.parent(m);
+            path_length_[m] =
+                path_length_[parent] + static_cast<id>(attribute(m).size()) + (parent == 0 ? 0 : 1);
+            children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+        }
+    }
+
+    tree_index index_;
+    string_pool names_;
+    std::vector<id> attribute_;
+    std::vector<id> class_;
+    std::vector<id> qualified_;
+    std::vector<id> calls_;
+    std::vector<id> path_length_;
+    std::vector<id> own_first_;
+    std::vector<tensor_record> tensors_;
+    std::vector<std::int64_t> extents_;
+    std::vector<alias> aliases_;
+    std::vector<std::vector<std::string>> shared_;
+    flat_index children_;
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const module_tree&, id m) {
+    return m;
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::module_tree> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::module_tree::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = disallow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual bidirectional_graph_tag,
+                                virtual adjacency_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = stemma::module_tree::out_edge_iterator;
+    using in_edge_iterator = stemma::module_tree::in_edge_iterator;
+    using adjacency_iterator = stemma::module_tree::adjacency_iterator;
+    using vertices_size_type = stemma::id;
+    using edges_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::module_tree, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_MODULE_TREE_HPP
+
+// <stemma/model/module_view.hpp>
+#ifndef STEMMA_MODEL_MODULE_VIEW_HPP
+#define STEMMA_MODEL_MODULE_VIEW_HPP
+
+namespace stemma {
+
+/// What the algorithms and policies read of a module tree. `module_tree` models it, and
+/// `mapped_modules` makes one of any Boost graph with property maps.
+///
+/// Requires: a module is its preorder rank in `index()`; an unknown class reads as "".
+template <class Modules>
+concept module_view = requires(const Modules& modules, id m) {
+    { modules.index() } -> std::convertible_to<const tree_index&>;
+    { modules.attribute(m) } -> std::convertible_to<std::string_view>;
+    { modules.class_name(m) } -> std::convertible_to<std::string_view>;
+    { modules.qualified_class(m) } -> std::convertible_to<std::string_view>;
+};
+
+/// A module view that also knows how often each module ran (`no_id` where it does not).
+template <class Modules>
+concept counts_calls = module_view<Modules> && requires(const Modules& modules, id m) {
+    { modules.calls(m) } -> std::convertible_to<id>;
+};
+
+/// Returns: attribute names from below the root, joined by dots.
+/// Complexity: O(depth + length).
+template <module_view Modules>
+[[nodiscard]] std::string path_of(const Modules& modules, id m) {
+    if constexpr (requires {
+                      { modules.path(m) } -> std::convertible_to<std::string>;
+                  }) {
+        return modules.path(m);
+    } else {
+        std::string reversed;
+        for (auto at = m; at != 0; at = modules.index().parent(at)) {
+            const std::string_view name = modules.attribute(at);
+            reversed.append(at == m ? "" : ".").append(name.rbegin(), name.rend());
+        }
+        return {reversed.rbegin(), reversed.rend()};
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_VIEW_HPP
+
+// <stemma/model/module_lookup.hpp>
+#ifndef STEMMA_MODEL_MODULE_LOOKUP_HPP
+#define STEMMA_MODEL_MODULE_LOOKUP_HPP
+
+namespace stemma {
+
+/// Finds modules of any view by attribute name.
+template <module_view Modules>
+class module_lookup {
+public:
+    /// Requires: `modules` outlives the look-up.
+    /// Complexity: O(modules).
+    explicit module_lookup(const Modules& modules) : modules_(&modules) {
+        const tree_index& tree = modules.index();
+        children_.reserve(tree.size());
+        for (id m = 1; m < tree.size(); ++m) {
+            children_.insert(hash_of(tree.parent(m), modules.attribute(m)), m,
+                             [](id) { return false; });
+        }
+    }
+
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return children_.find(hash_of(parent, attribute), [&](id m) {
+            return modules_->index().parent(m) == parent && modules_->attribute(m) == attribute;
+        });
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view attribute) noexcept {
+        return hash_bytes(attribute, parent);
+    }
+
+    const Modules* modules_;
+    flat_index children_;
+};
+
+/// A module_tree finds its children itself.
+template <>
+class module_lookup<module_tree> {
+public:
+    explicit module_lookup(const module_tree& modules) : modules_(&modules) {}
+
+    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+        return modules_->child(parent, attribute);
+    }
+
+private:
+    const module_tree* modules_;
+};
+
+/// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
+template <class Lookup>
+[[nodiscard]] std::pair<id, std::string_view> find_longest(const Lookup& lookup,
+                                                           std::string_view path, id from = 0) {
+    while (!path.empty()) {
+        const auto dot = path.find('.');
+        const auto next = lookup.child(from, path.substr(0, dot));
+        if (next == no_id) {
+            break;
+        }
+        from = next;
+        path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
+    }
+    return {from, path};
+}
+
+/// Returns: the module at a dotted path below `from`, or `no_id`.
+template <class Lookup>
+[[nodiscard]] id find_module(const Lookup& lookup, std::string_view path, id from = 0) {
+    const auto [module, rest] = find_longest(lookup, path, from);
+    return rest.empty() ? module : no_id;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_LOOKUP_HPP
+
+// <stemma/evidence/path_mapping.hpp>
+#ifndef STEMMA_EVIDENCE_PATH_MAPPING_HPP
+#define STEMMA_EVIDENCE_PATH_MAPPING_HPP
+
+namespace stemma {
+
+/// Returns: the module path in the name of a parameter, all but its last part; "" when there is
+/// none, or when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`).
+[[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
+    const auto dot = parameter.rfind('.');
+    const bool made_up = parameter.find("::") != parameter.npos ||
+                         parameter.find('/') != parameter.npos || dot == parameter.npos ||
+                         dot == 0 || dot + 1 == parameter.size();
+    return made_up ? std::string_view{} : parameter.substr(0, dot);
+}
+
+/// How paths in a model lead to modules of a tree that was captured around it, or inside it.
+struct path_mapping {
+    std::string strip;     ///< first parts of every path in the model that the tree lacks: `module`
+    id base = 0;           ///< module of the tree at which paths in the model start
+    std::size_t paths = 0; ///< how many different paths were tried
+    std::size_t matched = 0; ///< how many lead to a module
+
+    [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
+
+    /// Returns: `path` without the stripped parts.
+    [[nodiscard]] std::string_view apply(std::string_view path) const noexcept {
+        if (!strip.empty() && path.starts_with(strip) &&
+            (path.size() == strip.size() || path[strip.size()] == '.')) {
+            path.remove_prefix(std::min(path.size(), strip.size() + 1));
+        }
+        return path;
+    }
+};
+
+/// Finds the constant prefix between the paths that a model uses and a module tree, if there is
+/// one.
+///
+/// Tries the paths as they are, without up to three first parts that all share, and from every
+/// module that holds the first part of the first path; the way that leads most paths to a module
+/// wins, in this order. Complexity: O(paths * tries), at most 256 paths and 64 tries.
+template <module_view Modules>
+[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             std::span<const std::string_view> paths) {
+    constexpr std::size_t max_paths = 256;
+    constexpr std::size_t max_tries = 64;
+    const module_lookup<Modules> lookup(modules);
+    std::vector<std::string_view> sample;
+    const auto step = std::max<std::size_t>(1, paths.size() / max_paths);
+    for (std::size_t i = 0; i < paths.size() && sample.size() < max_paths; i += step) {
+        sample.push_back(paths[i]);
+    }
+    path_mapping best;
+    best.paths = sample.size();
+    const auto attempt = [&](path_mapping tried) {
+        tried.paths = sample.size();
+        for (auto path : sample) {
+            const auto rest = tried.apply(path);
+            if (!rest.empty() && find_module(lookup, rest, tried.base) != no_id) {
+                ++tried.matched;
+            }
+        }
+        if (tried.matched > best.matched) {
+            best = tried;
+        }
+    };
+    attempt({});
+    if (sample.empty() || best.matched == sample.size()) {
+        return best;
+    }
+    const auto first = sample.front();
+    for (std::size_t dot = first.find('.'), parts = 0; dot != first.npos && parts < 3;
+         dot = first.find('.', dot + 1), ++parts) {
+        attempt({std::string(first.substr(0, dot)), 0, 0, 0});
+    }
+    const auto head = first.substr(0, first.find('.'));
+    std::size_t tries = 0;
+    for (id m = 1; m < modules.index().size() && tries < max_tries; ++m) {
+        if (modules.attribute(m) == head && modules.index().parent(m) != 0) {
+            attempt({{}, modules.index().parent(m), 0, 0});
+            ++tries;
+        }
+    }
+    return best;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PATH_MAPPING_HPP
+
+// <stemma/model/parameter_shapes.hpp>
+#ifndef STEMMA_MODEL_PARAMETER_SHAPES_HPP
+#define STEMMA_MODEL_PARAMETER_SHAPES_HPP
+
+namespace stemma {
+
+/// The shapes of the parameters of a model, as far as they are known, by number.
+class parameter_shapes {
+public:
+    /// Adds the shape of the next parameter.
+    void add(std::span<const std::int64_t> shape) {
+        extents_.insert(extents_.end(), shape.begin(), shape.end());
+        ends_.push_back(extents_.size());
+    }
+
+    /// Returns: false for a parameter whose shape was never added.
+    [[nodiscard]] bool knows(id parameter) const noexcept { return parameter < ends_.size(); }
+
+    /// Requires: `knows(parameter)`.
+    [[nodiscard]] std::span<const std::int64_t> of(id parameter) const noexcept {
+        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
+        return std::span(extents_).subspan(begin, ends_[parameter] - begin);
+    }
+
+private:
+    std::vector<std::int64_t> extents_;
+    std::vector<std::size_t> ends_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_PARAMETER_SHAPES_HPP
+
+// <stemma/detail/parameter_scores.hpp>
+#ifndef STEMMA_DETAIL_PARAMETER_SCORES_HPP
+#define STEMMA_DETAIL_PARAMETER_SCORES_HPP
+
+namespace stemma::detail {
+
+/// Returns: whether two shapes are those of one tensor, perhaps transposed, or with extents of one
+/// more or less.
+[[nodiscard]] inline bool are_alike(std::span<const std::int64_t> a,
+                                    std::span<const std::int64_t> b) {
+    // As sums and products: the extents in any order, those of one left out.
+    const auto summary = [](std::span<const std::int64_t> shape) {
+        std::array<std::uint64_t, 4> of{0, 0, 0, 1};
+        for (auto extent : shape) {
+            const auto e = static_cast<std::uint64_t>(extent);
+            if (e != 1) {
+                of[0] += 1;
+                of[1] += e;
+                of[2] += e * e;
+                of[3] *= e;
+            }
+        }
+        return of;
+    };
+    return summary(a) == summary(b);
+}
+
+/// What one operator's parameters say of one operation.
+class parameter_scores {
+public:
+    template <parameter_readers Ops>
+    parameter_scores(const Ops& ops, const captured_operations& captured,
+                     const path_mapping& mapping, const parameter_shapes& shapes,
+                     const alignment_weights& weights)
+        : captured_(captured), shapes_(shapes), weights_(weights) {
+        known_.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < known_.size(); ++p) {
+            known_[p] = captured.parameter_names().find(mapping.apply(ops.parameter_name(p)));
+        }
+        items_.resize(captured.parameter_names().size());
+        for (id i = 0; i < captured.size(); ++i) {
+            for (const auto& read : captured.parameters_of(i)) {
+                items_[read.name].push_back(i);
+            }
+        }
+    }
+
+    /// Returns: whether the capture speaks of any parameter that the operator reads by its name.
+    [[nodiscard]] bool knows_any(std::span<const id> parameters) const {
+        return std::any_of(parameters.begin(), parameters.end(),
+                           [&](id p) { return known_[p] != no_id; });
+    }
+
+    /// Calls `f(item)` for all operations that read a parameter by its name.
+    template <class Function>
+    void for_each_reader(id parameter, Function f) const {
+        if (known_[parameter] != no_id) {
+            for (auto item : items_[known_[parameter]]) {
+                f(item);
+            }
+        }
+    }
+
+    /// Returns: whether an operation reads a parameter, by name or else by shape; nothing where
+    /// neither is known, or where the shape says little.
+    [[nodiscard]] std::optional<bool> agrees(id parameter, id item) const {
+        const auto read = captured_.parameters_of(item);
+        if (known_[parameter] != no_id) {
+            return std::any_of(read.begin(), read.end(),
+                               [&](const auto& r) { return r.name == known_[parameter]; });
+        }
+        const auto shape =
+            shapes_.knows(parameter) ? shapes_.of(parameter) : std::span<const std::int64_t>{};
+        if (std::count_if(shape.begin(), shape.end(), [](auto e) { return e != 1; }) < 2) {
+            return std::nullopt;
+        }
+        const auto elements = [](std::span<const std::int64_t> of) {
+            std::uint64_t product = 1;
+            for (auto e : of) {
+                product *= static_cast<std::uint64_t>(e);
+            }
+            return product;
+        };
+        const auto whole = elements(shape);
+        for (const auto& r : read) {
+            if (are_alike(r.shape, shape)) {
+                return true;
+            }
+        }
+        for (const auto& r : read) {
+            if (const auto part = elements(r.shape); part > 1 && whole % part == 0) {
+                return std::nullopt; // may be several as one
+            }
+        }
+        return false;
+    }
+
+    /// Whether the capture speaks of a parameter by its name.
+    [[nodiscard]] bool is_named(id parameter) const { return known_[parameter] != no_id; }
+
+    [[nodiscard]] double of(std::span<const id> parameters, id item, bool head) const {
+        const auto read = captured_.parameters_of(item);
+        double score = 0;
+        for (auto p : parameters) {
+            if (known_[p] != no_id) {
+                const auto found = std::any_of(read.begin(), read.end(),
+                                               [&](const auto& r) { return r.name == known_[p]; });
+                score += found ? weights_.known_parameter : -weights_.other_parameter;
+            } else if (shapes_.knows(p)) {
+                const auto shape = shapes_.of(p);
+                const auto found = std::any_of(read.begin(), read.end(), [&](const auto& r) {
+                    return are_alike(r.shape, shape);
+                });
+                const bool small =
+                    std::all_of(shape.begin(), shape.end(), [](auto e) { return e == 1; });
+                score += found          ? weights_.shaped_parameter
+                         : small        ? 0
+                         : read.empty() ? -weights_.unread_parameter
+                                        : -weights_.misshapen_parameter;
+            }
+        }
+        if (head && parameters.empty() && !read.empty()) {
+            score -= weights_.unread_parameter / 2;
+        }
+        return score;
+    }
+
+private:
+    const captured_operations& captured_;
+    const parameter_shapes& shapes_;
+    const alignment_weights& weights_;
+    std::vector<id> known_;              // by parameter of the graph: its name in the capture
+    std::vector<std::vector<id>> items_; // by name in the capture
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PARAMETER_SCORES_HPP
+
+// <stemma/detail/aligner.hpp>
+#ifndef STEMMA_DETAIL_ALIGNER_HPP
+#define STEMMA_DETAIL_ALIGNER_HPP
+
+namespace stemma::detail {
+
+template <class Ops, class Lexicon>
+class aligner {
+public:
+    aligner(const Ops& ops, const tree_index& modules, const captured_operations& captured,
+            const path_mapping& mapping, const parameter_shapes& shapes, const Lexicon& lexicon)
+        : ops_(ops)
+        , modules_(modules)
+        , captured_(captured)
+        , nodes_(aligned_nodes_finder<Ops>(ops).find())
+        , items_(describe_items(captured, nodes_.types, lexicon, weights_))
+        , parameters_(ops, captured, mapping, shapes, weights_)
+        , item_of_(nodes_.size(), no_id)
+        , sure_(nodes_.size(), 0) {}
+
+    [[nodiscard]] alignment run() {
+        alignment result;
+        result.of.resize(num_vertices(ops_.graph()));
+        if (nodes_.size() == 0 || captured_.empty()) {
+            return result;
+        }
+        std::vector<std::vector<id>> chains(nodes_.chains);
+        for (id n = 0; n < nodes_.size(); ++n) {
+            chains[nodes_.chain[n]].push_back(n);
+        }
+        left_out_.resize(captured_.size(), false);
+        bodies_.resize(nodes_.size());
+        for (id chain = 1; chain < chains.size(); ++chain) {
+            if (nodes_.owner_of[chain] != no_id) {
+                bodies_[nodes_.owner_of[chain]].push_back(chain);
+            }
+        }
+        align_chain(chains, 0, 0, captured_.size(), 0, result);
+        for (id item = 0; item < captured_.size(); ++item) {
+            if (items_.leaves[item] == trail::always && !left_out_[item]) {
+                ++result.expected;
+                result.found += made_head_[item] ? 1U : 0U;
+            }
+        }
+        follow_readers(ops_, nodes_, result);
+        doubt(result, captured_.faults());
+        return result;
+    }
+
+private:
+    static constexpr std::size_t max_candidates = 64;
+    static constexpr std::size_t max_readers = 8;
+    // A body may be aligned twice at each level; what is nested deeper follows its surroundings.
+    static constexpr int max_depth = 6;
+
+    /// Aligns a chain, and then the bodies of the owners in it, each with what the owner left out:
+    /// the branches of an If are alternatives, and a Loop ran its body any number of times.
+    void align_chain(const std::vector<std::vector<id>>& chains, id chain, id first, id last,
+                     int depth, alignment& result) {
+        const auto& nodes = chains[chain];
+        alignment_lattice lattice(nodes_, items_, weights_);
+        for (int pass = 0; pass < 3; ++pass) { // the first without data flow
+            lattice.run(
+                nodes, first, last,
+                [&](id n, id item, bool head) { return score(n, item, head, pass > 0); },
+                [&](id n, std::vector<id>& wanted) { add_readers(n, wanted); });
+            lattice.for_each_placement(
+                [&](id n, std::span<const placement> places) { note(n, places); });
+        }
+        lattice.for_each_placement(
+            [&](id n, std::span<const placement> places) { decide(n, places, result); });
+        for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
+            hand_over(*n, result);
+        }
+        made_head_.resize(captured_.size(), false);
+        made_count_.resize(captured_.size(), 0);
+        for (auto n : nodes) {
+            result.placed += chain == 0 && !nodes_.owns[n] && !nodes_.of_shapes[n] ? 1U : 0U;
+            const auto item = result.of[nodes_.vertex[n]].operation;
+            if (item != no_id) {
+                const bool again = made_head_[item];
+                made_head_[item] = made_head_[item] || fits(n, item) == correspondence::head;
+                if (chain == 0) {
+                    judge(n, item, again, result);
+                }
+            }
+        }
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            if (nodes_.owns[nodes[k]] && depth < max_depth) {
+                align_bodies(chains, nodes, k, first, last, depth + 1, result);
+            }
+        }
+    }
+
+    /// Counts what speaks for a placement and what does not.
+    void judge(id n, id item, bool again, alignment& result) {
+        const auto fit = fits(n, item);
+        const bool shapes = nodes_.of_shapes[n];
+        // One operation makes only so much; what runs below it tells how much that may be.
+        const auto below = captured_.names_of(item).size();
+        const auto room = captured_[item].exact ? 6 + 2 * below : 64;
+        const bool surplus =
+            ++made_count_[item] > room || (again && fit == correspondence::head && below < 8);
+        result.explained += !shapes && fit >= correspondence::part && !surplus ? 1U : 0U;
+        for (auto u : nodes_.producers[n]) {
+            if (!shapes && !nodes_.of_shapes[u] && item_of_[u] != no_id && item_of_[u] != item) {
+                ++result.links;
+                result.flows += flows(item_of_[u], item) ? 1U : 0U;
+            }
+        }
+        for (auto p : nodes_.parameters[n]) {
+            const auto fitting = parameters_.agrees(p, item);
+            result.reads += fitting ? 1U : 0U;
+            result.agreed += fitting.value_or(false) ? 1U : 0U;
+            if (parameters_.is_named(p) && !*fitting) {
+                ++result.contradicted;
+                auto& made = result.of[nodes_.vertex[n]];
+                made.confidence = std::min(made.confidence, 0.5F);
+            }
+        }
+    }
+
+    /// Where an operator stands out of order: one that fits its operation badly, but that of all
+    /// its readers well, goes there.
+    void hand_over(id n, alignment& result) {
+        auto& made = result.of[nodes_.vertex[n]];
+        if (made.operation == no_id || nodes_.of_shapes[n] ||
+            fits(n, made.operation) >= correspondence::part) {
+            return;
+        }
+        aligned_operator first;
+        bool agreed = true;
+        for (auto r : nodes_.readers[n]) {
+            const auto& reader = result.of[nodes_.vertex[r]];
+            if (!nodes_.of_shapes[r]) {
+                agreed =
+                    agreed && (first.operation == no_id || first.operation == reader.operation);
+                first = reader;
+            }
+        }
+        if (agreed && first.operation != no_id && first.operation != made.operation &&
+            fits(n, first.operation) >= correspondence::part) {
+            made = first;
+            made.confidence = std::min(made.confidence, 0.9F);
+            item_of_[n] = first.operation;
+        }
+    }
+
+    void align_bodies(const std::vector<std::vector<id>>& chains, std::span<const id> nodes,
+                      std::size_t k, id first, id last, int depth, alignment& result) {
+        for (auto i = k; i-- > 0;) {
+            const auto inner = used_.find(nodes[i]);
+            const auto before = inner != used_.end() ? inner->second.second : item_of_[nodes[i]];
+            if (before != no_id) {
+                first = before;
+                break;
+            }
+        }
+        for (auto i = k + 1; i < nodes.size(); ++i) {
+            if (item_of_[nodes[i]] != no_id) {
+                last = item_of_[nodes[i]] + 1;
+                break;
+            }
+        }
+        last = std::max(first + 1, last);
+        for (auto item = first + 1; item + 1 < last; ++item) {
+            left_out_[item] = true;
+        }
+        auto ran = no_id; // the body that ran, starting first where there are several
+        std::pair<id, id> used{no_id, no_id};
+        for (auto chain : bodies_[nodes[k]]) {
+            align_chain(chains, chain, first, last, depth, result);
+            const auto here = used_by(chains[chain], result);
+            if (here.first != no_id && (used.first == no_id || here.first < used.first)) {
+                used = here;
+                ran = chain;
+            }
+        }
+        if (ran != no_id) {
+            used_[nodes[k]] = used;
+            for (auto chain : bodies_[nodes[k]]) {
+                if (chain != ran) {
+                    align_chain(chains, chain, used.first, used.second + 1, depth, result);
+                    doubt_branch(chains[chain], chains[ran], result);
+                }
+            }
+        }
+    }
+
+    /// Returns: the first and the last operation that explain operators of a body.
+    [[nodiscard]] std::pair<id, id> used_by(std::span<const id> body,
+                                            const alignment& result) const {
+        std::pair<id, id> used{no_id, no_id};
+        for (auto n : body) {
+            auto item = result.of[nodes_.vertex[n]].operation;
+            auto end = item;
+            if (nodes_.owns[n]) {
+                const auto inner = used_.find(n);
+                item = inner == used_.end() ? no_id : inner->second.first;
+                end = inner == used_.end() ? no_id : inner->second.second;
+            }
+            if (item != no_id) {
+                used.first = std::min(used.first, item);
+                used.second = used.second == no_id ? end : std::max(used.second, end);
+            }
+        }
+        return used;
+    }
+
+    /// A branch that did not run is known by the one that did: it is somewhere among its modules.
+    void doubt_branch(std::span<const id> branch, std::span<const id> ran,
+                      alignment& result) const {
+        auto common = no_id;
+        bool several = false;
+        for (auto n : ran) {
+            const auto module = result.of[nodes_.vertex[n]].module;
+            if (module != no_id) {
+                several = several || (common != no_id && common != module);
+                common = common == no_id ? module : modules_.lca(common, module);
+            }
+        }
+        for (auto n : branch) {
+            auto& made = result.of[nodes_.vertex[n]];
+            if (common != no_id && !nodes_.owns[n]) {
+                made.module = common;
+                made.call = no_id;
+                made.exact = made.exact && !several;
+                made.confidence = std::min(made.confidence, 0.6F);
+            }
+        }
+    }
+
+    [[nodiscard]] correspondence fits(id n, id item) const {
+        return items_.table[items_.profile[item]][nodes_.type[n]];
+    }
+
+    /// What is added to an operator that comes from an operation, and to one that comes from none.
+    [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
+        const auto read = nodes_.parameters[n];
+        double made = parameters_.of(read, item, head);
+        const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
+        if (!with_flow) {
+            return {made, lost};
+        }
+        for (auto u : nodes_.producers[n]) {
+            if (!nodes_.of_shapes[u] && item_of_[u] != no_id) {
+                made += flows(item_of_[u], item) ? weights_.flow * sure_[u]
+                                                 : -weights_.against_flow * sure_[u];
+                made -= item_of_[u] == item ? weights_.leak * leaks(u, n) : 0;
+            }
+        }
+        if (!nodes_.of_shapes[n]) {
+            for (auto w : nodes_.readers[n]) {
+                if (item_of_[w] != no_id) {
+                    made += (flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
+                            sure_[w] / static_cast<double>(nodes_.readers[n].size());
+                }
+            }
+        }
+        return {made, lost};
+    }
+
+    /// Returns: how sure it is that another operation than its own reads an operator besides `n`:
+    /// then it is a result, and what reads it comes from elsewhere.
+    [[nodiscard]] double leaks(id u, id n) const {
+        double most = 0;
+        std::size_t seen = 0;
+        for (auto w : nodes_.readers[u]) {
+            if (w != n && !nodes_.of_shapes[w] && item_of_[w] != no_id &&
+                item_of_[w] != item_of_[u]) {
+                most = std::max(most, sure_[w]);
+            }
+            if (++seen == max_readers) {
+                break;
+            }
+        }
+        return most;
+    }
+
+    [[nodiscard]] bool flows(id from, id to) const {
+        const auto sources = items_.sources[to];
+        return from == to || std::binary_search(sources.begin(), sources.end(), from);
+    }
+
+    /// Operations that read a parameter of the operator by name are worth a look from anywhere.
+    void add_readers(id n, std::vector<id>& wanted) const {
+        for (auto p : nodes_.parameters[n]) {
+            std::size_t added = 0;
+            parameters_.for_each_reader(p, [&](id item) {
+                if (added++ < max_candidates) {
+                    wanted.push_back(item);
+                }
+            });
+        }
+    }
+
+    void note(id n, std::span<const placement> places) {
+        const auto best = std::max_element(
+            places.begin(), places.end(),
+            [](const placement& a, const placement& b) { return a.mass < b.mass; });
+        item_of_[n] = best == places.end() || nodes_.owns[n] ? no_id : best->item;
+        sure_[n] = best == places.end() ? 0 : static_cast<double>(best->mass);
+    }
+
+    /// Gives an operator to the module that most of the alignments give it to.
+    void decide(id n, std::span<const placement> places, alignment& result) {
+        if (nodes_.owns[n]) {
+            return; // its bodies tell
+        }
+        auto& made = result.of[nodes_.vertex[n]];
+        shares_.clear();
+        double lost = 0;
+        const placement* beside = nullptr;
+        for (const auto& place : places) {
+            if (place.item == no_id) {
+                lost += static_cast<double>(place.mass);
+                beside = beside == nullptr || place.mass > beside->mass ? &place : beside;
+                continue;
+            }
+            const auto module = captured_[place.item].module;
+            auto share = std::find_if(shares_.begin(), shares_.end(),
+                                      [&](const auto& s) { return s.module == module; });
+            if (share == shares_.end()) {
+                shares_.push_back({module, place.item, 0, 0});
+                share = shares_.end() - 1;
+            }
+            share->mass += static_cast<double>(place.mass);
+            if (place.mass > share->best) {
+                share->best = place.mass;
+                share->item = place.item;
+            }
+        }
+        const auto best =
+            std::max_element(shares_.begin(), shares_.end(),
+                             [](const auto& a, const auto& b) { return a.mass < b.mass; });
+        if (best != shares_.end() && best->mass >= lost) {
+            const auto& operation = captured_[best->item];
+            const bool fitting = nodes_.of_shapes[n] || fits(n, best->item) >= correspondence::part;
+            const auto limit =
+                fitting ? (operation.exact ? 0.99 : 0.7) : (operation.exact ? 0.85 : 0.5);
+            made = {best->module, operation.call, best->item,
+                    static_cast<float>(std::min(best->mass, limit)), operation.exact};
+        } else if (beside != nullptr) {
+            const auto next = std::min(beside->beside + 1, captured_.size() - 1);
+            made.module = modules_.lca(captured_[beside->beside].module, captured_[next].module);
+            made.confidence = 0.3F;
+            made.exact = false;
+        }
+    }
+
+    struct module_share {
+        id module = no_id;
+        id item = no_id;
+        double mass = 0;
+        float best = 0;
+    };
+
+    const alignment_weights weights_{};
+    const Ops& ops_;
+    const tree_index& modules_;
+    const captured_operations& captured_;
+    aligned_nodes nodes_;
+    aligned_items items_;
+    parameter_scores parameters_;
+    std::vector<id> item_of_; // by node: as the last pass has it
+    std::vector<double> sure_;
+    std::vector<module_share> shares_;
+    std::vector<std::vector<id>> bodies_;  // by owner: the chains of its bodies
+    std::map<id, std::pair<id, id>> used_; // by owner: the operations of its bodies
+    std::vector<bool> left_out_;           // by operation: it ran in a body
+    std::vector<bool> made_head_;          // by operation
+    std::vector<std::size_t> made_count_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_ALIGNER_HPP
+
+// <stemma/algorithm/align.hpp>
+#ifndef STEMMA_ALGORITHM_ALIGN_HPP
+#define STEMMA_ALGORITHM_ALIGN_HPP
+
+namespace stemma {
+
+/// Finds for the operators of a model which captured operations they come from, and so which
+/// modules.
+///
+/// Both sequences are aligned as a whole: in order, every operation making any number of operators,
+/// weighed by what the lexicon says, by the parameters that are read (by name, else by shape), and
+/// by data flow. The confidence of a module is its share of all alignments by weight; where the
+/// capture as a whole does not fit, it is low everywhere.
+/// Complexity: O((operators + operations) * width of a beam that does not depend on them).
+template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
+    requires parameter_readers<Ops>
+[[nodiscard]] alignment align(const Ops& ops, const tree_index& modules,
+                              const captured_operations& captured, const path_mapping& mapping = {},
+                              const parameter_shapes& shapes = {}, const Lexicon& lexicon = {}) {
+    return detail::aligner<Ops, Lexicon>(ops, modules, captured, mapping, shapes, lexicon).run();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ALIGN_HPP
+
+// <stemma/detail/nesting.hpp>
+#ifndef STEMMA_DETAIL_NESTING_HPP
+#define STEMMA_DETAIL_NESTING_HPP
+
+namespace stemma::detail {
+
+/// An operator in a body, by vertex index, and the one that owns the body.
+struct body_operator {
+    id v = no_id;
+    id owner = no_id;
+    id depth = 0; ///< how many bodies are around it
+};
+
+/// Returns: the operators in bodies, outer ones first; none where the view knows no owners.
+/// Complexity: O(V + operators in bodies * depth).
+template <operator_view Ops>
+[[nodiscard]] std::vector<body_operator> operators_in_bodies(const Ops& ops) {
+    std::vector<body_operator> inner;
+    if constexpr (nested_operators<Ops>) {
+        const auto& graph = ops.graph();
+        std::vector<id> owner;
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            if (const auto o = ops.owner(*it); o != no_id) {
+                owner.resize(num_vertices(graph), no_id);
+                const auto v = static_cast<id>(index_of(graph, *it));
+                owner[v] = o;
+                inner.push_back({v, o, 0});
+            }
+        }
+        for (auto& op : inner) {
+            for (auto o = op.owner; o != no_id; o = owner[o]) {
+                ++op.depth;
+            }
+        }
+        std::stable_sort(inner.begin(), inner.end(),
+                         [](const auto& a, const auto& b) { return a.depth < b.depth; });
+    }
+    return inner;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_NESTING_HPP
+
+// <stemma/core/json_text.hpp>
+#ifndef STEMMA_CORE_JSON_TEXT_HPP
+#define STEMMA_CORE_JSON_TEXT_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the length of the well-formed UTF-8 sequence that `text` starts with, or 0.
+[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+        return i < text.size() && byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xc2 && lead <= 0xdf) {
+        return follows(1) ? 2 : 0;
+    }
+    if (lead >= 0xe0 && lead <= 0xef) {
+        const unsigned low = lead == 0xe0 ? 0xa0 : 0x80;
+        const unsigned high = lead == 0xed ? 0x9f : 0xbf;
+        return follows(1, low, high) && follows(2) ? 3 : 0;
+    }
+    if (lead >= 0xf0 && lead <= 0xf4) {
+        const unsigned low = lead == 0xf0 ? 0x90 : 0x80;
+        const unsigned high = lead == 0xf4 ? 0x8f : 0xbf;
+        return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Returns: whether all of `text` is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const auto length = utf8_length(text);
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+} // namespace detail
+
+/// Appends `text` as a JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD.
+/// Complexity: O(length); runs without special characters are copied whole.
+inline void append_json_string(std::string_view text, std::string& out) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    out.push_back('"');
+    std::size_t copied = 0;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+            ++i;
+            continue;
+        }
+        const auto length = c < 0x80 ? 0 : detail::utf8_length(text.substr(i));
+        if (length != 0) {
+            i += length;
+            continue;
+        }
+        out.append(text.substr(copied, i - copied));
+        if (c == '"' || c == '\\') {
+            out.push_back('\\');
+            out.push_back(static_cast<char>(c));
+        } else if (c == '\n') {
+            out.append("\\n");
+        } else if (c == '\t') {
+            out.append("\\t");
+        } else if (c < 0x20) {
+            out.append("\\u00");
+            out.push_back(hex[c >> 4U]);
+            out.push_back(hex[c & 15U]);
+        } else {
+            out.append("\xef\xbf\xbd");
+        }
+        copied = ++i;
+    }
+    out.append(text.substr(copied));
+    out.push_back('"');
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_JSON_TEXT_HPP
+
+// <stemma/detail/python_text.hpp>
+#ifndef STEMMA_DETAIL_PYTHON_TEXT_HPP
+#define STEMMA_DETAIL_PYTHON_TEXT_HPP
+
+namespace stemma::detail {
+
+inline void append_utf8(std::uint32_t code, std::string& out) {
+    const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+    if (code < 0x80) {
+        put(code);
+    } else if (code < 0x800) {
+        put(0xc0U | code >> 6U);
+        put(0x80U | (code & 0x3fU));
+    } else if (code < 0x1'0000) {
+        put(0xe0U | code >> 12U);
+        put(0x80U | (code >> 6U & 0x3fU));
+        put(0x80U | (code & 0x3fU));
+    } else {
+        put(0xf0U | code >> 18U);
+        put(0x80U | (code >> 12U & 0x3fU));
+        put(0x80U | (code >> 6U & 0x3fU));
+        put(0x80U | (code & 0x3fU));
+    }
+}
+
+/// Reads the number of `digits` hexadecimal digits at `at`.
+[[nodiscard]] inline std::optional<std::uint32_t> read_hex(std::string_view text, std::size_t at,
+                                                           std::size_t digits) {
+    std::uint32_t value = 0;
+    if (text.size() < at + digits) {
+        return std::nullopt;
+    }
+    for (char c : text.substr(at, digits)) {
+        const auto digit = c >= '0' && c <= '9'   ? c - '0'
+                           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                  : -1;
+        if (digit < 0) {
+            return std::nullopt;
+        }
+        value = value << 4U | static_cast<std::uint32_t>(digit);
+    }
+    return value <= 0x10'ffffU ? std::optional(value) : std::nullopt;
+}
+
+/// Reads the `repr` of a Python string at the start of `text`, in either kind of quotes.
+///
+/// Returns: how many bytes it takes with its quotes, 0 when it is none. `value` is what it says.
+[[nodiscard]] inline std::size_t read_python_string(std::string_view text, std::string& value) {
+    value.clear();
+    if (text.empty() || (text[0] != '\'' && text[0] != '"')) {
+        return 0;
+    }
+    for (std::size_t i = 1; i < text.size();) {
+        const auto stop = text.find_first_of(text[0] == '\'' ? "'\\" : "\"\\", i);
+        if (stop == text.npos) {
+            return 0;
+        }
+        value.append(text.substr(i, stop - i));
+        if (text[stop] != '\\') {
+            return stop + 1;
+        }
+        if (stop + 1 == text.size()) {
+            return 0;
+        }
+        const char escape = text[stop + 1];
+        i = stop + 2;
+        const std::size_t digits = escape == 'x' ? 2 : escape == 'u' ? 4 : escape == 'U' ? 8 : 0;
+        if (digits != 0) {
+            const auto code = read_hex(text, i, digits);
+            if (!code) {
+                return 0;
+            }
+            append_utf8(*code, value);
+            i += digits;
+        } else if (escape == 'n' || escape == 't' || escape == 'r') {
+            value.push_back(escape == 'n' ? '\n' : escape == 't' ? '\t' : '\r');
+        } else if (escape == '\\' || escape == '\'' || escape == '"') {
+            value.push_back(escape);
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/// Reads the `repr` of a Python list of strings: `['', 'blocks.0', "it's"]`.
+///
+/// Returns: whether all of `text` is one; `items` holds what it says.
+/// Complexity: O(length); strings of `items` are reused.
+[[nodiscard]] inline bool read_python_list(std::string_view text, std::vector<std::string>& items) {
+    std::size_t count = 0;
+    const auto skip_blanks = [&] {
+        while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) {
+            text.remove_prefix(1);
+        }
+    };
+    const auto finish = [&](bool valid) {
+        items.resize(valid ? count : 0);
+        return valid;
+    };
+    if (!text.starts_with('[')) {
+        return finish(false);
+    }
+    text.remove_prefix(1);
+    skip_blanks();
+    while (!text.starts_with(']')) {
+        if (items.size() == count) {
+            items.emplace_back();
+        }
+        const auto read = read_python_string(text, items[count]);
+        if (read == 0) {
+            return finish(false);
+        }
+        ++count;
+        text.remove_prefix(read);
+        skip_blanks();
+        if (text.starts_with(',')) {
+            text.remove_prefix(1);
+            skip_blanks();
+        } else if (!text.starts_with(']')) {
+            return finish(false);
+        }
+    }
+    return finish(text.size() == 1);
+}
+
+/// Turns a Python expression for a module into its path: `L['self'].layers[0].fc` and
+/// `getattr(getattr(L['self'].layers, '0'), 'fc')` into `layers.0.fc`. A text that is no such
+/// expression is a path already.
+///
+/// Returns: nothing for an expression that is malformed.
+[[nodiscard]] inline std::optional<std::string> module_path_of(std::string_view text) {
+    if (text.find_first_of("[(") == text.npos) {
+        return std::string(text);
+    }
+    constexpr std::string_view call = "getattr(";
+    std::size_t open = 0;
+    for (; text.starts_with(call); text.remove_prefix(call.size())) {
+        ++open;
+    }
+    std::string path;
+    std::string name;
+    const auto descend = [&](std::string_view part) {
+        path.append(path.empty() ? "" : ".").append(part);
+    };
+    // The base: a local variable, which is the module that is exported, whatever it is called.
+    if (text.starts_with("L[")) {
+        const auto read = read_python_string(text.substr(2), name);
+        if (read == 0 || !text.substr(2 + read).starts_with(']')) {
+            return std::nullopt;
+        }
+        text.remove_prefix(3 + read);
+    } else {
+        const auto end = std::min(text.find_first_of(".[,)"), text.size());
+        if (text.substr(0, end) != "self") {
+            descend(text.substr(0, end));
+        }
+        text.remove_prefix(end);
+    }
+    while (!text.empty()) {
+        if (text.front() == '.') {
+            const auto end = std::min(text.find_first_of(".[,)", 1), text.size());
+            descend(text.substr(1, end - 1));
+            text.remove_prefix(end);
+        } else if (text.front() == '[') {
+            text.remove_prefix(1);
+            auto read = read_python_string(text, name);
+            if (read == 0) {
+                read = std::min(text.find(']'), text.size());
+                name = text.substr(0, read);
+            }
+            text.remove_prefix(read);
+            if (name.empty() || !text.starts_with(']')) {
+                return std::nullopt;
+            }
+            descend(name);
+            text.remove_prefix(1);
+        } else if (text.front() == ',' && open > 0) {
+            text.remove_prefix(1);
+            while (text.starts_with(' ')) {
+                text.remove_prefix(1);
+            }
+            const auto read = read_python_string(text, name);
+            if (read == 0 || !text.substr(read).starts_with(')')) {
+                return std::nullopt;
+            }
+            descend(name);
+            text.remove_prefix(read + 1);
+            --open;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return open == 0 ? std::optional(path) : std::nullopt;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PYTHON_TEXT_HPP
+
+// <stemma/model/finding.hpp>
+#ifndef STEMMA_MODEL_FINDING_HPP
+#define STEMMA_MODEL_FINDING_HPP
+
+namespace stemma {
+
+/// How much a finding matters.
+enum class severity : std::uint8_t {
+    error,       ///< the input breaks a rule
+    warning,     ///< the input keeps the rules, but is probably not as it was meant
+    information, ///< what a reader should know
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(severity s) noexcept {
+    constexpr std::array<std::string_view, 3> names{"error", "warning", "information"};
+    return names[static_cast<std::size_t>(s)];
+}
+
+/// Something about the input that a reader should know, and that stopped nothing.
+struct finding {
+    std::string code; ///< stable: `metadata.lengths`
+    id node = no_id;  ///< where it was found, by vertex index; `no_id` when at no operator
+    std::string text; ///< what was found, in a sentence
+    severity level = severity::warning;
+    std::string place{}; ///< where it was found, as a reader knows it: `value 'x'`
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_FINDING_HPP
+
+// <stemma/evidence/hierarchy_table.hpp>
+#ifndef STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+#define STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+
+namespace stemma {
+
+/// Who wrote the module hierarchy into metadata.
+enum class hierarchy_dialect : std::uint8_t {
+    dynamo,  ///< torch's exporter on top of torch.export, keys `pkg.torch.onnx.*`
+    builder, ///< the onnxscript builder, keys `pkg.onnxscript.*`
+};
+
+/// The modules around an operator, from the outside in.
+struct module_chain {
+    struct level {
+        std::string path;            ///< of the module, "" for the root
+        std::string qualified_class; ///< "" where it is not written
+    };
+
+    hierarchy_dialect dialect = hierarchy_dialect::dynamo;
+    bool from_root = true; ///< else paths start at some module that is not named
+    std::vector<level> levels;
+};
+
+/// The distinct chains of modules in the metadata of operators.
+struct hierarchy_table {
+    std::vector<module_chain> chains;
+    std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
+    std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
+    std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
+    std::vector<finding> problems;
+};
+
+namespace detail {
+
+/// Reads the metadata of operators, one after the other.
+class hierarchy_reader {
+public:
+    explicit hierarchy_reader(hierarchy_table& table) : table_(table) {}
+
+    void begin() {
+        names_ = classes_ = spaces_ = {};
+        rewritten = false;
+        found_ = false;
+    }
+
+    void entry(std::string_view key, std::string_view value) {
+        constexpr std::string_view torch = "pkg.torch.onnx.";
+        constexpr std::string_view builder = "pkg.onnxscript.";
+        if (key == "namespace") {
+            spaces_ = value;
+        } else if (key == "pkg.onnxscript.rewriter.rule_name") {
+            rewritten = true;
+        } else if (key.starts_with(torch) || key.starts_with(builder)) {
+            const bool is_torch = key.starts_with(torch);
+            const auto rest = key.substr(is_torch ? torch.size() : builder.size());
+            if (rest == "name_scopes" || rest == "class_hierarchy") {
+                (rest == "name_scopes" ? names_ : classes_) = value;
+                dialect_ = is_torch ? hierarchy_dialect::dynamo : hierarchy_dialect::builder;
+                found_ = true;
+            }
+        }
+    }
+
+    /// Returns: the chain of the operator whose entries were given, or `no_id`.
+    [[nodiscard]] id end(id v) {
+        if (!found_ && spaces_.find(": ") == spaces_.npos) {
+            return no_id;
+        }
+        if (names_.size() + classes_.size() + spaces_.size() > max_bytes) {
+            table_.problems.push_back({"metadata.unreadable", v, "the hierarchy is too long"});
+            return no_id;
+        }
+        const auto key = key_of_chain();
+        const auto hash = hash_bytes(key.first, hash_bytes(key.second, found_ ? 1 : 0));
+        const auto next = static_cast<id>(keys_.size());
+        const auto known = index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
+        if (known != next) {
+            note_bare(v, known);
+            return chain_[known];
+        }
+        keys_.push_back(key);
+        module_chain chain;
+        name_items_.clear();
+        const char* problem = found_ ? read_lists(chain) : read_namespace(chain);
+        bare_.push_back(problem == nullptr && found_ && dialect_ == hierarchy_dialect::dynamo &&
+                        name_items_.size() == 1);
+        note_bare(v, known);
+        if (problem != nullptr) {
+            table_.problems.push_back({"metadata.unreadable", v, problem});
+        }
+        const bool says_something = problem == nullptr && !chain.levels.empty();
+        chain_.push_back(says_something ? static_cast<id>(table_.chains.size()) : no_id);
+        if (says_something) {
+            table_.chains.push_back(std::move(chain));
+        }
+        return chain_.back();
+    }
+
+    bool rewritten = false;
+
+private:
+    void note_bare(id v, id key) {
+        if (bare_[key]) {
+            table_.bare.push_back(v);
+        }
+    }
+
+    // The level that torch.export puts on shape operations instead of a module.
+    static constexpr std::string_view no_module = "_empty_nn_module_stack_from_metadata_hook";
+
+    // What a hierarchy of modules may take; more is no model's, and would cost its square.
+    static constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    static constexpr std::size_t max_levels = 1024;
+
+    /// What operations of one module have in common. Only operations that are well-formed share,
+    /// so that what cannot be read takes nothing with it.
+    [[nodiscard]] std::pair<std::string_view, std::string_view> key_of_chain() {
+        if (!found_) {
+            const auto slash = spaces_.rfind('/');
+            const bool operation =
+                slash != spaces_.npos && spaces_.find(": ", slash) != spaces_.npos;
+            return {operation ? spaces_.substr(0, slash) : spaces_, {}};
+        }
+        if (dialect_ == hierarchy_dialect::builder) {
+            return {names_, classes_};
+        }
+        const auto names = before_operation(names_);
+        const auto classes = before_operation(classes_);
+        return names == names_.npos || classes == classes_.npos
+                   ? std::pair(names_, classes_)
+                   : std::pair(names_.substr(0, names), classes_.substr(0, classes));
+    }
+
+    /// Returns: where the last item of a list begins, or `npos` when that is not well-formed.
+    [[nodiscard]] std::size_t before_operation(std::string_view list) {
+        const auto comma = list.rfind(", ");
+        if (comma == list.npos) {
+            return comma;
+        }
+        const auto last = list.substr(comma + 2);
+        const auto read = read_python_string(last, operation_);
+        return read != 0 && last.substr(read) == "]" && is_utf8(operation_) ? comma : list.npos;
+    }
+
+    /// Returns: what is wrong, or null.
+    const char* read_lists(module_chain& chain) {
+        chain.dialect = dialect_;
+        if (!read_python_list(names_, name_items_)) {
+            return "name_scopes is not a list of texts";
+        }
+        if (!classes_.empty() && !read_python_list(classes_, class_items_)) {
+            return "class_hierarchy is not a list of texts";
+        }
+        if (classes_.empty()) {
+            class_items_.assign(name_items_.size(), {});
+        }
+        if (name_items_.size() != class_items_.size()) {
+            return "name_scopes and class_hierarchy have different lengths";
+        }
+        const bool dynamo = dialect_ == hierarchy_dialect::dynamo;
+        const auto modules = name_items_.size() - (dynamo && !name_items_.empty() ? 1 : 0);
+        if (modules > max_levels) {
+            return "the hierarchy has too many levels";
+        }
+        for (const auto* items : {&name_items_, &class_items_}) {
+            if (!std::all_of(items->begin(), items->end(), is_utf8)) {
+                return "the hierarchy is not valid UTF-8";
+            }
+        }
+        std::string path;
+        for (std::size_t i = 0; i < modules; ++i) {
+            if (name_items_[i].find(no_module) != std::string::npos) {
+                chain.levels.clear();
+                return nullptr;
+            }
+            if (dynamo) {
+                const auto read = module_path_of(name_items_[i]);
+                if (!read) {
+                    return "a module is named by an expression that cannot be read";
+                }
+                path = *read;
+            } else if (!name_items_[i].empty()) {
+                path.append(path.empty() ? "" : ".").append(name_items_[i]);
+            }
+            chain.levels.push_back({path, class_items_[i]});
+        }
+        chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
+        return nullptr;
+    }
+
+    /// `: app.Net/blocks.0: app.Block/linear: aten.linear.default`, cumulative paths; a `/` in a
+    /// class or path makes a part without `: `, which belongs to the one before.
+    const char* read_namespace(module_chain& chain) {
+        auto text = spaces_;
+        if (!is_utf8(text)) {
+            return "the hierarchy is not valid UTF-8";
+        }
+        while (!text.empty()) {
+            const auto slash = text.find('/');
+            const auto part = text.substr(0, slash);
+            text.remove_prefix(slash == text.npos ? text.size() : slash + 1);
+            const auto colon = part.find(": ");
+            if (colon == part.npos) {
+                if (chain.levels.empty()) {
+                    return "namespace does not start with a module";
+                }
+                chain.levels.back().qualified_class.append("/").append(part);
+                continue;
+            }
+            if (text.find(": ") == text.npos) {
+                break; // the last is an operation
+            }
+            const auto path = module_path_of(part.substr(0, colon));
+            if (!path) {
+                return "a module is named by an expression that cannot be read";
+            }
+            if (part.find(no_module) != part.npos) {
+                chain.levels.clear();
+                return nullptr;
+            }
+            if (chain.levels.size() == max_levels) {
+                return "the hierarchy has too many levels";
+            }
+            chain.levels.push_back({*path, std::string(part.substr(colon + 2))});
+        }
+        chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
+        return nullptr;
+    }
+
+    hierarchy_table& table_;
+    std::string_view names_;
+    std::string_view classes_;
+    std::string_view spaces_;
+    hierarchy_dialect dialect_ = hierarchy_dialect::dynamo;
+    bool found_ = false;
+    flat_index index_;
+    std::vector<std::pair<std::string_view, std::string_view>> keys_;
+    std::vector<id> chain_;  // by key
+    std::vector<bool> bare_; // by key
+    std::vector<std::string> name_items_;
+    std::vector<std::string> class_items_;
+    std::string operation_;
+};
+
+} // namespace detail
+
+/// Reads the hierarchies that exporters left in the metadata of operators.
+///
+/// Requires: metadata outlive the table's making. What cannot be read is a problem, once for each
+///   distinct text.
+/// Complexity: O(bytes of metadata); lists are taken apart once for each distinct chain.
+template <operator_view Ops>
+[[nodiscard]] hierarchy_table collect_hierarchies(const Ops& ops) {
+    hierarchy_table table;
+    if constexpr (described_operators<Ops>) {
+        const auto& graph = ops.graph();
+        detail::hierarchy_reader reader(table);
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(graph, *it));
+            reader.begin();
+            bool any = false;
+            ops.for_each_metadata(*it, [&](std::string_view key, std::string_view value) {
+                any = true;
+                reader.entry(key, value);
+            });
+            if (!any) {
+                continue;
+            }
+            if (reader.rewritten) {
+                table.rewritten.push_back(v);
+            }
+            if (const auto chain = reader.end(v); chain != no_id) {
+                table.chain_of.resize(num_vertices(graph), no_id);
+                table.chain_of[v] = chain;
+            }
+        }
+        std::sort(table.rewritten.begin(), table.rewritten.end());
+        std::sort(table.bare.begin(), table.bare.end());
+    }
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
+
+// <stemma/model/module_tree_builder.hpp>
+#ifndef STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
+#define STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
+
+namespace stemma {
+
+/// Collects modules in any order in which a parent comes before its children, then builds the tree.
+///
+/// A module is named by the id it got here (the root is 0); `rank_of` translates after `build`.
+class module_tree_builder {
+public:
+    explicit module_tree_builder(std::string_view root_name = "") {
+        add_module(no_id, names_.intern(root_name));
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
+    [[nodiscard]] id parent(id m) const noexcept { return modules_[m].parent; }
+
+    /// Valid until the next call that adds a name.
+    [[nodiscard]] std::string_view attribute(id m) const noexcept {
+        return names_[modules_[m].attribute];
+    }
+
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    [[nodiscard]] id find_child(id parent, std::string_view attribute) const {
+        const auto name = names_.find(attribute);
+        return name == no_id ? no_id : children_.find(hash_mix(parent, name), [&](id m) {
+            return modules_[m].parent == parent && modules_[m].attribute == name;
+        });
+    }
+
+    /// Returns: the module that `parent` holds as `attribute`, new or known.
+    id child(id parent, std::string_view attribute) {
+        const auto name = names_.intern(attribute);
+        const auto next = static_cast<id>(modules_.size());
+        const auto found = children_.insert(hash_mix(parent, name), next, [&](id m) {
+            return modules_[m].parent == parent && modules_[m].attribute == name;
+        });
+        return found == next ? add_module(parent, name) : found;
+    }
+
+    /// Returns: the module at a dotted path below `from`, made with its ancestors where missing.
+    id at_path(std::string_view path, id from = 0) {
+        while (!path.empty()) {
+            const auto dot = path.find('.');
+            from = child(from, path.substr(0, dot));
+            path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
+        }
+        return from;
+    }
+
+    void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
+
+    void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
+        modules_[m].class_name = names_.intern(class_name);
+        modules_[m].qualified = names_.intern(qualified_class);
+    }
+
+    [[nodiscard]] bool has_class(id m) const noexcept { return modules_[m].class_name != no_id; }
+
+    void set_calls(id m, id calls) { modules_[m].calls = calls; }
+    [[nodiscard]] id calls(id m) const noexcept { return modules_[m].calls; }
+
+    void add_parameter(id m, const tensor_info& tensor) { add_tensor(m, tensor, false); }
+    void add_buffer(id m, const tensor_info& tensor) { add_tensor(m, tensor, true); }
+
+    void add_alias(std::string path, id m) { aliases_.push_back({std::move(path), m}); }
+    void add_shared_parameters(std::vector<std::string> paths) {
+        shared_.push_back(std::move(paths));
+    }
+
+    /// Returns: the tree; children stand in the order in which they were added.
+    /// Complexity: O(modules + tensors).
+    [[nodiscard]] module_tree build() {
+        const auto order = preorder();
+        rank_.resize(modules_.size());
+        for (id rank = 0; rank < order.size(); ++rank) {
+            rank_[order[rank]] = rank;
+        }
+        module_tree tree;
+        tree.names_ = names_;
+        const auto nothing = tree.names_.intern("");
+        const auto or_nothing = [&](id name) { return name == no_id ? nothing : name; };
+        std::vector<id> parents;
+        tree.attribute_.clear();
+        tree.class_.clear();
+        tree.qualified_.clear();
+        tree.calls_.clear();
+        tree.path_length_.clear();
+        tree.children_ = {};
+        for (auto m : order) {
+            const auto& from = modules_[m];
+            parents.push_back(from.parent == no_id ? no_id : rank_[from.parent]);
+            tree.attribute_.push_back(from.attribute);
+            tree.class_.push_back(or_nothing(from.class_name));
+            tree.qualified_.push_back(or_nothing(from.qualified));
+            tree.calls_.push_back(from.calls);
+        }
+        tree.index_ = tree_index(std::move(parents));
+        place_tensors(tree);
+        for (const auto& known : aliases_) {
+            tree.aliases_.push_back({known.path, rank_[known.module]});
+        }
+        tree.shared_ = shared_;
+        tree.fill_optional_columns();
+        return tree;
+    }
+
+    /// Returns: where module `m` of the builder stands in the tree that `build` gave last.
+    [[nodiscard]] id rank_of(id m) const noexcept { return rank_[m]; }
+
+private:
+    struct module_record {
+        id parent = no_id;
+        id attribute = no_id;
+        id class_name = no_id;
+        id qualified = no_id;
+        id calls = no_id;
+    };
+
+    struct owned_tensor {
+        id owner = no_id;
+        module_tree::tensor_record tensor;
+    };
+
+    id add_module(id parent, id attribute) {
+        module_record added;
+        added.parent = parent;
+        added.attribute = attribute;
+        modules_.push_back(added);
+        return static_cast<id>(modules_.size() - 1);
+    }
+
+    void add_tensor(id m, const tensor_info& tensor, bool is_buffer) {
+        owned_tensor added;
+        added.owner = m;
+        added.tensor.name = names_.intern(tensor.name);
+        added.tensor.dtype = names_.intern(tensor.dtype);
+        added.tensor.first_extent = static_cast<std::uint32_t>(extents_.size());
+        added.tensor.rank = static_cast<std::uint32_t>(tensor.shape.size());
+        added.tensor.trainable = tensor.trainable;
+        added.tensor.is_buffer = is_buffer;
+        extents_.insert(extents_.end(), tensor.shape.begin(), tensor.shape.end());
+        tensors_.push_back(added);
+    }
+
+    // Sibling lists by counting, then a walk with an explicit stack.
+    [[nodiscard]] std::vector<id> preorder() const {
+        std::vector<id> next_sibling(modules_.size(), no_id);
+        std::vector<id> first_child(modules_.size(), no_id);
+        for (auto m = static_cast<id>(modules_.size()); m-- > 1;) {
+            next_sibling[m] = std::exchange(first_child[modules_[m].parent], m);
+        }
+        std::vector<id> order;
+        order.reserve(modules_.size());
+        std::vector<id> open{0};
+        while (!open.empty()) {
+            const auto m = open.back();
+            open.pop_back();
+            order.push_back(m);
+            if (next_sibling[m] != no_id) {
+                open.push_back(next_sibling[m]);
+            }
+            if (first_child[m] != no_id) {
+                open.push_back(first_child[m]);
+            }
+        }
+        return order;
+    }
+
+    void place_tensors(module_tree& tree) {
+        auto sorted = tensors_;
+        std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+            return std::pair(rank_[a.owner], a.tensor.is_buffer) <
+                   std::pair(rank_[b.owner], b.tensor.is_buffer);
+        });
+        tree.own_first_.assign(modules_.size() + 1, 0);
+        for (const auto& owned : sorted) {
+            ++tree.own_first_[rank_[owned.owner] + 1];
+            tree.tensors_.push_back(owned.tensor);
+        }
+        for (std::size_t m = 0; m < modules_.size(); ++m) {
+            tree.own_first_[m + 1] += tree.own_first_[m];
+        }
+        tree.extents_ = extents_;
+    }
+
+    string_pool names_;
+    std::vector<module_record> modules_;
+    std::vector<owned_tensor> tensors_;
+    std::vector<std::int64_t> extents_;
+    std::vector<module_tree::alias> aliases_;
+    std::vector<std::vector<std::string>> shared_;
+    std::vector<id> rank_;
+    flat_index children_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
+
+// <stemma/evidence/hierarchy_modules.hpp>
+#ifndef STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
+#define STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
+
+namespace stemma {
+
+/// Where the metadata of operators lead in a tree.
+struct hierarchy_modules {
+    struct place {
+        id module = no_id;
+        bool exact = true; ///< else the tree lacks what lies below
+    };
+
+    std::vector<place> of_chain;
+    std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
+};
+
+namespace detail {
+
+/// Adds the modules of chains to a tree; those on a path that no chain ends in or passes never run.
+inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& builder) {
+    for (const auto& chain : table.chains) {
+        if (!chain.from_root) {
+            continue;
+        }
+        for (const auto& level : chain.levels) {
+            const auto m = builder.at_path(level.path);
+            if (!level.qualified_class.empty() && !builder.has_class(m)) {
+                const auto dot = level.qualified_class.rfind('.');
+                builder.set_class(m,
+                                  std::string_view(level.qualified_class)
+                                      .substr(dot == std::string::npos ? 0 : dot + 1),
+                                  level.qualified_class);
+            }
+            if (builder.calls(m) == no_id || builder.calls(m) == 0) {
+                builder.set_calls(m, 1);
+            }
+            for (auto above = builder.parent(m); above != no_id; above = builder.parent(above)) {
+                if (builder.calls(above) == no_id) {
+                    builder.set_calls(above, 0);
+                }
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Finds the modules that the metadata of operators speak of.
+///
+/// A chain that starts inside (as the exporter writes in the branches of a condition) is looked for
+/// below the module of the owner of the body, then further out; an operator there of which no
+/// module is written is of the owner's. Complexity: O(chains * depth + operators in bodies *
+/// depth).
+template <operator_view Ops, module_view Modules>
+[[nodiscard]] hierarchy_modules bind_hierarchies(const Ops& ops, const hierarchy_table& table,
+                                                 const Modules& modules,
+                                                 const path_mapping& mapping) {
+    const module_lookup<Modules> lookup(modules);
+    hierarchy_modules result;
+    for (const auto& chain : table.chains) {
+        hierarchy_modules::place place;
+        if (chain.from_root) {
+            const auto [module, rest] =
+                find_longest(lookup, mapping.apply(chain.levels.back().path), mapping.base);
+            place = {module, rest.empty()};
+        }
+        result.of_chain.push_back(place);
+    }
+    if (table.chain_of.empty()) {
+        return result;
+    }
+    for (const auto& op : detail::operators_in_bodies(ops)) {
+        const auto chain = table.chain_of[op.v];
+        const bool bare =
+            chain == no_id && std::binary_search(table.bare.begin(), table.bare.end(), op.v);
+        if (!bare && (chain == no_id || table.chains[chain].from_root)) {
+            continue;
+        }
+        const auto of_owner = table.chain_of[op.owner];
+        auto around = of_owner == no_id ? no_id : result.of_chain[of_owner].module;
+        if (around == no_id && !result.of_body_operator.empty()) {
+            around = result.of_body_operator[op.owner];
+        }
+        if (bare) {
+            if (around != no_id) {
+                result.of_body_operator.resize(num_vertices(ops.graph()), no_id);
+                result.of_body_operator[op.v] = around;
+            }
+            continue;
+        }
+        around = around == no_id ? 0 : around;
+        auto module = find_module(lookup, table.chains[chain].levels.back().path, around);
+        while (module == no_id && around != 0) {
+            around = modules.index().parent(around);
+            module = find_module(lookup, table.chains[chain].levels.back().path, around);
+        }
+        if (module != no_id) {
+            result.of_body_operator.resize(num_vertices(ops.graph()), no_id);
+            result.of_body_operator[op.v] = module;
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
+
+// <stemma/evidence/parameter_owners.hpp>
+#ifndef STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+#define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+
+namespace stemma {
+
+/// For each parameter of a model the modules that own it: none where its name leads nowhere,
+/// several where modules share it.
+class parameter_owners {
+public:
+    parameter_owners() = default;
+
+    void add(std::span<const id> owners) {
+        owners_.insert(owners_.end(), owners.begin(), owners.end());
+        ends_.push_back(static_cast<id>(owners_.size()));
+    }
+
+    [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
+        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
+        return std::span(owners_).subspan(begin, ends_[parameter] - begin);
+    }
+
+    /// How paths in the names lead to modules.
+    path_mapping mapping;
+
+private:
+    std::vector<id> owners_;
+    std::vector<id> ends_;
+};
+
+/// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+template <module_view Modules>
+[[nodiscard]] id nearest_called(const Modules& modules, id m) {
+    if constexpr (counts_calls<Modules>) {
+        while (m != 0 && modules.calls(m) == 0) {
+            m = modules.index().parent(m);
+        }
+    }
+    return m;
+}
+
+namespace detail {
+
+/// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
+class declared_owners {
+public:
+    explicit declared_owners(const module_tree& modules) : modules_(&modules) {
+        for (const auto& alias : modules.aliases()) {
+            aliases_.emplace(alias.path, alias.module);
+        }
+        for (std::size_t g = 0; g < modules.shared_parameters().size(); ++g) {
+            for (const auto& path : modules.shared_parameters()[g]) {
+                groups_.emplace(path, g);
+            }
+        }
+    }
+
+    [[nodiscard]] id alias(std::string_view path) const {
+        const auto found = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
+        return found == aliases_.end() ? no_id : found->second;
+    }
+
+    [[nodiscard]] bool declares(id m, std::string_view tensor) const {
+        for (std::size_t i = 0; i < modules_->parameter_count(m); ++i) {
+            if (modules_->parameter(m, i).name == tensor) {
+                return true;
+            }
+        }
+        for (std::size_t i = 0; i < modules_->buffer_count(m); ++i) {
+            if (modules_->buffer(m, i).name == tensor) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns: all paths of the tensor that has this one, or none when it has no other.
+    [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
+        const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
+        return found == groups_.end()
+                   ? std::span<const std::string>{}
+                   : std::span<const std::string>(modules_->shared_parameters()[found->second]);
+    }
+
+private:
+    const module_tree* modules_;
+    std::unordered_map<std::string, id> aliases_;
+    std::unordered_map<std::string, std::size_t> groups_;
+};
+
+/// Returns: for parameters that were folded from others, the common ancestor of what those belong
+/// to.
+template <parameter_readers Ops, class OwnerOf>
+[[nodiscard]] std::unordered_map<id, id> find_folded_owners(const Ops& ops, const tree_index& tree,
+                                                            OwnerOf owner_of) {
+    std::unordered_map<id, id> folded;
+    if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
+        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+            if (const auto owner = owner_of(origin); owner != no_id) {
+                const auto [known, added] = folded.emplace(p, owner);
+                known->second = added ? owner : tree.lca(known->second, owner);
+            }
+        });
+    }
+    return folded;
+}
+
+} // namespace detail
+
+/// Finds the modules that the names of the parameters speak of.
+/// Complexity: O(bytes of names).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules) {
+    const auto count = static_cast<id>(ops.parameter_count());
+    std::vector<std::string_view> paths;
+    for (id p = 0; p < count; ++p) {
+        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+            paths.push_back(path);
+        }
+    }
+    parameter_owners result;
+    result.mapping = find_path_mapping(modules, paths);
+    const module_lookup<Modules> lookup(modules);
+    const auto owner_of = [&](std::string_view name) -> id {
+        const auto path = owner_path(name);
+        return path.empty() ? no_id
+                            : find_module(lookup, result.mapping.apply(path), result.mapping.base);
+    };
+    const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
+    std::vector<id> owners;
+    if constexpr (std::same_as<Modules, module_tree>) {
+        const detail::declared_owners declared(modules);
+        for (id p = 0; p < count; ++p) {
+            const std::string_view name = ops.parameter_name(p);
+            owners.clear();
+            auto owner = owner_of(name);
+            if (owner == no_id) {
+                owner = declared.alias(owner_path(name));
+            }
+            if (owner == no_id && declared.declares(0, name)) {
+                owner = 0;
+            }
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            if (owner != no_id) {
+                owners.push_back(owner);
+            }
+            for (const auto& path : declared.sharing(result.mapping.apply(name))) {
+                auto other = owner_of(path);
+                other = other == no_id ? declared.alias(owner_path(path)) : other;
+                if (other != no_id &&
+                    std::find(owners.begin(), owners.end(), other) == owners.end()) {
+                    owners.push_back(other);
+                }
+            }
+            result.add(owners);
+        }
+    } else {
+        for (id p = 0; p < count; ++p) {
+            auto owner = owner_of(ops.parameter_name(p));
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            result.add({&owner, owner == no_id ? 0U : 1U});
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+
+// <stemma/core/sweep_order.hpp>
+#ifndef STEMMA_CORE_SWEEP_ORDER_HPP
+#define STEMMA_CORE_SWEEP_ORDER_HPP
+
+namespace stemma {
+
+/// The orders in which results can flow along the edges of a graph, and against them.
+///
+/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
+/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
+template <operator_graph_like Graph>
+class sweep_order {
+public:
+    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
+    explicit sweep_order(const Graph& graph)
+        : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
+        if (!indexed_) {
+            forward_ = topological_order(graph);
+            if (forward_.size() < num_vertices(graph)) {
+                backward_ = topological_order(boost::make_reverse_graph(graph));
+            }
+        }
+    }
+
+    [[nodiscard]] bool has_cycle() const noexcept {
+        return !indexed_ && forward_.size() < num_vertices(*graph_);
+    }
+
+    /// Calls `f(v)` for every vertex behind all its producers.
+    template <class Function>
+    void forward(Function f) const {
+        if (indexed_) {
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                f(*it);
+            }
+        } else {
+            for (const auto& v : forward_) {
+                f(v);
+            }
+        }
+    }
+
+    /// Calls `f(v)` for every vertex behind all its readers.
+    template <class Function>
+    void backward(Function f) const {
+        if (indexed_) {
+            for (auto [first, it] = vertices(*graph_); it != first;) {
+                f(*--it);
+            }
+        } else if (has_cycle()) {
+            for (const auto& v : backward_) {
+                f(v);
+            }
+        } else {
+            for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
+                f(*it);
+            }
+        }
+    }
+
+private:
+    const Graph* graph_;
+    bool indexed_;
+    std::vector<vertex_t<Graph>> forward_;
+    std::vector<vertex_t<Graph>> backward_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_SWEEP_ORDER_HPP
+
+// <stemma/model/attribution.hpp>
+#ifndef STEMMA_MODEL_ATTRIBUTION_HPP
+#define STEMMA_MODEL_ATTRIBUTION_HPP
+
+namespace stemma {
+
+/// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
+/// propagation.
+enum class provenance : std::uint8_t {
+    exported,    ///< scopes recorded during the export
+    metadata,    ///< node metadata of an exporter
+    function,    ///< local functions
+    scope,       ///< scoped node names
+    parameter,   ///< names of the initializers that are read
+    torchscript, ///< a TorchScript archive
+    trace,       ///< an aligned trace
+    fx,          ///< an aligned FX graph
+    leftover,    ///< what an optimizer left of the origin
+    consumer,    ///< the readers
+    producer,    ///< the producers
+    between,     ///< readers and producers together
+    owner,       ///< the operator that owns the body
+    root,        ///< nothing is known
+};
+
+inline constexpr std::size_t provenance_count = 14;
+
+/// Returns: the name that files and reports use.
+[[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
+    constexpr std::array<std::string_view, provenance_count> names{
+        "export", "metadata", "function", "scope",    "parameter", "torchscript", "trace",
+        "fx",     "leftover", "consumer", "producer", "between",   "owner",       "root"};
+    return names[static_cast<std::size_t>(p)];
+}
+
+[[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < provenance_count; ++i) {
+        if (to_string(static_cast<provenance>(i)) == name) {
+            return static_cast<provenance>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether `p` is a source of evidence rather than a rule of propagation.
+[[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
+    return p < provenance::consumer;
+}
+
+/// One source's word on one operator. Several claims of one source mean: one of these.
+struct claim {
+    id module = no_id;
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
+    float confidence = 0; ///< in [0, 1]
+    provenance source = provenance::root;
+    bool exact = true;     ///< the deepest module; else: the module, or one above or below it
+    id caller = no_id;     ///< module that called, where it is not above the one called
+    bool doubtful = false; ///< the source is known to name one of several modules here
+};
+
+/// What is known of one operator's origin.
+struct attribution {
+    id module = no_id; ///< the deepest module
+    id call = no_id;
+    float confidence = 0; ///< in [0, 1]
+    provenance source = provenance::root;
+    bool conflict = false; ///< some claim disagreed
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_ATTRIBUTION_HPP
+
+// <stemma/algorithm/sweeps.hpp>
+#ifndef STEMMA_ALGORITHM_SWEEPS_HPP
+#define STEMMA_ALGORITHM_SWEEPS_HPP
+
+namespace stemma {
+
+/// What a propagation policy works on. Arrays are by vertex index.
+template <operator_view Ops>
+struct propagation_problem {
+    const Ops& ops;
+    const tree_index& modules;
+    const sweep_order<graph_of<Ops>>& order;
+    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
+    /// its own has here what the evidence in its bodies has in common.
+    std::span<const id> evidence;
+};
+
+namespace detail {
+
+/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
+struct common_module {
+    id low = no_id;
+    id high = 0;
+
+    void add(id module) noexcept {
+        low = std::min(low, module);
+        high = std::max(high, module);
+    }
+
+    [[nodiscard]] id get(const tree_index& modules) const noexcept {
+        return low == no_id ? no_id : modules.lca(low, high);
+    }
+};
+
+} // namespace detail
+
+/// Returns: for each operator the deepest module that holds all its readers: those with evidence by
+/// that, the others by their own readers. `no_id` where nothing downstream is known, and, in a
+/// graph with cycles, for what leads into one. Complexity: O(V + E); one ancestor query per
+/// operator.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<detail::common_module> readers(problem.evidence.size());
+    std::vector<id> down(problem.evidence.size(), no_id);
+    problem.order.backward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        down[v] = readers[v].get(problem.modules);
+        const auto known = problem.evidence[v] != no_id ? problem.evidence[v] : down[v];
+        if (known != no_id) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                readers[index_of(graph, source(*it, graph))].add(known);
+            }
+        }
+    });
+    return down;
+}
+
+/// Returns: the same for producers.
+/// Complexity: O(V + E); one ancestor query per operator.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> up(problem.evidence.size(), no_id);
+    problem.order.forward([&](operator_t<Ops> vertex) {
+        detail::common_module producers;
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up[u];
+            if (known != no_id) {
+                producers.add(known);
+            }
+        }
+        up[index_of(graph, vertex)] = producers.get(problem.modules);
+    });
+    return up;
+}
+
+/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
+/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
+    std::vector<bool> independent(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            bool constant = problem.ops.hides_data(vertex);
+            if (!constant && !problem.ops.reads_data(vertex)) {
+                constant = true;
+                for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
+                    constant = independent[index_of(graph, source(*it, graph))];
+                }
+            }
+            independent[index_of(graph, vertex)] = constant;
+        });
+    }
+    return independent;
+}
+
+/// Returns: for each operator without evidence that computes a constant whether all its readers
+/// surely belong to one module, which `down` then names: their evidence says so with a confidence
+/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
+/// of data. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
+                                                   std::span<const id> down,
+                                                   std::span<const attribution> evidence) {
+    std::vector<bool> settled(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            bool constant = !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
+            for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
+                constant = settled[index_of(graph, source(*it, graph))];
+            }
+            settled[index_of(graph, vertex)] = constant;
+        });
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            bool all = settled[v] && problem.evidence[v] == no_id && down[v] != no_id;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                const bool known = problem.evidence[reader] != no_id;
+                all = known ? evidence[reader].module == down[v] &&
+                                  evidence[reader].confidence >= 0.9F
+                            : settled[reader] && down[reader] == down[v];
+            }
+            settled[v] = all;
+        });
+    }
+    return settled;
+}
+
+/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
+/// several are equally near, their common ancestor.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
+    std::vector<detail::common_module> found(near.size());
+    std::vector<operator_t<Ops>> front;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (near[index_of(graph, *it)] != no_id) {
+            front.push_back(*it);
+        }
+    }
+    std::vector<operator_t<Ops>> next;
+    const auto reach = [&](operator_t<Ops> vertex, id module) {
+        const auto v = index_of(graph, vertex);
+        if (near[v] == no_id) {
+            if (found[v].low == no_id) {
+                next.push_back(vertex);
+            }
+            found[v].add(module);
+        }
+    };
+    while (!front.empty()) {
+        next.clear();
+        for (const auto& vertex : front) {
+            const auto module = near[index_of(graph, vertex)];
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                reach(source(*it, graph), module);
+            }
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                reach(target(*it, graph), module);
+            }
+        }
+        for (const auto& vertex : next) {
+            const auto v = index_of(graph, vertex);
+            near[v] = found[v].get(problem.modules);
+        }
+        front.swap(next);
+    }
+    return near;
+}
+
+/// Returns: for each operator that joins a skip connection the deepest module that holds what is
+/// skipped, else `no_id`.
+///
+/// A skip connection: some producer p of the operator feeds, within `reach` steps, the computation
+/// of another of its inputs. The evidence on that computation, as far as it goes, has the module in
+/// common; a computation that lies in one leaf is taken to be called by the leaf's parent.
+/// Complexity: O(V + E + joins * reach).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
+                                               std::size_t reach = 64) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> joined(problem.evidence.size(), no_id);
+    std::vector<operator_t<Ops>> seen;
+    std::vector<std::size_t> mark(problem.evidence.size(), 0);
+    std::size_t stamp = 0;
+    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
+    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
+        ++stamp;
+        detail::common_module modules;
+        bool reached = false;
+        seen.assign(1, from);
+        mark[index_of(graph, from)] = stamp;
+        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
+            const auto vertex = seen[i];
+            const auto known = problem.evidence[index_of(graph, vertex)];
+            if (known != no_id) {
+                modules.add(known);
+            }
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                const auto producer = source(*it, graph);
+                reached = reached || producer == goal;
+                auto& visited = mark[index_of(graph, producer)];
+                if (producer != goal && visited != stamp) {
+                    visited = stamp;
+                    seen.push_back(producer);
+                }
+            }
+        }
+        return reached ? modules.get(problem.modules) : no_id;
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (problem.evidence[v] != no_id) {
+            continue;
+        }
+        std::vector<operator_t<Ops>> producers;
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            producers.push_back(source(*in, graph));
+        }
+        for (std::size_t a = 0; a < producers.size() && producers.size() == 2; ++a) {
+            const auto module =
+                producers[0] == producers[1] ? no_id : skipped(producers[a], producers[1 - a]);
+            if (module != no_id) {
+                joined[v] = module;
+            }
+        }
+    }
+    return joined;
+}
+
+/// Returns: for each operator whether its result only steers: all it is used for, through operators
+/// without evidence, is the condition of an If or Loop. Nowhere, when the view knows no conditions.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
+    std::vector<bool> steers(problem.evidence.size(), false);
+    if constexpr (steered_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            bool read = false;
+            bool only = true;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                read = true;
+                only = problem.ops.reads_condition(*it) ||
+                       (problem.evidence[reader] == no_id && steers[reader]);
+            }
+            steers[index_of(graph, vertex)] = read && only;
+        });
+    }
+    return steers;
+}
+
+/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
+/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
+/// back to it, since the owner's module is the one that runs the body. Only operators without
+/// evidence. Complexity: O(V + operators in bodies).
+template <operator_view Ops, class Lost>
+void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
+                      Lost lost) {
+    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
+        const auto& owner = result[op.owner];
+        if (problem.evidence[op.v] == no_id &&
+            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
+            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+                            provenance::owner, false};
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_SWEEPS_HPP
+
+// <stemma/model/tag_table.hpp>
+#ifndef STEMMA_MODEL_TAG_TABLE_HPP
+#define STEMMA_MODEL_TAG_TABLE_HPP
+
+namespace stemma {
+
+/// Longest tag that is written anywhere, in bytes.
+inline constexpr std::size_t max_tag_length = 64 * 1024;
+
+/// The tags of the selected modules of a tree, kept as one segment for each.
+///
+/// A tag is `/` and a segment for every selected module from the root down: `/Net/Block.0`.
+class tag_table {
+public:
+    tag_table() = default;
+
+    /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
+    tag_table(const tree_index& tree, std::vector<id> selected)
+        : selected_(std::move(selected))
+        , above_(tree.size(), no_id)
+        , segment_(tree.size(), no_id)
+        , length_(tree.size()) {
+        for (id m = 1; m < tree.size(); ++m) {
+            if (is_selected(m)) {
+                above_[m] = selected_[tree.parent(m)];
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
+
+    [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
+
+    /// Returns: the nearest selected module at or above `m`.
+    [[nodiscard]] id selected(id m) const noexcept { return selected_[m]; }
+
+    /// Returns: the nearest selected module properly above `m`, `no_id` for the root.
+    [[nodiscard]] id above(id m) const noexcept {
+        return is_selected(m) ? above_[m] : selected_[m];
+    }
+
+    /// Requires: `m` is selected, and so long as it has no segment nothing below it has one.
+    void set_segment(id m, std::string_view text) {
+        STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
+        segment_[m] = segments_.intern(text);
+    }
+
+    /// Call once when every selected module has its segment.
+    void finish() {
+        for (id m = 0; m < size(); ++m) {
+            if (is_selected(m)) {
+                length_[m] = 1 + segment(m).size() + (m == 0 ? 0 : length_[above_[m]]);
+            }
+        }
+    }
+
+    /// Requires: `m` is selected.
+    [[nodiscard]] std::string_view segment(id m) const noexcept { return segments_[segment_[m]]; }
+
+    /// Returns: bytes of the tag of the selected module `m`.
+    [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
+
+    /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
+    [[nodiscard]] id writable(id m) const noexcept {
+        m = selected_[m];
+        while (length_[m] > max_tag_length && m != 0) {
+            m = above_[m];
+        }
+        return m;
+    }
+
+    /// Returns: the tag of the selected module at or above `m`.
+    /// Complexity: O(length).
+    [[nodiscard]] std::string text(id m) const {
+        std::string tag;
+        append(m, tag);
+        return tag;
+    }
+
+    void append(id m, std::string& out) const {
+        m = selected_[m];
+        auto end = out.size() + length_[m];
+        out.resize(end);
+        for (; m != no_id; m = above_[m]) {
+            const auto part = segment(m);
+            end -= part.size();
+            part.copy(out.data() + end, part.size());
+            out[--end] = '/';
+        }
+    }
+
+private:
+    std::vector<id> selected_;
+    std::vector<id> above_;
+    std::vector<id> segment_;
+    std::vector<std::uint64_t> length_;
+    string_pool segments_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_TAG_TABLE_HPP
+
+// <stemma/detail/class_path_namer.hpp>
+#ifndef STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+#define STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+
+namespace stemma::detail {
+
+[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Appends a name with a `\` before each of the characters that have a meaning in a tag.
+inline void append_escaped(std::string_view name, std::string_view special, std::string& out) {
+    for (char c : name) {
+        if (special.find(c) != special.npos) {
+            out.push_back('\\');
+        }
+        out.push_back(c);
+    }
+}
+
+/// Gives every selected module its segment, as `class_paths` describes it.
+template <class Modules>
+class class_path_namer {
+public:
+    class_path_namer(const Modules& modules, tag_table& tags, std::size_t max_names)
+        : modules_(modules), tree_(modules.index()), tags_(tags), max_names_(max_names) {}
+
+    void run() {
+        print_classes();
+        group_modules();
+        for (std::size_t g = 0; g + 1 < first_.size(); ++g) {
+            name_group({members_.data() + first_[g], members_.data() + first_[g + 1]});
+        }
+        part_unknown();
+    }
+
+private:
+    // A member's names from itself upwards, and a running hash of the last k of them.
+    struct suffix {
+        id module = no_id;
+        id next = no_id; // the module whose name comes next, or the ancestor where names end
+        std::uint64_t hash = 0;
+    };
+
+    void print_classes() {
+        printed_.resize(tree_.size(), no_id);
+        std::string text;
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (!tags_.is_selected(m)) {
+                continue;
+            }
+            text.clear();
+            const std::string_view known = modules_.class_name(m);
+            if (known.empty()) {
+                append_name_run(m, text);
+            } else {
+                append_escaped(known, "\\/.#", text);
+            }
+            printed_[m] = classes_.intern(text);
+        }
+    }
+
+    // From the last name that is no number to the module's own: `layer.0`.
+    void append_name_run(id m, std::string& text) const {
+        auto first = m;
+        while (first != 0 && is_number(modules_.attribute(first)) && tree_.parent(first) != 0) {
+            first = tree_.parent(first);
+        }
+        std::vector<id> run;
+        for (auto at = m; at != first; at = tree_.parent(at)) {
+            run.push_back(at);
+        }
+        append_escaped(modules_.attribute(first), "\\/.#", text);
+        for (auto at = run.rbegin(); at != run.rend(); ++at) {
+            text.push_back('.');
+            append_escaped(modules_.attribute(*at), "\\/.#", text);
+        }
+        if (m == 0 && text.empty()) {
+            text = "model";
+        }
+    }
+
+    void group_modules() {
+        flat_index groups;
+        std::vector<id> group_of(tree_.size(), no_id);
+        std::vector<id> founder;
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (!tags_.is_selected(m)) {
+                continue;
+            }
+            const auto next = static_cast<id>(founder.size());
+            group_of[m] = groups.insert(hash_mix(tags_.above(m), printed_[m]), next, [&](id g) {
+                return tags_.above(founder[g]) == tags_.above(m) &&
+                       printed_[founder[g]] == printed_[m];
+            });
+            if (group_of[m] == next) {
+                founder.push_back(m);
+            }
+        }
+        first_.assign(founder.size() + 1, 0);
+        for (auto g : group_of) {
+            if (g != no_id) {
+                ++first_[g + 1];
+            }
+        }
+        for (std::size_t g = 1; g < first_.size(); ++g) {
+            first_[g] += first_[g - 1];
+        }
+        members_.resize(first_.back());
+        auto fill = first_;
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (group_of[m] != no_id) {
+                members_[fill[group_of[m]]++] = m;
+            }
+        }
+    }
+
+    void name_group(std::span<const id> group) {
+        if (group.size() == 1) {
+            const auto m = group.front();
+            const bool number =
+                m != 0 && !modules_.class_name(m).empty() && is_number(modules_.attribute(m));
+            write_segment(m, number ? 1 : 0);
+            return;
+        }
+        suffixes_.clear();
+        for (auto m : group) {
+            suffixes_.push_back({m, m, 0});
+        }
+        for (std::size_t k = 1; k <= max_names_; ++k) {
+            for (auto& s : suffixes_) {
+                extend(s);
+            }
+            if (all_differ(k)) {
+                for (auto m : group) {
+                    write_segment(m, k);
+                }
+                return;
+            }
+        }
+        write_ordinals(group);
+    }
+
+    void extend(suffix& s) const {
+        if (s.next != tags_.above(s.module)) {
+            s.hash = hash_mix(s.hash, hash_bytes(modules_.attribute(s.next)));
+            s.next = tree_.parent(s.next);
+        }
+    }
+
+    [[nodiscard]] bool all_differ(std::size_t k) {
+        std::sort(suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
+            return a.hash != b.hash ? a.hash < b.hash : compare_names(a.module, b.module, k) < 0;
+        });
+        return std::adjacent_find(
+                   suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
+                       return a.hash == b.hash && compare_names(a.module, b.module, k) == 0;
+                   }) == suffixes_.end();
+    }
+
+    /// Compares the last `k` names of two modules below the same selected one, last name first.
+    [[nodiscard]] int compare_names(id a, id b, std::size_t k) const {
+        const auto end = tags_.above(a);
+        for (; k > 0 && a != end && b != end; --k) {
+            const std::string_view name_a = modules_.attribute(a);
+            const std::string_view name_b = modules_.attribute(b);
+            if (name_a != name_b) {
+                return name_a < name_b ? -1 : 1;
+            }
+            a = tree_.parent(a);
+            b = tree_.parent(b);
+        }
+        return k == 0 ? 0 : static_cast<int>(a != end) - static_cast<int>(b != end);
+    }
+
+    void write_segment(id m, std::size_t k) {
+        std::vector<std::string_view> names;
+        for (auto at = m; k > 0 && at != tags_.above(m); --k, at = tree_.parent(at)) {
+            names.push_back(modules_.attribute(at));
+        }
+        std::string segment(classes_[printed_[m]]);
+        for (auto name = names.rbegin(); name != names.rend(); ++name) {
+            segment.push_back('.');
+            append_escaped(*name, "\\/.#", segment);
+        }
+        tags_.set_segment(m, segment);
+    }
+
+    void write_ordinals(std::span<const id> group) {
+        std::vector<id> sorted(group.begin(), group.end());
+        std::sort(sorted.begin(), sorted.end(), [&](id a, id b) {
+            return compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
+        });
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            std::string segment(classes_[printed_[sorted[i]]]);
+            tags_.set_segment(sorted[i], segment.append("#").append(std::to_string(i)));
+        }
+    }
+
+    // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
+    // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
+    void part_unknown() {
+        const auto may_hold_dots = [&](id m) {
+            return tags_.is_selected(m) && modules_.class_name(m).empty() &&
+                   is_number(modules_.attribute(m));
+        };
+        bool any = false;
+        for (id m = 1; m < tree_.size() && !any; ++m) {
+            any = may_hold_dots(m);
+        }
+        if (!any) {
+            return;
+        }
+        flat_index known;
+        std::vector<id> equal;
+        for (id m = 1; m < tree_.size(); ++m) {
+            if (tags_.is_selected(m)) {
+                const auto found =
+                    known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
+                        return tags_.above(other) == tags_.above(m) &&
+                               tags_.segment(other) == tags_.segment(m);
+                    });
+                if (found != m) {
+                    equal.insert(equal.end(), {found, m});
+                }
+            }
+        }
+        std::sort(equal.begin(), equal.end());
+        equal.erase(std::unique(equal.begin(), equal.end()), equal.end());
+        std::sort(equal.begin(), equal.end(), [&](id a, id b) { return stands_before(a, b); });
+        std::size_t number = 0;
+        std::string before;
+        for (std::size_t i = 0; i < equal.size(); ++i) {
+            const auto m = equal[i];
+            const std::string segment(tags_.segment(m));
+            if (i == 0 || segment != before || tags_.above(m) != tags_.above(equal[i - 1])) {
+                number = 0;
+                before = segment;
+            }
+            if (modules_.class_name(m).empty()) {
+                tags_.set_segment(m, segment + "##" + std::to_string(number++));
+            }
+        }
+    }
+
+    // By selected module above, segment and names, last name first.
+    [[nodiscard]] bool stands_before(id a, id b) const {
+        if (tags_.above(a) != tags_.above(b)) {
+            return tags_.above(a) < tags_.above(b);
+        }
+        const auto how = tags_.segment(a).compare(tags_.segment(b));
+        return how != 0 ? how < 0 : compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
+    }
+
+    const Modules& modules_;
+    const tree_index& tree_;
+    tag_table& tags_;
+    std::size_t max_names_;
+    string_pool classes_;
+    std::vector<id> printed_;
+    std::vector<id> first_;
+    std::vector<id> members_;
+    std::vector<suffix> suffixes_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+
+// <stemma/evidence/scope_table.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+
+namespace stemma {
+
+/// How the names of operators carry scopes.
+enum class scope_style : std::uint8_t {
+    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
+    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
+    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
+};
+
+inline constexpr id scope_style_count = 3;
+
+/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
+[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
+    if (!text.starts_with(stem)) {
+        return false;
+    }
+    text.remove_prefix(stem.size());
+    return text.empty() ||
+           (text.size() > 1 && text.front() == '_' &&
+            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+/// A name taken apart: where the scope ends, and in which style it is written.
+struct scoped_name {
+    std::string_view scope; ///< without the slashes around it; "" for the root
+    scope_style style = scope_style::called;
+    bool exact = true; ///< written for this operator; else a trace of one that was replaced
+};
+
+/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
+/// operator.
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
+    const auto slash = name.rfind('/');
+    if (slash == name.npos || op_type.empty()) {
+        return std::nullopt;
+    }
+    auto last = name.substr(slash + 1);
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return is_counted(last, op_type)
+                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
+                   : std::nullopt;
+    }
+    if (name.front() == '/') {
+        if (!is_counted(last, op_type)) {
+            return std::nullopt;
+        }
+        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
+    }
+    if (last.starts_with(op_type)) {
+        last.remove_prefix(op_type.size());
+        if (is_counted(last, "") || is_counted(last, "_node")) {
+            return scoped_name{name.substr(0, slash), scope_style::relative, true};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns: the scope of the operator whose name an optimizer left as part of this one:
+/// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
+/// `/norm/Pow/LayerNormFusion/`,
+/// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_leftover_name(std::string_view name) noexcept {
+    constexpr std::string_view inlined = "_inlfunc_";
+    constexpr std::string_view fused = "fused ";
+    constexpr std::string_view fusion = "Fusion";
+    if (name.starts_with(inlined)) {
+        const auto original = name.find("_/");
+        if (original == name.npos) {
+            return std::nullopt;
+        }
+        name.remove_prefix(original + 1);
+    }
+    if (name.starts_with(fused)) {
+        name.remove_prefix(fused.size());
+    }
+    while (name.size() > 1 && name.back() == '/') {
+        name.remove_suffix(1);
+    }
+    auto slash = name.rfind('/');
+    while (slash != name.npos && slash > 0 && name.ends_with(fusion)) {
+        name.remove_suffix(name.size() - slash);
+        slash = name.rfind('/');
+    }
+    if (slash == name.npos || slash + 1 == name.size()) {
+        return std::nullopt;
+    }
+    // Operators are written like classes, modules like variables.
+    const char first = name[slash + 1];
+    if (first < 'A' || first > 'Z') {
+        return std::nullopt;
+    }
+    return name.front() == '/'
+               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
+               : scoped_name{name.substr(0, slash), scope_style::relative, false};
+}
+
+/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
+///
+/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
+/// otherwise in the order in which operators are first found in or below it.
+struct scope_table {
+    struct scope {
+        id parent = no_id;
+        std::string_view segment;
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
+        std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
+        scope_style style = scope_style::called;
+
+        /// Returns: the name of the instance: the segment without a class in front of it.
+        [[nodiscard]] std::string_view instance() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? segment : segment.substr(colons + 2);
+        }
+        /// Returns: the class in front of the name, "" where there is none.
+        [[nodiscard]] std::string_view qualified_class() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
+        }
+    };
+
+    std::vector<scope> scopes;
+    std::vector<id> scope_of; ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover; ///< operators whose scope is that of one they replaced, ascending
+
+    [[nodiscard]] id find(id parent, std::string_view segment) const {
+        return index.find(hash_of(parent, segment), [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+    }
+
+    id find_or_add(id parent, std::string_view segment) {
+        const auto next = static_cast<id>(scopes.size());
+        const auto found = index.insert(hash_of(parent, segment), next, [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+        if (found == next) {
+            scopes.push_back({parent, segment, no_id, 0, 0, scopes[parent].style});
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view segment) noexcept {
+        return hash_bytes(segment, parent);
+    }
+
+    flat_index index;
+};
+
+namespace detail {
+
+/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
+/// write as `<operator>_output_0`; else what an optimizer left of one.
+template <named_operators Ops>
+[[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
+    const std::string_view name = ops.name(v);
+    const std::string_view op_type = ops.op_type(v);
+    if (auto found = split_scoped_name(name, op_type)) {
+        return found;
+    }
+    std::string_view result;
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        result = ops.result_name(v);
+        const auto output = result.rfind("_output_");
+        if (output != result.npos && result.front() == '/') {
+            result = result.substr(0, output);
+            if (auto found = split_scoped_name(result, op_type)) {
+                return found;
+            }
+        } else {
+            result = {};
+        }
+    }
+    if (name.find('/') != name.npos) {
+        if (auto found = split_leftover_name(name)) {
+            return found;
+        }
+    }
+    return result.empty() ? std::nullopt : split_leftover_name(result);
+}
+
+} // namespace detail
+
+/// Collects the scopes in the names of all operators.
+///
+/// Requires: names outlive the table.
+/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+template <named_operators Ops>
+[[nodiscard]] scope_table collect_scopes(const Ops& ops) {
+    struct open_scope {
+        std::size_t end = 0; // of its segment, counted from the start of the scope text
+        id scope = no_id;
+    };
+    const auto& graph = ops.graph();
+    scope_table table;
+    table.scope_of.assign(num_vertices(graph), no_id);
+    table.scopes.resize(scope_style_count);
+    for (id root = 0; root < scope_style_count; ++root) {
+        table.scopes[root].style = static_cast<scope_style>(root);
+    }
+    std::string_view previous;
+    std::vector<open_scope> open;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const std::string_view op_type = ops.op_type(*it);
+        const auto found = detail::find_scope(ops, *it);
+        if (!found) {
+            continue;
+        }
+        const auto text = found->scope;
+        const auto root = static_cast<id>(found->style);
+        if (open.empty() || open.front().scope != root) {
+            open.assign(1, {0, root});
+            previous = {};
+        }
+        const auto shared = static_cast<std::size_t>(
+            std::mismatch(text.begin(), text.end(), previous.begin(), previous.end()).first -
+            text.begin());
+        const auto ends_here = [&](std::size_t end) {
+            return end <= shared && (end == text.size() || text[end] == '/') &&
+                   (end == previous.size() || previous[end] == '/');
+        };
+        while (open.size() > 1 && (text.empty() || !ends_here(open.back().end))) {
+            open.pop_back();
+        }
+        while (open.back().end < text.size()) {
+            const auto begin = open.back().end + (open.size() > 1 ? 1 : 0);
+            const auto end = std::min(text.find('/', begin), text.size());
+            open.push_back(
+                {end, table.find_or_add(open.back().scope, text.substr(begin, end - begin))});
+        }
+        previous = text;
+        const auto v = static_cast<id>(index_of(graph, *it));
+        auto& scope = table.scopes[open.back().scope];
+        table.scope_of[v] = open.back().scope;
+        if (!found->exact) {
+            table.leftover.push_back(v);
+            continue;
+        }
+        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
+        ++scope.operators;
+        scope.kinds += hash_bytes(op_type);
+    }
+    std::sort(table.leftover.begin(), table.leftover.end());
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+
+// <stemma/detail/scope_resolver.hpp>
+#ifndef STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+#define STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+
+namespace stemma {
+
+/// Which module a scope stands for.
+struct scope_module {
+    id module = no_id; ///< `no_id`: none that is known
+    id call = no_id;   ///< which of the module's scopes, in the order of their first operators
+    id caller = no_id; ///< module around the scope, where that is not above the module
+    float confidence = 0;
+};
+
+namespace detail {
+
+/// Splits `fc_12` into `fc` and 12; nothing for a name that does not end so.
+[[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
+split_count(std::string_view segment) {
+    const auto bar = segment.rfind('_');
+    if (bar == segment.npos || bar == 0 || bar + 1 == segment.size() || segment.size() - bar > 10) {
+        return std::nullopt;
+    }
+    std::size_t count = 0;
+    for (char c : segment.substr(bar + 1)) {
+        if (c < '0' || c > '9') {
+            return std::nullopt;
+        }
+        count = count * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return std::pair{segment.substr(0, bar), count};
+}
+
+/// Where the parameters point that are read in a scope, and in the scopes below it.
+struct scope_witness {
+    common_module deep;
+};
+
+/// Binds scopes to the modules of a tree.
+///
+/// A segment of style `called` is the part of a module's path from its last name that is no number.
+/// Modules that never run have no scope, so a segment may lead several levels down. A repeated
+/// scope gets `_1`, `_2` behind it; so may a real name end.
+template <module_view Modules>
+class scope_resolver {
+public:
+    scope_resolver(const scope_table& table, const Modules& modules,
+                   std::vector<scope_witness> witness)
+        : table_(table)
+        , modules_(modules)
+        , tree_(modules.index())
+        , lookup_(modules)
+        , witness_(std::move(witness)) {
+        if constexpr (counts_calls<Modules>) {
+            for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
+                calls_known_ = modules.calls(m) != no_id;
+            }
+        }
+    }
+
+    /// What is found for scope `s`, whose surrounding scope stands for `around`.
+    [[nodiscard]] scope_module resolve(id s, id around) {
+        const auto segment = table_.scopes[s].instance();
+        const auto deep = witness_[s].deep.get(tree_);
+        if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
+            return found(around, around, deep, 0.95F); // the root, which is written like a module
+        }
+        if (table_.scopes[s].style == scope_style::relative) {
+            const auto module = find_module(lookup_, segment, around);
+            return found(module, around, deep, 0.95F);
+        }
+        if (table_.scopes[s].style == scope_style::typed) {
+            // Some recorders write full paths.
+            const auto full = find_module(lookup_, segment);
+            if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
+                return found(full, around, deep, 0.97F);
+            }
+        }
+        const auto plain = candidates(around, segment);
+        if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
+            return found(fit, around, deep, 0.95F);
+        }
+        if (const auto counted = split_count(segment)) {
+            const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
+            if (repeated.module != no_id && (plain.empty() || agrees(repeated.module, deep))) {
+                return repeated;
+            }
+        }
+        if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
+            return found(elsewhere, around, deep, 0.9F);
+        }
+        return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
+    }
+
+    /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
+    [[nodiscard]] scope_module resolve_alone(id s) {
+        const auto deep = witness_[s].deep.get(tree_);
+        const auto module =
+            deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
+        return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
+    }
+
+    /// Whether `module` could print as the segment of scope `s` below `around`.
+    [[nodiscard]] bool could_print(id s, id around, id module) const {
+        const auto segment = table_.scopes[s].instance();
+        const auto counted = split_count(segment);
+        return tree_.is_ancestor(around, module) &&
+               (prints_as(module, segment) || (counted && prints_as(module, counted->first)));
+    }
+
+private:
+    static constexpr std::size_t max_candidates = 64;
+
+    [[nodiscard]] bool agrees(id module, id deep) const {
+        return deep == no_id || tree_.are_related(module, deep);
+    }
+
+    [[nodiscard]] id calls(id m) const {
+        if constexpr (counts_calls<Modules>) {
+            return modules_.calls(m);
+        } else {
+            return no_id;
+        }
+    }
+
+    [[nodiscard]] scope_module found(id module, id around, id deep, float confidence) const {
+        if (module == no_id) {
+            return {};
+        }
+        if (deep != no_id && tree_.is_ancestor(module, deep)) {
+            confidence = std::max(confidence, 0.97F);
+        }
+        return {module, no_id, tree_.is_ancestor(around, module) ? no_id : around, confidence};
+    }
+
+    /// Whether the path of `m` ends in `segment`, from the last name that is no number.
+    [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
+        while (m != 0) {
+            const std::string_view name = modules_.attribute(m);
+            if (!segment.ends_with(name)) {
+                return false;
+            }
+            segment.remove_suffix(name.size());
+            const bool goes_on = is_number(name) && tree_.parent(m) != 0;
+            if (!goes_on) {
+                return segment.empty();
+            }
+            if (!segment.ends_with('.')) {
+                return false;
+            }
+            segment.remove_suffix(1);
+            m = tree_.parent(m);
+        }
+        return segment.empty();
+    }
+
+    /// Whether everything between `above` and `m` is known not to run, or may be.
+    [[nodiscard]] bool reached_without_call(id above, id m) const {
+        for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
+            if (calls(m) != no_id && calls(m) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The modules below `around` that a call from there prints as `segment`, likely ones first.
+    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment) {
+        std::vector<id> fits;
+        const auto add = [&](id m) {
+            if (m != no_id && m != around && calls(m) != 0 && prints_as(m, segment) &&
+                reached_without_call(around, m) &&
+                std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                fits.push_back(m);
+            }
+        };
+        // A called Sequential repeats itself: its child 0 is `layer1.0`, not `layer1.layer1.0`.
+        const auto digits = segment.find('.');
+        if (digits != segment.npos) {
+            const auto own = own_segment_length(around, segment);
+            if (own != 0) {
+                add(find_module(lookup_, segment.substr(own + 1), around));
+            }
+        }
+        add(find_module(lookup_, segment, around));
+        if (fits.empty() || digits != segment.npos) {
+            for (auto m : printed_below(around, segment)) {
+                add(m);
+            }
+        }
+        return fits;
+    }
+
+    /// Returns: how much of `segment` is what `m` itself prints, when the rest are numbers; else 0.
+    [[nodiscard]] std::size_t own_segment_length(id m, std::string_view segment) const {
+        if (m == 0) {
+            return 0;
+        }
+        for (auto dot = segment.rfind('.'); dot != segment.npos && dot > 0;
+             dot = segment.rfind('.', dot - 1)) {
+            if (prints_as(m, segment.substr(0, dot))) {
+                return dot;
+            }
+        }
+        return 0;
+    }
+
+    /// The modules below `around` whose last name is that of `segment` (at most so many).
+    [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
+        const auto& all = by_last_name(segment);
+        auto it = std::upper_bound(all.begin(), all.end(), around);
+        std::vector<id> fits;
+        for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
+            if (prints_as(*it, segment) && reached_without_call(around, *it)) {
+                fits.push_back(*it);
+            }
+        }
+        return fits;
+    }
+
+    [[nodiscard]] const std::vector<id>& by_last_name(std::string_view segment) {
+        if (last_names_.empty()) {
+            for (id m = 1; m < tree_.size(); ++m) {
+                last_names_[modules_.attribute(m)].push_back(m);
+            }
+        }
+        static const std::vector<id> none;
+        const auto dot = segment.rfind('.');
+        const auto found = last_names_.find(segment.substr(dot == segment.npos ? 0 : dot + 1));
+        return found == last_names_.end() ? none : found->second;
+    }
+
+    /// The candidate that holds what the parameters point at, else the first.
+    [[nodiscard]] id best_fit(const std::vector<id>& fits, id deep) const {
+        if (deep != no_id) {
+            for (auto m : fits) {
+                if (tree_.is_ancestor(m, deep)) {
+                    return m;
+                }
+            }
+        }
+        return fits.empty() ? no_id : fits.front();
+    }
+
+    [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
+                                             std::size_t count, id deep) {
+        const auto first = table_.find(table_.scopes[s].parent, stem);
+        const auto fits = candidates(around, stem);
+        if (fits.empty()) {
+            return {};
+        }
+        const auto fit = best_fit(fits, deep);
+        if (deep != no_id && tree_.is_ancestor(fit, deep)) {
+            return found(fit, around, deep, 0.95F);
+        }
+        if (calls_known_) {
+            // Scopes that print alike are numbered through: first all calls of one module ...
+            for (auto m : fits) {
+                const auto times = calls(m) == no_id ? count + 1 : calls(m);
+                if (count < times) {
+                    return found(m, around, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                }
+                count -= times;
+            }
+            return found(fit, around, deep, 0.7F);
+        }
+        const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
+                           table_.scopes[first].kinds == table_.scopes[s].kinds;
+        return alike ? found(fit, around, deep, 0.8F) : scope_module{};
+    }
+
+    /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
+    /// parameters point at, or as the only one of its name.
+    [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
+        const auto counted = split_count(segment);
+        const auto prints = [&](id m) {
+            return prints_as(m, segment) || (counted && prints_as(m, counted->first));
+        };
+        if (deep != no_id) {
+            for (auto m = deep; m != 0; m = tree_.parent(m)) {
+                if (prints(m)) {
+                    return m;
+                }
+            }
+            return no_id;
+        }
+        if (!calls_known_) {
+            return no_id;
+        }
+        id only = no_id;
+        for (const auto stem : {segment, counted ? counted->first : segment}) {
+            for (auto m : by_last_name(stem)) {
+                if (prints_as(m, stem) && calls(m) != 0 && m != only) {
+                    if (only != no_id) {
+                        return no_id;
+                    }
+                    only = m;
+                }
+            }
+        }
+        return only;
+    }
+
+    const scope_table& table_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    module_lookup<Modules> lookup_;
+    std::vector<scope_witness> witness_;
+    std::unordered_map<std::string_view, std::vector<id>> last_names_;
+    bool calls_known_ = false;
+};
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_DETAIL_SCOPE_RESOLVER_HPP
+
+// <stemma/evidence/scope_modules.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+#define STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+
+namespace stemma {
+
+/// The modules of all scopes, and of single operators that share a scope with another module's.
+struct scope_modules {
+    std::vector<scope_module> of_scope;
+    std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
+
+    /// Returns: what the scope of vertex index `v`, which is `scope`, says of it.
+    [[nodiscard]] const scope_module& of(id v, id scope) const {
+        const auto own = of_operator.empty() ? of_operator.end() : of_operator.find(v);
+        return own == of_operator.end() ? of_scope[scope] : own->second;
+    }
+};
+
+namespace detail {
+
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] std::vector<scope_witness> collect_witnesses(const Ops& ops, const scope_table& table,
+                                                           const Modules& modules,
+                                                           const parameter_owners& owners) {
+    std::vector<scope_witness> witness(table.scopes.size());
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto s = table.scope_of[index_of(ops.graph(), *it)];
+        if (s == no_id) {
+            continue;
+        }
+        ops.for_each_parameter(*it, [&](id p) {
+            if (owners.of(p).size() == 1) {
+                witness[s].deep.add(nearest_called(modules, owners.of(p).front()));
+            }
+        });
+    }
+    for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
+        const auto& deep = witness[s].deep;
+        if (deep.low != no_id) {
+            auto& above = witness[table.scopes[s].parent].deep;
+            above.add(deep.low);
+            above.add(deep.high);
+        }
+    }
+    return witness;
+}
+
+/// Finds operators whose parameters contradict their scope where the scope can be read both ways,
+/// and the operators of the same scope behind them. Modules are ranks in `modules`.
+template <parameter_readers Ops, module_view Modules>
+void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
+                        const parameter_owners& owners, const scope_resolver<Modules>& resolver,
+                        scope_modules& result) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto s = table.scope_of[v];
+        if (s == no_id || s < scope_style_count) {
+            continue;
+        }
+        const auto module = result.of_scope[s].module;
+        const auto around = result.of_scope[table.scopes[s].parent].module;
+        id other = no_id;
+        bool reads_own = false;
+        ops.for_each_parameter(*it, [&](id p) {
+            for (auto owner : owners.of(p)) {
+                const auto called = nearest_called(modules, owner);
+                if (module != no_id && tree.are_related(module, called)) {
+                    reads_own = true;
+                } else if (around != no_id && resolver.could_print(s, around, called)) {
+                    other = called;
+                }
+            }
+        });
+        if (other != no_id && !reads_own) {
+            result.of_operator[v] = {other, no_id, no_id, 0.97F};
+            continue;
+        }
+        if (!reads_own && !result.of_operator.empty()) {
+            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto before = result.of_operator.find(u);
+                if (table.scope_of[u] == s && before != result.of_operator.end()) {
+                    const auto behind = before->second;
+                    result.of_operator[v] = behind;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Returns: the path of a scope's module below that of the scope around it. A called Sequential
+/// repeats itself in its children: below `layer1` the segment `layer1.0` is child `0`.
+[[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
+                                                 const scope_table::scope& scope) {
+    auto rest = scope.instance();
+    if (scope.style == scope_style::relative || parent == 0) {
+        return rest;
+    }
+    std::string printed;
+    for (auto m = parent; m != 0; m = builder.parent(m)) {
+        printed.insert(0, std::string(builder.attribute(m)).append("."));
+        if (!is_number(builder.attribute(m))) {
+            break;
+        }
+    }
+    if (rest.starts_with(printed) && rest.size() > printed.size()) {
+        rest.remove_prefix(printed.size());
+    }
+    return rest;
+}
+
+/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
+/// leads from one module past another to one below.
+inline void note_calls(const scope_table& table, const scope_modules& bound,
+                       module_tree_builder& builder) {
+    std::vector<id> calls(builder.size(), 0);
+    for (const auto& scope : bound.of_scope) {
+        calls[scope.module] =
+            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
+    }
+    for (id m = 0; m < calls.size(); ++m) {
+        if (calls[m] != 0) {
+            builder.set_calls(m, calls[m]);
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto around = bound.of_scope[table.scopes[s].parent].module;
+        auto m = builder.parent(bound.of_scope[s].module);
+        for (; m != no_id && m != around; m = builder.parent(m)) {
+            if (builder.calls(m) == no_id) {
+                builder.set_calls(m, 0);
+            }
+        }
+    }
+}
+
+/// Numbers the scopes of each module in the order in which their first operators stand.
+template <operator_view Ops>
+void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
+                   std::size_t module_count) {
+    std::vector<id> calls(module_count, 0);
+    std::unordered_map<id, std::vector<std::pair<id, id>>> shared; // by scope: module, call
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        const auto s = table.scope_of[v];
+        if (s == no_id) {
+            continue;
+        }
+        if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
+            auto& known = shared[s];
+            const auto same = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
+                return entry.first == own->second.module;
+            });
+            own->second.call = same != known.end() ? same->second : calls[own->second.module]++;
+            if (same == known.end()) {
+                known.emplace_back(own->second.module, own->second.call);
+            }
+        } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
+            scope.call = calls[scope.module]++;
+        }
+    }
+}
+
+} // namespace detail
+
+/// Binds every scope in the names of operators to a module of a known tree.
+///
+/// `owners` are those of the operators' parameters in that tree; what they point at decides where a
+/// name can be read in two ways, for a whole scope and for single operators.
+/// Complexity: O(operators + scopes * depth) expected.
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
+                                        const Modules& modules, const parameter_owners& owners) {
+    detail::scope_resolver<Modules> resolver(
+        table, modules, detail::collect_witnesses(ops, table, modules, owners));
+    scope_modules result;
+    result.of_scope.resize(table.scopes.size());
+    const auto base = owners.mapping.base;
+    for (id s = 0; s < scope_style_count; ++s) {
+        result.of_scope[s] = {base, no_id, no_id, 0.95F};
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto parent = table.scopes[s].parent;
+        const auto around = result.of_scope[parent].module;
+        if (parent < scope_style_count && table.scopes[s].instance() == owners.mapping.strip) {
+            result.of_scope[s] = {base, no_id, no_id, 0.95F};
+        } else {
+            result.of_scope[s] =
+                around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
+        }
+    }
+    detail::part_shared_scopes(ops, table, modules, owners, resolver, result);
+    detail::number_scopes(ops, table, result, modules.index().size());
+    return result;
+}
+
+/// Adds the modules that scopes speak of to a tree that holds only what other sources speak of.
+///
+/// `known` is what `builder` built last.
+/// Returns: for every scope a module, named by its id in `builder`.
+/// Complexity: as `bind_scopes`.
+template <parameter_readers Ops>
+[[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
+                                        const module_tree& known, const parameter_owners& owners,
+                                        module_tree_builder& builder) {
+    detail::scope_resolver<module_tree> resolver(
+        table, known, detail::collect_witnesses(ops, table, known, owners));
+    std::vector<id> builder_id(known.size());
+    for (id m = 0; m < builder.size(); ++m) {
+        builder_id[builder.rank_of(m)] = m;
+    }
+    scope_modules ranks; // in `known`, where the module is there
+    scope_modules result;
+    ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
+    result.of_scope = ranks.of_scope;
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto& scope = table.scopes[s];
+        const auto around = ranks.of_scope[scope.parent].module;
+        auto& rank = ranks.of_scope[s];
+        auto& module = result.of_scope[s];
+        rank = around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
+        module = rank;
+        if (rank.module != no_id) {
+            module.module = builder_id[rank.module];
+            module.caller = rank.caller == no_id ? no_id : builder_id[rank.caller];
+            continue;
+        }
+        const auto parent = result.of_scope[scope.parent].module;
+        const auto counted = detail::split_count(scope.instance());
+        const auto first = counted && scope.style != scope_style::relative
+                               ? table.find(scope.parent, counted->first)
+                               : no_id;
+        if (first != no_id && first < s && table.scopes[first].operators > 0 &&
+            table.scopes[first].kinds == scope.kinds) {
+            module = {result.of_scope[first].module, no_id, no_id, 0.8F};
+        } else {
+            module = {builder.at_path(detail::path_below(builder, parent, scope), parent), no_id,
+                      no_id, 0.92F};
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto qualified = table.scopes[s].qualified_class();
+        if (!qualified.empty() && !builder.has_class(result.of_scope[s].module)) {
+            const auto dot = qualified.rfind('.');
+            builder.set_class(result.of_scope[s].module,
+                              qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
+        }
+    }
+    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks);
+    for (const auto& [v, own] : ranks.of_operator) {
+        result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
+    }
+    detail::number_scopes(ops, table, result, builder.size());
+    detail::note_calls(table, result, builder);
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+
+// <stemma/evidence/evidence_context.hpp>
+#ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
+#define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
+
+namespace stemma {
+
+/// What sources of evidence read: the operators, the modules, and facts that several of them need,
+/// each found when it is first asked for.
+template <operator_view Ops, module_view Modules>
+class evidence_context {
+public:
+    /// Requires: both outlive the context.
+    evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
+
+    [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
+    [[nodiscard]] const Modules& modules() const noexcept { return *modules_; }
+    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
+
+    /// The scopes in the names of the operators.
+    [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
+        if (!scopes_) {
+            scopes_ = collect_scopes(*ops_);
+        }
+        return *scopes_;
+    }
+
+    /// The modules that own the parameters.
+    [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
+        if (!owners_) {
+            owners_ = find_parameter_owners(*ops_, *modules_);
+        }
+        return *owners_;
+    }
+
+    /// The modules that the scopes stand for.
+    [[nodiscard]] const scope_modules&
+    modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
+        if (!bound_) {
+            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners());
+        }
+        return *bound_;
+    }
+
+    /// The hierarchies in the metadata of the operators.
+    [[nodiscard]] const hierarchy_table& hierarchies() {
+        if (!hierarchies_) {
+            hierarchies_ = collect_hierarchies(*ops_);
+        }
+        return *hierarchies_;
+    }
+
+    /// The modules that those speak of.
+    [[nodiscard]] const hierarchy_modules& modules_of_hierarchies() {
+        if (!bound_hierarchies_) {
+            path_mapping mapping;
+            if constexpr (parameter_readers<Ops>) {
+                mapping = owners().mapping;
+            }
+            bound_hierarchies_ = bind_hierarchies(*ops_, hierarchies(), *modules_, mapping);
+        }
+        return *bound_hierarchies_;
+    }
+
+    /// Takes over facts that were found while the tree was built.
+    void adopt(scope_table scopes, parameter_owners owners, scope_modules bound,
+               hierarchy_table hierarchies) {
+        scopes_ = std::move(scopes);
+        owners_ = std::move(owners);
+        bound_ = std::move(bound);
+        hierarchies_ = std::move(hierarchies);
+    }
+
+private:
+    const Ops* ops_;
+    const Modules* modules_;
+    std::optional<scope_table> scopes_;
+    std::optional<parameter_owners> owners_;
+    std::optional<scope_modules> bound_;
+    std::optional<hierarchy_table> hierarchies_;
+    std::optional<hierarchy_modules> bound_hierarchies_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
+
+// <stemma/evidence/evidence_sources.hpp>
+#ifndef STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
+#define STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
+
+namespace stemma {
+
+/// Several sources of evidence as one: their claims stand one source after the other.
+template <policy_for<evidence_category>... Sources>
+class evidence_sources {
+public:
+    using policy_category = evidence_category;
+
+    constexpr evidence_sources() = default;
+
+    constexpr explicit evidence_sources(Sources... sources) requires(sizeof...(Sources) > 0)
+        : sources_(std::move(sources)...) {}
+
+    template <class... Claims>
+    class claims {
+    public:
+        explicit claims(Claims... parts) : parts_(std::move(parts)...) {}
+
+        template <class Vertex, class Function>
+        void for_each_claim(const Vertex& v, Function f) const {
+            std::apply([&](const auto&... part) { (part.for_each_claim(v, f), ...); }, parts_);
+        }
+
+    private:
+        std::tuple<Claims...> parts_;
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        return std::apply(
+            [&](const auto&... source) {
+                return claims<decltype(source.prepare(context))...>(source.prepare(context)...);
+            },
+            sources_);
+    }
+
+private:
+    STEMMA_NO_UNIQUE_ADDRESS std::tuple<Sources...> sources_;
+};
+
+/// A source that can be switched off at run time.
+template <policy_for<evidence_category> Source>
+struct optional_source {
+    using policy_category = evidence_category;
+
+    Source source{};
+    bool enabled = true;
+
+    template <class Claims>
+    struct claims {
+        Claims made;
+        bool enabled = true;
+
+        template <class Vertex, class Function>
+        void for_each_claim(const Vertex& v, Function f) const {
+            if (enabled) {
+                made.for_each_claim(v, f);
+            }
+        }
+    };
+
+    template <class Ops, class Modules>
+    [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
+        return claims<decltype(source.prepare(context))>{source.prepare(context), enabled};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
+
+// <stemma/evidence/function_calls.hpp>
+#ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+#define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Follows calls from the main graph into functions and finds the module of every call.
+///
+/// A function stands for a class: `domain` is its package and `name` the class, with `.1` behind it
+/// for a further variant. The name of a call in the main graph is scoped as that of the last
+/// operator in the body; the module is the one on that way that has the class, or, where classes
+/// are unknown, the deepest that holds all parameters passed. A call inside a body has no scope:
+/// its module lies below that of the body, and holds the parameters that the outer calls passed
+/// down. Metadata of a call, where it has some, name its module before all of these. A call in the
+/// body of an If or Loop about which nothing is known runs in the module of what owns the body.
+template <calling_operators Ops, module_view Modules>
+class call_resolver {
+public:
+    call_resolver(evidence_context<Ops, Modules>& context)
+        : ops_(context.ops())
+        , modules_(context.modules())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , table_(context.scopes())
+        , bound_(context.modules_of_scopes())
+        , chains_(context.hierarchies())
+        , bound_chains_(context.modules_of_hierarchies()) {
+        for (const auto& op : operators_in_bodies(ops_)) {
+            owner_of_body_.emplace(op.v, op.owner);
+        }
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            const auto f = ops_.enclosing_function(*it);
+            if (f != no_id) {
+                bodies_[f].push_back(*it);
+            } else if (ops_.callee(*it) != no_id) {
+                enter(*it, {});
+            }
+        }
+        for (std::size_t i = 0; i < contexts_.size(); ++i) {
+            visit_body(i);
+        }
+    }
+
+    /// The modules that the operators of functions, and all calls, may belong to, by vertex index.
+    [[nodiscard]] std::unordered_map<id, std::vector<id>> take() && { return std::move(found_); }
+
+private:
+    /// A function as called from one place: its module, and the parameters passed.
+    struct call_context {
+        id function = no_id;
+        id module = no_id; // `no_id` where nothing is known of the call
+        std::size_t depth = 0;
+        std::vector<id> passed; // by formal input: a parameter or `no_id`
+    };
+
+    // Bounds what recursion and chains of calls in a hostile model can cost.
+    static constexpr std::size_t max_contexts = 1U << 20U;
+
+    [[nodiscard]] static std::string_view without_variant(std::string_view name) {
+        const auto dot = name.rfind('.');
+        const auto rest = dot == name.npos ? std::string_view{} : name.substr(dot + 1);
+        const bool number = !rest.empty() && std::all_of(rest.begin(), rest.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        });
+        return number ? name.substr(0, dot) : name;
+    }
+
+    /// Returns: the module whose path, with `_` for `.`, stands before the number in the name of a
+    /// function that was made for one module; `no_id` for other functions.
+    [[nodiscard]] id module_named(id function, id top) const {
+        auto name = ops_.function_name(function);
+        const auto number = name.rfind('_');
+        const auto domain = ops_.function_domain(function);
+        const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
+        if (!domain.starts_with("pkg.") || branch || number == name.npos) {
+            return no_id;
+        }
+        name = name.substr(0, number);
+        id best = no_id;
+        std::size_t best_length = 0;
+        std::string path;
+        for (auto m = top + 1; m < tree_.end(top); ++m) {
+            path = path_of(modules_, m);
+            std::replace(path.begin(), path.end(), '.', '_');
+            if (path.size() > best_length && name.ends_with(path) &&
+                (path.size() == name.size() || name[name.size() - path.size() - 1] == '_')) {
+                best = m;
+                best_length = path.size();
+            }
+        }
+        return best;
+    }
+
+    [[nodiscard]] bool has_class(id m, id function) const {
+        const auto domain = ops_.function_domain(function);
+        const auto name = without_variant(ops_.function_name(function));
+        const std::string_view qualified = modules_.qualified_class(m);
+        return qualified.size() == domain.size() + 1 + name.size() &&
+               qualified.starts_with(domain) && qualified.ends_with(name);
+    }
+
+    /// What the operator reads as parameters when it runs in `context`.
+    [[nodiscard]] std::vector<id> passed_to(operator_t<Ops> v, const call_context& context) const {
+        std::vector<id> passed;
+        ops_.for_each_argument(v, [&](const operator_argument& argument) {
+            const bool formal = argument.formal < context.passed.size();
+            passed.push_back(formal ? context.passed[argument.formal] : argument.parameter);
+        });
+        return passed;
+    }
+
+    /// Returns: the deepest module that holds the owners of all these parameters, or `no_id`.
+    [[nodiscard]] id common_owner(std::span<const id> parameters) const {
+        id common = no_id;
+        for (auto p : parameters) {
+            if (p != no_id && owners_.of(p).size() == 1) {
+                const auto owner = nearest_called(modules_, owners_.of(p).front());
+                common = common == no_id ? owner : tree_.lca(common, owner);
+            }
+        }
+        return common;
+    }
+
+    /// Returns: the deepest module at or above `m`, down from `top`, that has the function's class.
+    [[nodiscard]] id of_class_above(id m, id top, id function) const {
+        while (m != top && !has_class(m, function)) {
+            m = tree_.parent(m);
+        }
+        return has_class(m, function) ? m : no_id;
+    }
+
+    [[nodiscard]] id only_one_below(id top, id function) const {
+        id only = no_id;
+        for (auto m = top + 1; m < tree_.end(top); ++m) {
+            if (has_class(m, function)) {
+                if (only != no_id) {
+                    return no_id;
+                }
+                only = m;
+            }
+        }
+        return only;
+    }
+
+    [[nodiscard]] id module_of_call(operator_t<Ops> v, const call_context& around,
+                                    std::span<const id> passed) const {
+        const auto function = ops_.callee(v);
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
+        const auto owner = common_owner(passed);
+        const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
+        const bool described = around.function == no_id && !chains_.chain_of.empty();
+        const auto chain = described ? chains_.chain_of[index] : no_id;
+        if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
+            return bound_chains_.of_chain[chain].module;
+        }
+        if (const auto named = module_named(function, top); named != no_id) {
+            return named;
+        }
+        auto module = scope == no_id ? no_id : bound_.of(index, scope).module;
+        if (module == no_id) {
+            module = owner != no_id && tree_.is_ancestor(top, owner) ? owner : no_id;
+        }
+        if (module == no_id) {
+            const auto only = only_one_below(top, function);
+            return only != no_id              ? only
+                   : around.function != no_id ? around.module
+                                              : top_level_module_of(index);
+        }
+        if (const auto typed = of_class_above(module, top, function); typed != no_id) {
+            return typed;
+        }
+        while (module != top && owner != no_id && !tree_.is_ancestor(module, owner)) {
+            module = tree_.parent(module);
+        }
+        return module;
+    }
+
+    /// Returns: the module of the nearest owner of a body around `v` that is known, or `no_id`.
+    [[nodiscard]] id top_level_module_of(id v) const {
+        for (auto owner = owner_of_body_.find(v); owner != owner_of_body_.end();
+             owner = owner_of_body_.find(owner->second)) {
+            const auto u = owner->second;
+            const auto chain = chains_.chain_of.empty() ? no_id : chains_.chain_of[u];
+            if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
+                return bound_chains_.of_chain[chain].module;
+            }
+            if (const auto scope = table_.scope_of[u]; scope != no_id) {
+                return bound_.of(u, scope).module;
+            }
+        }
+        return no_id;
+    }
+
+    void enter(operator_t<Ops> v, const call_context& around) {
+        call_context inside;
+        inside.function = ops_.callee(v);
+        inside.passed = passed_to(v, around);
+        inside.module = module_of_call(v, around, inside.passed);
+        inside.depth = around.depth + 1;
+        note(v, inside.module);
+        auto& known = entered_[inside.function];
+        if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
+            std::find(known.begin(), known.end(), inside.module) != known.end()) {
+            return;
+        }
+        known.push_back(inside.module);
+        contexts_.push_back(std::move(inside));
+    }
+
+    void visit_body(std::size_t i) {
+        const auto context = contexts_[i];
+        const auto body = bodies_.find(context.function);
+        if (body == bodies_.end()) {
+            return;
+        }
+        for (const auto& v : body->second) {
+            if (ops_.callee(v) != no_id) {
+                enter(v, context);
+                continue;
+            }
+            const auto owner = common_owner(passed_to(v, context));
+            const bool known = context.module != no_id;
+            const bool below =
+                owner != no_id && (!known || tree_.is_ancestor(context.module, owner));
+            note(v, below ? owner : context.module);
+        }
+    }
+
+    void note(operator_t<Ops> v, id module) {
+        if (module == no_id) {
+            return;
+        }
+        auto& modules = found_[static_cast<id>(index_of(ops_.graph(), v))];
+        if (std::find(modules.begin(), modules.end(), module) == modules.end()) {
+            modules.push_back(module);
+        }
+    }
+
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const parameter_owners& owners_;
+    const scope_table& table_;
+    const scope_modules& bound_;
+    const hierarchy_table& chains_;
+    const hierarchy_modules& bound_chains_;
+    std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
+    std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
+    std::unordered_map<id, std::vector<id>> entered_; // modules a function was entered for
+    std::vector<call_context> contexts_;
+    std::unordered_map<id, std::vector<id>> found_;
+};
+
+} // namespace detail
+
+/// Evidence from local functions: calls, and the operators in bodies, once for every module that
+/// the function is called for. The body of a function that nobody calls, or of which nothing is
+/// known, is the root's. Below a module without children there is nothing, so what runs there is
+/// surely its own.
+struct function_calls {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const tree_index& tree,
+               std::unordered_map<id, std::vector<id>> found)
+            : ops_(&ops), tree_(&tree), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            const auto say = [&](id module, float confidence, bool exact) {
+                f(claim{module, no_id, confidence, provenance::function, exact, no_id});
+            };
+            if constexpr (calling_operators<Ops>) {
+                const bool call = ops_->callee(vertex) != no_id;
+                if (!call && ops_->enclosing_function(vertex) == no_id) {
+                    return;
+                }
+                const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+                if (found == found_.end()) {
+                    if (ops_->enclosing_function(vertex) != no_id) {
+                        say(0, 0.5F, false);
+                    }
+                    return;
+                }
+                for (auto module : found->second) {
+                    const bool leaf = tree_->end(module) == module + 1;
+                    say(module, call ? 0.95F : leaf ? 0.92F : 0.85F, call);
+                }
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        const tree_index* tree_;
+        std::unordered_map<id, std::vector<id>> found_;
+    };
+
+    /// Complexity: linear in operators, and in the bodies of functions times the modules each is
+    /// called for.
+    template <operator_view Ops, module_view Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        if constexpr (calling_operators<Ops>) {
+            if (context.ops().function_count() > 0) {
+                return {context.ops(), context.index(),
+                        detail::call_resolver<Ops, Modules>(context).take()};
+            }
+        }
+        return {context.ops(), context.index(), {}};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+
+// <stemma/evidence/hierarchy_metadata.hpp>
+#ifndef STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
+#define STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
+
+namespace stemma {
+
+/// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
+/// that were running, with their classes.
+///
+/// What an optimizer made of several operators carries the metadata of the first of them only, and
+/// is marked as doubtful.
+template <hierarchy_dialect Dialect>
+struct hierarchy_metadata {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound)
+            : ops_(&ops), table_(&table), bound_(&bound) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (table_->chain_of.empty()) {
+                return;
+            }
+            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto chain = table_->chain_of[v];
+            // Only torch's exporter leaves out the modules around a body.
+            const auto written =
+                chain == no_id ? hierarchy_dialect::dynamo : table_->chains[chain].dialect;
+            if (written != Dialect) {
+                return;
+            }
+            auto place = chain == no_id ? hierarchy_modules::place{} : bound_->of_chain[chain];
+            if (place.module == no_id && !bound_->of_body_operator.empty()) {
+                place.module = bound_->of_body_operator[v];
+            }
+            if (place.module == no_id) {
+                return;
+            }
+            claim made{place.module,         no_id,       place.exact ? 0.97F : 0.6F,
+                       provenance::metadata, place.exact, no_id};
+            made.doubtful =
+                std::binary_search(table_->rewritten.begin(), table_->rewritten.end(), v);
+            f(made);
+        }
+
+    private:
+        const Ops* ops_;
+        const hierarchy_table* table_;
+        const hierarchy_modules* bound_;
+    };
+
+    /// Requires: the context outlives the claims.
+    template <operator_view Ops, module_view Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), context.hierarchies(), context.modules_of_hierarchies()};
+    }
+};
+
+/// The metadata of torch's exporter on top of torch.export.
+using exporter_metadata = hierarchy_metadata<hierarchy_dialect::dynamo>;
+
+/// The metadata of the onnxscript builder.
+using builder_metadata = hierarchy_metadata<hierarchy_dialect::builder>;
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_HIERARCHY_METADATA_HPP
+
+// <stemma/evidence/leftovers.hpp>
+#ifndef STEMMA_EVIDENCE_LEFTOVERS_HPP
+#define STEMMA_EVIDENCE_LEFTOVERS_HPP
+
+namespace stemma {
+
+/// Evidence in what optimizers leave of operators they replaced: a name that still holds the name
+/// of one of them, or the names of the values that a constant was folded from.
+///
+/// An operator made of several may belong to several modules, so the claim is for the common
+/// ancestor of the module that is left and the owners of the parameters that are read.
+struct leftovers {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, std::unordered_map<id, std::pair<id, float>> found)
+            : ops_(&ops), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (found_.empty()) {
+                return;
+            }
+            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            if (found != found_.end()) {
+                f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
+                        false, no_id});
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        std::unordered_map<id, std::pair<id, float>> found_;
+    };
+
+    /// Complexity: O(operators with leftovers).
+    template <named_operators Ops, module_view Modules>
+        requires parameter_readers<Ops>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        std::unordered_map<id, std::pair<id, float>> found;
+        const auto& table = context.scopes();
+        const tree_index& tree = context.index();
+        const auto& graph = context.ops().graph();
+        if (!table.leftover.empty()) {
+            const auto& bound = context.modules_of_scopes();
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                const auto v = static_cast<id>(index_of(graph, *it));
+                if (!std::binary_search(table.leftover.begin(), table.leftover.end(), v)) {
+                    continue;
+                }
+                auto module = bound.of_scope[table.scope_of[v]].module;
+                if (module == no_id) {
+                    continue;
+                }
+                context.ops().for_each_parameter(*it, [&](id p) {
+                    for (auto owner : context.owners().of(p)) {
+                        module = tree.lca(module, nearest_called(context.modules(), owner));
+                    }
+                });
+                found[v] = {module, 0.8F};
+            }
+        }
+        add_folded(context, found);
+        return {context.ops(), std::move(found)};
+    }
+
+private:
+    /// Constants whose metadata say what they were folded from.
+    template <class Ops, class Modules>
+    static void add_folded(evidence_context<Ops, Modules>& context,
+                           std::unordered_map<id, std::pair<id, float>>& found) {
+        if constexpr (requires(const Ops& ops) { ops.for_each_folded(detail::take_folded{}); }) {
+            const module_lookup<Modules> lookup(context.modules());
+            const auto& mapping = context.owners().mapping;
+            context.ops().for_each_folded([&](operator_t<Ops> vertex, std::string_view origin) {
+                const auto path = owner_path(origin);
+                if (path.empty()) {
+                    return;
+                }
+                auto module = find_module(lookup, mapping.apply(path), mapping.base);
+                if (module == no_id) {
+                    return;
+                }
+                module = nearest_called(context.modules(), module);
+                const auto v = static_cast<id>(index_of(context.ops().graph(), vertex));
+                const auto [known, added] = found.emplace(v, std::pair(module, 0.7F));
+                if (!added) {
+                    known->second.first = context.index().lca(known->second.first, module);
+                }
+            });
+        }
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_LEFTOVERS_HPP
+
+// <stemma/evidence/parameter_names.hpp>
+#ifndef STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
+#define STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
+
+namespace stemma {
+
+/// Evidence from the parameters that are read: `encoder.layer.0.attention.self.query.weight`.
+///
+/// A witness, not a proof: the operator may belong to the owner, to a module above it that uses the
+/// parameter itself, or, when the owner hands it down, to one below. A parameter of several owners
+/// makes a claim for each; of several parameters those owners count that all have in common, else
+/// the common ancestor of all.
+struct parameter_names {
+    using policy_category = evidence_category;
+
+    template <class Ops, class Modules>
+    class claims {
+    public:
+        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners)
+            : ops_(&ops), modules_(&modules), owners_(&owners) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            id first = no_id;
+            bool several = false;
+            ops_->for_each_parameter(vertex, [&](id p) {
+                if (owners_->of(p).empty() || p == first) {
+                    return;
+                }
+                several = several || first != no_id;
+                first = first == no_id ? p : first;
+            });
+            if (first == no_id) {
+                return;
+            }
+            const auto say = [&](id owner) {
+                f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
+                        false});
+            };
+            const auto owners = owners_->of(first);
+            if (!several) {
+                std::for_each(owners.begin(), owners.end(), say);
+                return;
+            }
+            const auto common = common_owners(vertex, owners);
+            if (!common.empty()) {
+                std::for_each(common.begin(), common.end(), say);
+            } else {
+                say(ancestor_of_all(vertex));
+            }
+        }
+
+    private:
+        [[nodiscard]] std::vector<id> common_owners(operator_t<Ops> vertex,
+                                                    std::span<const id> candidates) const {
+            std::vector<id> common(candidates.begin(), candidates.end());
+            ops_->for_each_parameter(vertex, [&](id p) {
+                const auto owners = owners_->of(p);
+                if (!owners.empty()) {
+                    std::erase_if(common, [&](id m) {
+                        return std::find(owners.begin(), owners.end(), m) == owners.end();
+                    });
+                }
+            });
+            return common;
+        }
+
+        [[nodiscard]] id ancestor_of_all(operator_t<Ops> vertex) const {
+            const tree_index& tree = modules_->index();
+            id module = no_id;
+            ops_->for_each_parameter(vertex, [&](id p) {
+                for (auto owner : owners_->of(p)) {
+                    module = module == no_id ? owner : tree.lca(module, owner);
+                }
+            });
+            return module;
+        }
+
+        const Ops* ops_;
+        const Modules* modules_;
+        const parameter_owners* owners_;
+    };
+
+    /// Requires: the context outlives the claims.
+    template <parameter_readers Ops, module_view Modules>
+    [[nodiscard]] claims<Ops, Modules> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), context.modules(), context.owners()};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
+
+// <stemma/evidence/parameter_regions.hpp>
+#ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+#define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
+/// each module, and `no_id` for all whose parameters have lost their names.
+class nearest_owners {
+public:
+    struct entry {
+        id position = 0; ///< in the order of the graph
+        id module = no_id;
+    };
+
+    static constexpr std::size_t capacity = 8;
+
+    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
+    template <class Closer>
+    void add(entry added, Closer closer) {
+        auto* known = std::find_if(entries_.begin(), end(),
+                                   [&](const entry& e) { return e.module == added.module; });
+        if (known == end() && size_ < capacity) {
+            entries_[size_++] = added;
+            return;
+        }
+        if (known == end()) {
+            known = std::max_element(entries_.begin(), end(), [&](const entry& a, const entry& b) {
+                return closer(a.position, b.position);
+            });
+        }
+        if (closer(added.position, known->position)) {
+            *known = added;
+        }
+    }
+
+    template <class Closer>
+    void add(const nearest_owners& others, Closer closer) {
+        for (const auto& e : others) {
+            add(e, closer);
+        }
+    }
+
+    [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
+    [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
+
+private:
+    [[nodiscard]] entry* end() noexcept { return entries_.data() + size_; }
+
+    std::array<entry, capacity> entries_{};
+    std::size_t size_ = 0;
+};
+
+/// Finds the operators of a model without names that belong to modules around parameters.
+template <operator_view Ops, module_view Modules>
+class region_finder {
+public:
+    explicit region_finder(evidence_context<Ops, Modules>& context)
+        : ops_(context.ops())
+        , graph_(ops_.graph())
+        , modules_(context.modules())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , order_(graph_)
+        , owner_(num_vertices(graph_), no_id)
+        , vertex_(num_vertices(graph_)) {
+        const auto& scopes = context.scopes();
+        const auto& chains = context.hierarchies().chain_of;
+        bare_.resize(owner_.size());
+        std::vector<id> nothing(owner_.size(), no_id);
+        steady_ = data_independent(propagation_problem<Ops>{ops_, tree_, order_, nothing});
+        for (auto [it, last] = vertices(graph_); it != last; ++it) {
+            const auto v = index_of(graph_, *it);
+            vertex_[v] = *it;
+            bool named = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
+            if constexpr (calling_operators<Ops>) {
+                named = named || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
+            }
+            bare_[v] = !named;
+            owner_[v] = owner_of(*it);
+        }
+    }
+
+    /// Returns: by vertex index, a module for operators without parameters of their own.
+    [[nodiscard]] std::vector<id> run() {
+        std::vector<id> found(owner_.size(), no_id);
+        const auto direct = owner_;
+        complete_affine_operators();
+        nameless_.resize(owner_.size());
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            nameless_[v] = owner_[v] == no_id && bare_[v] && reads_nameless_parameter(vertex_[v]);
+        }
+        complete_normalizations();
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
+        }
+        // What joins the results of several modules is sure enough to tell where its neighbours
+        // belong.
+        surround(found);
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            owner_[v] = joins_[v] ? found[v] : owner_[v];
+        }
+        surround(found);
+        return found;
+    }
+
+private:
+    [[nodiscard]] id owner_of(operator_t<Ops> v) const {
+        id module = no_id;
+        ops_.for_each_parameter(v, [&](id p) {
+            for (auto owner : owners_.of(p)) {
+                const auto called = nearest_called(modules_, owner);
+                module = module == no_id ? called : tree_.lca(module, called);
+            }
+        });
+        return module;
+    }
+
+    [[nodiscard]] bool reads_nameless_parameter(operator_t<Ops> v) const {
+        bool nameless = false;
+        ops_.for_each_parameter(v, [&](id p) { nameless = nameless || owners_.of(p).empty(); });
+        return nameless;
+    }
+
+    /// A multiplication with a weight whose name is lost, and the addition of a bias behind it.
+    void complete_affine_operators() {
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] != no_id || !bare_[v] || !reads_nameless_parameter(vertex_[v])) {
+                continue;
+            }
+            auto [out, out_last] = out_edges(vertex_[v], graph_);
+            if (out == out_last) {
+                continue;
+            }
+            const auto reader = target(*out, graph_);
+            const bool alone = ++out == out_last;
+            auto [in, in_last] = in_edges(reader, graph_);
+            if (alone && ++in == in_last) {
+                owner_[v] = owner_[index_of(graph_, reader)];
+            }
+        }
+    }
+
+    /// What lies between one value and the scale of a normalization, and is used for nothing else.
+    void complete_normalizations() {
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] != no_id && bare_[v] && ops_.op_type(vertex_[v]) == "Mul") {
+                complete_normalization(v);
+            }
+        }
+    }
+
+    void complete_normalization(std::size_t scale) {
+        constexpr std::size_t max_region = 32;
+        std::vector<std::size_t> region;
+        std::size_t complete = 0; // how much of the region is known to hang on one value
+        std::vector<std::pair<std::size_t, std::size_t>> outside; // operator, times read inside
+        const auto is_inside = [&](std::size_t v) {
+            return v == scale || std::find(region.begin(), region.end(), v) != region.end();
+        };
+        const auto look = [&](std::size_t v) {
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+                const auto u = index_of(graph_, source(*in, graph_));
+                if (steady_[u] || is_inside(u)) {
+                    continue;
+                }
+                const auto known = std::find_if(outside.begin(), outside.end(),
+                                                [&](const auto& o) { return o.first == u; });
+                known == outside.end() ? outside.emplace_back(u, 1)
+                                       : * known = {u, known->second + 1};
+            }
+        };
+        const auto is_used_inside_only = [&](std::size_t u) {
+            for (auto [out, last] = out_edges(vertex_[u], graph_); out != last; ++out) {
+                if (!is_inside(index_of(graph_, target(*out, graph_)))) {
+                    return false;
+                }
+            }
+            return owner_[u] == no_id && bare_[u];
+        };
+        for (;;) {
+            outside.clear();
+            look(scale);
+            std::for_each(region.begin(), region.end(), look);
+            if (outside.size() == 1 && outside.front().second > 1) {
+                complete = region.size();
+            }
+            const auto next = std::find_if(outside.begin(), outside.end(), [&](const auto& o) {
+                return is_used_inside_only(o.first);
+            });
+            if (next == outside.end() || region.size() == max_region) {
+                break;
+            }
+            region.push_back(next->first);
+        }
+        for (std::size_t i = 0; i < complete; ++i) {
+            owner_[region[i]] = owner_[scale];
+        }
+    }
+
+    [[nodiscard]] bool is_landmark(std::size_t v) const {
+        return owner_[v] != no_id || nameless_[v];
+    }
+
+    /// Whether two operators are in the same body.
+    [[nodiscard]] bool are_together(operator_t<Ops> u, operator_t<Ops> v) const {
+        if constexpr (nested_operators<Ops>) {
+            return ops_.owner(u) == ops_.owner(v);
+        } else {
+            return true;
+        }
+    }
+
+    /// Gives every other operator the deepest module that two of the nearest owners around it
+    /// share, one of them before it: it is what calls both. Where only one is near, what calls that
+    /// one.
+    void surround(std::vector<id>& found) {
+        std::vector<nearest_owners> before(owner_.size());
+        std::vector<nearest_owners> behind(owner_.size());
+        std::vector<id> position(owner_.size(), no_id);
+        id step = 0;
+        order_.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            position[v] = step++;
+            for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
+                const auto u = index_of(graph_, source(*in, graph_));
+                if (!are_together(source(*in, graph_), vertex)) {
+                    continue;
+                }
+                is_landmark(u) ? before[v].add({position[u], owner_[u]}, std::greater<>())
+                               : before[v].add(before[u], std::greater<>());
+            }
+        });
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                const auto w = index_of(graph_, target(*out, graph_));
+                if (!are_together(target(*out, graph_), vertex)) {
+                    continue;
+                }
+                is_landmark(w) ? behind[v].add({position[w], owner_[w]}, std::less<>())
+                               : behind[v].add(behind[w], std::less<>());
+            }
+        });
+        joins_.assign(found.size(), false);
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            if (bare_[v] && owner_[v] == no_id && !steady_[v]) {
+                bool joins = false;
+                found[v] =
+                    nameless_[v] ? 0 : shared_around(position[v], before[v], behind[v], joins);
+                joins_[v] = joins;
+            }
+        }
+    }
+
+    [[nodiscard]] id shared_around(id here, const nearest_owners& before,
+                                   const nearest_owners& behind, bool& joins) const {
+        id only = no_id;
+        bool several = false;
+        for (const auto* side : {&before, &behind}) {
+            for (const auto& e : *side) {
+                several = several || (only != no_id && only != e.module) || e.module == no_id;
+                only = e.module;
+            }
+        }
+        if (!several) {
+            const bool leaf = only != no_id && tree_.end(only) == only + 1;
+            return leaf && only != 0 ? tree_.parent(only) : only;
+        }
+        id best = 0;
+        id best_distance = no_id;
+        for (const auto& a : before) {
+            for (const auto* side : {&before, &behind}) {
+                for (const auto& b : *side) {
+                    if (a.module == no_id || b.module == no_id || a.module == b.module) {
+                        continue;
+                    }
+                    const auto shared = tree_.lca(a.module, b.module);
+                    const auto distance =
+                        std::max(here - a.position,
+                                 b.position > here ? b.position - here : here - b.position);
+                    if (tree_.depth(shared) > tree_.depth(best) ||
+                        (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
+                        best = shared;
+                        best_distance = distance;
+                        joins = side == &before;
+                    }
+                }
+            }
+        }
+        return best;
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const parameter_owners& owners_;
+    sweep_order<graph_of<Ops>> order_;
+    std::vector<id> owner_; // whose parameters an operator reads or is part of reading
+    std::vector<operator_t<Ops>> vertex_;
+    std::vector<bool> joins_;    // known from two modules before it
+    std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
+    std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
+    std::vector<bool> steady_;   // independent of data: left to propagation
+};
+
+} // namespace detail
+
+/// Evidence from parameters for the operators around those that read them, where names and metadata
+/// are gone: the rest of a module that reads its parameters in its last steps, and what a module
+/// does with the results of the modules it calls.
+struct parameter_regions {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, std::vector<id> found) : ops_(&ops), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            const auto v = index_of(ops_->graph(), vertex);
+            if (v < found_.size() && found_[v] != no_id) {
+                f(claim{found_[v], no_id, 0.6F, provenance::parameter, false});
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        std::vector<id> found_;
+    };
+
+    /// Complexity: O(V + E).
+    template <named_operators Ops, module_view Modules>
+        requires parameter_readers<Ops>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        // Where most operators have names, what is left is better told by its neighbours.
+        constexpr std::size_t few = 20;
+        const auto& scopes = context.scopes().scope_of;
+        const auto& chains = context.hierarchies().chain_of;
+        std::size_t named = 0;
+        for (std::size_t v = 0; v < scopes.size(); ++v) {
+            named += scopes[v] != no_id || (!chains.empty() && chains[v] != no_id) ? 1U : 0U;
+        }
+        return {context.ops(), named * few > scopes.size()
+                                   ? std::vector<id>{}
+                                   : detail::region_finder<Ops, Modules>(context).run()};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+
+// <stemma/evidence/scope_names.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPE_NAMES_HPP
+#define STEMMA_EVIDENCE_SCOPE_NAMES_HPP
+
+namespace stemma {
+
+/// Evidence from scoped names: `/encoder/layer.0/attention/self/query/MatMul`. What the name of a
+/// call says is left to `function_calls`.
+struct scope_names {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const scope_table& table, const scope_modules& bound)
+            : ops_(&ops), table_(&table), bound_(&bound) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+            const auto scope = table_->scope_of[v];
+            if (scope == no_id ||
+                std::binary_search(table_->leftover.begin(), table_->leftover.end(), v)) {
+                return;
+            }
+            if constexpr (calling_operators<Ops>) {
+                if (ops_->callee(vertex) != no_id) {
+                    return;
+                }
+            }
+            const auto& bound = bound_->of(v, scope);
+            if (bound.module != no_id) {
+                claim made{bound.module, bound.call, bound.confidence, provenance::scope, true};
+                made.caller = bound.caller;
+                f(made);
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        const scope_table* table_;
+        const scope_modules* bound_;
+    };
+
+    /// Requires: the context outlives the claims.
+    template <named_operators Ops, module_view Modules>
+        requires parameter_readers<Ops>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), context.scopes(), context.modules_of_scopes()};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPE_NAMES_HPP
+
+// <stemma/policy/evidence.hpp>
+#ifndef STEMMA_POLICY_EVIDENCE_HPP
+#define STEMMA_POLICY_EVIDENCE_HPP
+
+namespace stemma {
+
+namespace detail {
+
+struct take_claim {
+    void operator()(const claim&) const {}
+};
+
+template <class P, class Ops, class Modules>
+concept has_prepare = requires(const P& p, evidence_context<Ops, Modules>& context) {
+    p.prepare(context);
+};
+
+template <class P, class Ops, class Modules>
+using prepared_t =
+    decltype(std::declval<const P&>().prepare(std::declval<evidence_context<Ops, Modules>&>()));
+
+template <class P, class Ops, class Modules>
+concept has_for_each_claim = has_prepare<P, Ops, Modules> &&
+    requires(const prepared_t<P, Ops, Modules>& claims, operator_t<Ops> v) {
+    claims.for_each_claim(v, take_claim{});
+};
+
+} // namespace detail
+
+/// A source of claims about operators.
+///
+/// `prepare(context)` reads whatever the source needs once, and returns an object whose
+/// `for_each_claim(v, f)` calls `f(claim)` for what is known of `v`: not at all, once, or once for
+/// each alternative.
+///
+/// Requires: modules in claims are ranks in `context.index()`; the same claims at every call; all
+///   claims of one source name the same provenance.
+/// Complexity: `prepare` linear in operators and modules; `for_each_claim` constant.
+template <class P, class Ops, class Modules>
+concept evidence_policy = policy_for<P, evidence_category> &&
+    detail::has_prepare<P, Ops, Modules> && detail::has_for_each_claim<P, Ops, Modules>;
+
+/// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` beside a refused policy.
+template <class P, class Ops, class Modules>
+consteval bool explain_evidence_policy() {
+    static_assert(policy_for<P, evidence_category>,
+                  "evidence policy: add `using policy_category = stemma::evidence_category;`");
+    static_assert(
+        detail::has_prepare<P, Ops, Modules>,
+        "evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`");
+    if constexpr (detail::has_prepare<P, Ops, Modules>) {
+        static_assert(detail::has_for_each_claim<P, Ops, Modules>,
+                      "evidence policy: what prepare() returns needs "
+                      "`void for_each_claim(vertex, Function) const`");
+    }
+    return evidence_policy<P, Ops, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_EVIDENCE_HPP
+
+// <stemma/policy/resolution.hpp>
+#ifndef STEMMA_POLICY_RESOLUTION_HPP
+#define STEMMA_POLICY_RESOLUTION_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_resolve = requires(const P& p, const tree_index& modules,
+                               std::span<const claim> claims) {
+    { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
+};
+
+} // namespace detail
+
+/// Makes one attribution of what the sources claim about one operator.
+///
+/// Requires: `claims` is not empty, and those of one source stand together; the result has
+///   `module == no_id` when no claim is believed.
+/// Complexity: callers ask once per operator with claims; keep it linear in the claims.
+template <class P>
+concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
+
+/// Believes the most trusted source, and raises the confidence where an independent one agrees.
+///
+/// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
+/// below its own, and where it leads, an aligned operation says which of them it is. Several claims
+/// of one source are alternatives: the one that fits the rest counts, and where none does, their
+/// common ancestor. A doubtful claim gives way to the common ancestor of it and whatever
+/// contradicts it, or speaks for a module above. Whatever disagrees makes a conflict.
+struct by_trust {
+    using policy_category = resolution_category;
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        std::span<const claim> leading;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (believed(group) &&
+                (leading.empty() || group.front().source < leading.front().source)) {
+                leading = group;
+            }
+        });
+        if (leading.empty()) {
+            return {};
+        }
+        auto result = settle(modules, leading, claims);
+        if (!leading.front().exact) {
+            refine(modules, claims, leading.front(), result);
+        }
+        auto module = result.module;
+        for_each_source(claims, [&](std::span<const claim> group) {
+            if (group.front().source == result.source || !believed(group)) {
+                return;
+            }
+            const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
+                return agrees(modules, c, result.module);
+            });
+            if (agreeing == group.end()) {
+                result.conflict = true;
+                for (const auto& other : group) {
+                    module = leading.front().doubtful ? modules.lca(module, other.module) : module;
+                }
+            } else if (leading.front().doubtful && modules.is_ancestor(agreeing->module, module)) {
+                module = agreeing->module;
+            } else if (agreeing->module == result.module) {
+                result.confidence = 1 - (1 - result.confidence) * (1 - agreeing->confidence);
+            }
+        });
+        if (module != result.module || leading.front().doubtful) {
+            result.module = module;
+            result.confidence = std::min(result.confidence, 0.7F);
+        }
+        return result;
+    }
+
+    /// Returns: whether a claim can be true when the deepest module is `module`.
+    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
+        return c.module == module || (!c.exact && modules.are_related(c.module, module));
+    }
+
+private:
+    template <class Function>
+    static void for_each_source(std::span<const claim> claims, Function f) {
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            while (last < claims.size() && claims[last].source == claims[first].source) {
+                ++last;
+            }
+            f(claims.subspan(first, last - first));
+        }
+    }
+
+    [[nodiscard]] bool believed(std::span<const claim> group) const {
+        return std::any_of(group.begin(), group.end(),
+                           [&](const claim& c) { return c.confidence >= min_confidence; });
+    }
+
+    /// Takes the word of an aligned operation for which of the modules that a leading claim allows
+    /// it is; and one that is sure against it, as it knows of the same parameters and of more.
+    static void refine(const tree_index& modules, std::span<const claim> claims,
+                       const claim& leading, attribution& result) {
+        for (const auto& c : claims) {
+            const bool aligned = c.source == provenance::torchscript ||
+                                 c.source == provenance::trace || c.source == provenance::fx;
+            const float needed = agrees(modules, leading, c.module) ? 0.5F : 0.9F;
+            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
+                result.module = c.module;
+                result.call = c.call;
+                result.source = c.source;
+                result.confidence = c.confidence;
+                return;
+            }
+        }
+    }
+
+    /// Picks among the alternatives of the leading source.
+    [[nodiscard]] static attribution settle(const tree_index& modules,
+                                            std::span<const claim> leading,
+                                            std::span<const claim> claims) {
+        const auto as_attribution = [](const claim& c) {
+            return attribution{c.module, c.call, c.confidence, c.source, false};
+        };
+        if (leading.size() == 1) {
+            return as_attribution(leading.front());
+        }
+        for (const auto& alternative : leading) {
+            for (const auto& other : claims) {
+                if (other.source != alternative.source &&
+                    agrees(modules, other, alternative.module)) {
+                    return as_attribution(alternative);
+                }
+            }
+        }
+        auto result = as_attribution(leading.front());
+        for (const auto& alternative : leading) {
+            result.module = modules.lca(result.module, alternative.module);
+            result.confidence = std::min(result.confidence, alternative.confidence);
+        }
+        result.call = no_id;
+        return result;
+    }
+};
+
+/// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
+struct cautious {
+    using policy_category = resolution_category;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        auto result = by_trust{}.resolve(modules, claims);
+        if (result.conflict) {
+            for (const auto& c : claims) {
+                result.module = modules.lca(result.module, c.module);
+            }
+            result.call = no_id;
+            result.confidence = std::min(result.confidence, 0.5F);
+        }
+        return result;
+    }
+};
+
+/// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_resolution_policy() {
+    static_assert(policy_for<P, resolution_category>,
+                  "resolution policy: add `using policy_category = stemma::resolution_category;`");
+    static_assert(detail::has_resolve<P>,
+                  "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
+                  "std::span<const stemma::claim>) const`");
+    return resolution_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_RESOLUTION_HPP
+
+// <stemma/algorithm/attribute.hpp>
+#ifndef STEMMA_ALGORITHM_ATTRIBUTE_HPP
+#define STEMMA_ALGORITHM_ATTRIBUTE_HPP
+
+namespace stemma {
+
+/// Some operators, by vertex index, with a list of things each.
+template <class T>
+class per_operator_lists {
+public:
+    void add(id v, std::span<const T> items) {
+        entries_.push_back({v, items_.size(), items.size()});
+        items_.insert(items_.end(), items.begin(), items.end());
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+    /// Returns: the list of vertex index `v`; empty when it has none.
+    /// Complexity: O(log size), if lists were added by rising vertex index.
+    [[nodiscard]] std::span<const T> of(id v) const noexcept {
+        const auto it = std::lower_bound(entries_.begin(), entries_.end(), v,
+                                         [](const entry& e, id wanted) { return e.v < wanted; });
+        return it == entries_.end() || it->v != v ? std::span<const T>{}
+                                                  : std::span(items_).subspan(it->first, it->count);
+    }
+
+    /// Calls `f(v, list)` for every operator that has one.
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& e : entries_) {
+            f(e.v, std::span(items_).subspan(e.first, e.count));
+        }
+    }
+
+    /// Makes `of` work after lists were added in any order.
+    void sort() {
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [](const entry& a, const entry& b) { return a.v < b.v; });
+    }
+
+private:
+    struct entry {
+        id v = no_id;
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+
+    std::vector<entry> entries_;
+    std::vector<T> items_;
+};
+
+/// What the evidence says of all operators.
+struct evidence_result {
+    std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
+    per_operator_lists<claim> conflicts; ///< the claims about operators they disagree on
+    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
+                                         ///< decided between them
+    per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
+    std::size_t dropped = 0;             ///< operators with claims that were not believed
+};
+
+/// The sources that need nothing but the model itself.
+using name_sources = evidence_sources<exporter_metadata, builder_metadata, function_calls,
+                                      scope_names, parameter_names, parameter_regions, leftovers>;
+
+/// Asks the sources about every operator and resolves what they claim.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_trust>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    const auto& graph = context.ops().graph();
+    const auto sources = evidence.prepare(context);
+    evidence_result result;
+    result.of.resize(num_vertices(graph));
+    std::vector<claim> claims;
+    std::vector<id> modules;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        claims.clear();
+        sources.for_each_claim(*it, [&](const claim& made) { claims.push_back(made); });
+        if (claims.empty()) {
+            continue;
+        }
+        const auto v = static_cast<id>(index_of(graph, *it));
+        auto& made = result.of[v];
+        made = resolution.resolve(context.index(), claims);
+        result.dropped += made.module == no_id ? 1U : 0U;
+        if (made.conflict) {
+            result.conflicts.add(v, claims);
+        }
+        if (claims.size() > 1 && claims.front().source == claims.back().source) {
+            modules.clear();
+            for (const auto& one : claims) {
+                modules.push_back(one.module);
+            }
+            result.alternatives.add(v, modules);
+        }
+        for (const auto& one : claims) {
+            if (one.caller != no_id && one.module == made.module && one.source == made.source) {
+                result.callers.add(v, {&one.caller, 1});
+            }
+        }
+    }
+    result.conflicts.sort();
+    result.alternatives.sort();
+    result.callers.sort();
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ATTRIBUTE_HPP
+
+// <stemma/model/operator_graph.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
+#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+namespace stemma {
+
+/// Edge property: the tensor that flows along the edge.
+struct value_id_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
+/// result).
+struct in_port_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which output of the producer.
+struct out_port_t {
+    using kind = boost::edge_property_tag;
+};
+
+inline constexpr value_id_t value_id{};
+inline constexpr in_port_t in_port{};
+inline constexpr out_port_t out_port{};
+
+/// One edge as it is handed to an operator_graph.
+struct operator_edge {
+    id source = no_id;
+    id target = no_id;
+    id value = no_id;
+    id in_port = no_id;
+    id out_port = no_id;
+};
+
+/// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
+///
+/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
+/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
+/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
+/// in the order of their readers.
+class operator_graph {
+public:
+    struct edge {
+        id source = no_id;
+        id target = no_id;
+        id index = no_id;
+
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    operator_graph() : operator_graph(0, {}) {}
+
+    /// Requires: every source and target is below `count`.
+    /// Complexity: O(V + E) by counting; two passes over `edges`.
+    operator_graph(std::size_t count, std::span<const operator_edge> edges)
+        : in_first_(count + 1)
+        , out_first_(count + 1)
+        , source_(edges.size())
+        , value_(edges.size())
+        , in_port_(edges.size())
+        , out_port_(edges.size())
+        , out_(edges.size()) {
+        for (const auto& e : edges) {
+            ++in_first_[e.target];
+            ++out_first_[e.source];
+        }
+        turn_counts_into_ends(in_first_);
+        turn_counts_into_ends(out_first_);
+        for (auto i = edges.size(); i-- > 0;) {
+            const auto& e = edges[i];
+            const auto at = --in_first_[e.target];
+            source_[at] = e.source;
+            value_[at] = e.value;
+            in_port_[at] = e.in_port;
+            out_port_[at] = e.out_port;
+        }
+        for (auto v = static_cast<id>(count); v-- > 0;) {
+            for (auto at = in_first_[v + 1]; at-- > in_first_[v];) {
+                out_[--out_first_[source_[at]]] = {v, at};
+            }
+        }
+    }
+
+    [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
+    [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
+
+    /// The producers of `v`, parallel ones repeated.
+    [[nodiscard]] std::span<const id> producers(id v) const noexcept {
+        return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
+    }
+
+    [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
+    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
+
+private:
+    // A position in one of the compressed arrays; `Derived` says what stands there.
+    template <class Derived, class Value>
+    class array_iterator
+        : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
+    public:
+        array_iterator() = default;
+        array_iterator(const operator_graph* graph, id v, id at) : graph_(graph), v_(v), at_(at) {}
+
+    protected:
+        const operator_graph* graph_ = nullptr;
+        id v_ = no_id;
+        id at_ = 0;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] bool equal(const array_iterator& other) const { return at_ == other.at_; }
+        void increment() { ++at_; }
+        void decrement() { --at_; }
+        void advance(std::ptrdiff_t n) { at_ = static_cast<id>(at_ + n); }
+        [[nodiscard]] std::ptrdiff_t distance_to(const array_iterator& other) const {
+            return static_cast<std::ptrdiff_t>(other.at_) - static_cast<std::ptrdiff_t>(at_);
+        }
+    };
+
+public:
+    class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
+    public:
+        using array_iterator<in_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+    };
+
+    class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
+    public:
+        using array_iterator<out_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const {
+            return {v_, graph_->out_[at_].target, graph_->out_[at_].index};
+        }
+    };
+
+    class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
+    public:
+        using array_iterator<adjacency_iterator, id>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] id dereference() const { return graph_->out_[at_].target; }
+    };
+
+    /// All edges, those of a reader together, readers in order.
+    class edge_iterator
+        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
+    public:
+        edge_iterator() = default;
+        edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+        [[nodiscard]] bool equal(const edge_iterator& other) const { return at_ == other.at_; }
+        void increment() {
+            ++at_;
+            settle();
+        }
+        void settle() {
+            while (at_ < graph_->edge_count() && graph_->in_first_[v_ + 1] <= at_) {
+                ++v_;
+            }
+        }
+
+        const operator_graph* graph_ = nullptr;
+        id v_ = 0;
+        id at_ = 0;
+    };
+
+    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id v, const operator_graph& g) {
+        return {{&g, v, g.in_first_[v]}, {&g, v, g.in_first_[v + 1]}};
+    }
+
+    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id v,
+                                                                     const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend std::pair<edge_iterator, edge_iterator> edges(const operator_graph& g) {
+        return {{&g, 0}, {&g, g.edge_count()}};
+    }
+
+    friend std::pair<adjacency_iterator, adjacency_iterator>
+    adjacent_vertices(id v, const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend id in_degree(id v, const operator_graph& g) {
+        return g.in_first_[v + 1] - g.in_first_[v];
+    }
+    friend id out_degree(id v, const operator_graph& g) {
+        return g.out_first_[v + 1] - g.out_first_[v];
+    }
+    friend id degree(id v, const operator_graph& g) { return in_degree(v, g) + out_degree(v, g); }
+
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const operator_graph& g) {
+        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.vertex_count())};
+    }
+    friend id num_vertices(const operator_graph& g) { return g.vertex_count(); }
+    friend id num_edges(const operator_graph& g) { return g.edge_count(); }
+    friend id source(const edge& e, const operator_graph&) { return e.source; }
+    friend id target(const edge& e, const operator_graph&) { return e.target; }
+
+private:
+    struct reader {
+        id target = no_id;
+        id index = no_id;
+    };
+
+    // Filling from the back turns these ends into beginnings.
+    static void turn_counts_into_ends(std::vector<id>& counts) {
+        id sum = 0;
+        for (auto& count : counts) {
+            sum += count;
+            count = sum;
+        }
+    }
+
+    std::vector<id> in_first_;
+    std::vector<id> out_first_;
+    std::vector<id> source_;
+    std::vector<id> value_;
+    std::vector<id> in_port_;
+    std::vector<id> out_port_;
+    std::vector<reader> out_;
+};
+
+/// Reads an edge property of an operator_graph by the edge's index.
+class edge_id_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    edge_id_map() = default;
+    explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
+
+    friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
+
+private:
+    const id* ids_ = nullptr;
+};
+
+/// Reads the index of an edge in [0, num_edges).
+class edge_index_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    friend id get(const edge_index_map&, const key_type& e) { return e.index; }
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const operator_graph&, id v) {
+    return v;
+}
+inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
+    return e.index;
+}
+
+inline edge_id_map get(value_id_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(in_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(out_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline id get(value_id_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::operator_graph> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::operator_graph::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual edge_list_graph_tag,
+                                virtual bidirectional_graph_tag,
+                                virtual adjacency_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = stemma::operator_graph::out_edge_iterator;
+    using in_edge_iterator = stemma::operator_graph::in_edge_iterator;
+    using edge_iterator = stemma::operator_graph::edge_iterator;
+    using adjacency_iterator = stemma::operator_graph::adjacency_iterator;
+    using vertices_size_type = stemma::id;
+    using edges_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::operator_graph, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, edge_index_t> {
+    using type = stemma::edge_index_map;
+    using const_type = stemma::edge_index_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::value_id_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::in_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::out_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+// <stemma/algorithm/boundary.hpp>
+#ifndef STEMMA_ALGORITHM_BOUNDARY_HPP
+#define STEMMA_ALGORITHM_BOUNDARY_HPP
+
+namespace stemma {
+
+/// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
+/// make one value.
+template <class Graph>
+concept carries_values = requires(const Graph& graph, edge_t<Graph> e) {
+    { get(value_id, graph, e) } -> std::convertible_to<id>;
+};
+
+/// Returns: what flows along an edge.
+template <operator_graph_like Graph>
+[[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
+    if constexpr (carries_values<Graph>) {
+        return get(value_id, graph, e);
+    } else {
+        return static_cast<id>(index_of(graph, source(e, graph)));
+    }
+}
+
+/// A part of the vertices of a graph, by vertex index.
+///
+/// `inside` are those of the set. `apart` are those that do not count on either side, because every
+/// reader gets a copy of them: constants, say.
+struct vertex_set {
+    std::vector<bool> inside;
+    std::vector<bool> apart;
+
+    explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
+
+    [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
+    [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
+};
+
+/// What crosses the border of a set: one edge for each value.
+template <operator_graph_like Graph>
+struct boundary_result {
+    std::vector<edge_t<Graph>> inputs;  ///< into the set, in the order of readers
+    std::vector<edge_t<Graph>> outputs; ///< out of it, in the order of producers
+};
+
+/// Finds the values that cross the border of a set.
+///
+/// Readers and producers are taken in the order of `members`, which are the vertices of the set.
+/// Complexity: O(edges at the members), and a look-up for each edge that crosses.
+template <operator_graph_like Graph>
+[[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
+                                                   std::span<const vertex_t<Graph>> members) {
+    boundary_result<Graph> result;
+    std::vector<std::pair<id, edge_t<Graph>>> crossing; // by value, to find first occurrences
+    const auto keep_first = [&](std::vector<edge_t<Graph>>& kept) {
+        std::vector<std::size_t> order(crossing.size());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            order[i] = i;
+        }
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return crossing[a].first < crossing[b].first;
+        });
+        std::vector<bool> first(crossing.size(), false);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            first[order[i]] = i == 0 || crossing[order[i]].first != crossing[order[i - 1]].first;
+        }
+        for (std::size_t i = 0; i < crossing.size(); ++i) {
+            if (first[i]) {
+                kept.push_back(crossing[i].second);
+            }
+        }
+        crossing.clear();
+    };
+    for (const auto& v : members) {
+        if (!set.is_inside(index_of(graph, v))) {
+            continue;
+        }
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            if (set.is_outside(index_of(graph, source(*it, graph)))) {
+                crossing.emplace_back(value_on(graph, *it), *it);
+            }
+        }
+    }
+    keep_first(result.inputs);
+    for (const auto& v : members) {
+        if (!set.is_inside(index_of(graph, v))) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+            if (set.is_outside(index_of(graph, target(*it, graph)))) {
+                crossing.emplace_back(value_on(graph, *it), *it);
+            }
+        }
+    }
+    keep_first(result.outputs);
+    return result;
+}
+
+/// Part of a topological order: from the first to the last member of a set of vertices. What lies
+/// outside of it is on no way between members.
+template <operator_graph_like Graph>
+class order_stretch {
+public:
+    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where.
+    /// Complexity: O(members).
+    order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
+                  std::span<const id> rank, std::span<const vertex_t<Graph>> members)
+        : rank_(rank) {
+        std::size_t end = 0;
+        first_ = members.empty() ? 0 : order.size();
+        for (const auto& v : members) {
+            const std::size_t at = rank[index_of(graph, v)];
+            first_ = std::min(first_, at);
+            end = std::max(end, at + 1);
+        }
+        vertices_ = order.subspan(first_, end - first_);
+    }
+
+    [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
+
+    /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
+    [[nodiscard]] std::size_t place(std::size_t v) const {
+        return rank_[v] < first_ ? vertices_.size() : rank_[v] - first_;
+    }
+
+private:
+    std::span<const vertex_t<Graph>> vertices_;
+    std::span<const id> rank_;
+    std::size_t first_ = 0;
+};
+
+/// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
+/// and the one it comes back to. Empty when there is none, that is, when the set is convex.
+///
+/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
+                                                        const order_stretch<Graph>& stretch) {
+    const auto all = stretch.vertices();
+    std::vector<id> behind(all.size(), no_id); // of one outside: place of what leads to it
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        const bool inside = set.is_inside(v);
+        if (!inside && !set.is_outside(v)) {
+            continue;
+        }
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            auto from = stretch.place(u);
+            if (from >= all.size()) {
+                continue;
+            }
+            if (!inside && (set.is_inside(u) || (set.is_outside(u) && behind[from] != no_id))) {
+                behind[at] = static_cast<id>(from);
+                break;
+            }
+            if (inside && set.is_outside(u) && behind[from] != no_id) {
+                std::vector<vertex_t<Graph>> path{all[at]};
+                while (!set.is_inside(index_of(graph, all[from]))) {
+                    path.push_back(all[from]);
+                    from = behind[from];
+                }
+                path.push_back(all[from]);
+                std::reverse(path.begin(), path.end());
+                return path;
+            }
+        }
+    }
+    return {};
+}
+
+/// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
+/// at most.
+///
+/// `stretch` covers all members of the set.
+/// Returns: by place in the stretch the run, `no_id` for what is not inside.
+/// Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
+                                          const order_stretch<Graph>& stretch) {
+    const auto all = stretch.vertices();
+    std::vector<id> run(all.size(), no_id);
+    std::vector<id> behind(all.size(), 0); // of one outside: the first run it may feed
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        const bool inside = set.is_inside(v);
+        if (!inside && !set.is_outside(v)) {
+            continue;
+        }
+        id least = 0;
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            const auto from = stretch.place(u);
+            if (from >= all.size()) {
+                continue;
+            }
+            if (set.is_inside(u)) {
+                least = std::max(least, inside ? run[from] : run[from] + 1);
+            } else if (set.is_outside(u)) {
+                least = std::max(least, behind[from]);
+            }
+        }
+        (inside ? run : behind)[at] = least;
+    }
+    return run;
+}
+
+/// Divides vertices into the parts of a partition that hang together without cycles between them:
+/// a vertex's level is the number of times that the way to it changes the part, at most.
+///
+/// `part` is by vertex index. Vertices of equal part and level can be run together, levels one
+/// after the other. Returns: by vertex index the level. Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> partition_levels(const Graph& graph, std::span<const id> part,
+                                               std::span<const vertex_t<Graph>> order) {
+    std::vector<id> level(num_vertices(graph), 0);
+    for (const auto& v : order) {
+        const auto i = index_of(graph, v);
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
+        }
+    }
+    return level;
+}
+
+/// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
+/// where any vertex of one reads from the other.
+///
+/// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
+/// Complexity: O(V + E log E).
+template <operator_graph_like Graph>
+[[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
+                                            std::size_t part_count) {
+    std::vector<std::pair<id, id>> pairs;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = part[index_of(graph, *it)];
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = part[index_of(graph, source(*in, graph))];
+            if (from != to && from != no_id && to != no_id) {
+                pairs.emplace_back(to, from);
+            }
+        }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    std::vector<operator_edge> edges;
+    for (const auto& [to, from] : pairs) {
+        edges.push_back({from, to, no_id, no_id, no_id});
+    }
+    return {part_count, edges};
+}
+
+/// The values that cross the border of every module of a tree, module after module.
+struct module_boundaries {
+    /// Columns of values: those of module m are [first[m], first[m + 1]).
+    struct column {
+        std::vector<id> first;
+        std::vector<id> values;
+
+        [[nodiscard]] std::span<const id> of(id m) const noexcept {
+            return std::span(values).subspan(first[m], first[m + 1] - first[m]);
+        }
+    };
+
+    column inputs;
+    column outputs;
+};
+
+/// Finds what crosses the border of all modules at once, each with all that lies below it.
+///
+/// `module` is by vertex index. A value that a vertex makes is an output of every module that holds
+/// the vertex and not all of its readers; an input of every module that holds a reader of it and
+/// not the vertex. `leaves(value)` says whether a value also leaves the graph as a whole. `apart`
+/// is as in `vertex_set`. Complexity: O(V + E + length of the result).
+template <operator_graph_like Graph, class Leaving>
+[[nodiscard]] module_boundaries
+find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<const id> module,
+                       const std::vector<bool>& apart, Leaving leaving) {
+    std::vector<std::pair<id, id>> in; // module, value
+    std::vector<std::pair<id, id>> out;
+    std::vector<id> last_in(modules.size(), no_id);
+    std::vector<std::pair<id, id>> made; // value, reader's module
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (apart[v]) {
+            continue;
+        }
+        made.clear();
+        for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
+            const auto reader = index_of(graph, target(*edge, graph));
+            if (!apart[reader]) {
+                made.emplace_back(value_on(graph, *edge), module[reader]);
+            }
+        }
+        const auto& leaves = leaving(*it);
+        for (auto value : leaves) {
+            made.emplace_back(value, no_id);
+        }
+        std::sort(made.begin(), made.end());
+        for (std::size_t i = 0, end = 0; i < made.size(); i = end) {
+            const auto value = made[i].first;
+            auto highest = module[v]; // the deepest module that holds the vertex and all readers
+            bool leaves_all = false;
+            for (; end < made.size() && made[end].first == value; ++end) {
+                const auto reader = made[end].second;
+                if (reader == no_id) {
+                    leaves_all = true;
+                    continue;
+                }
+                highest = modules.lca(highest, reader);
+                const auto meet = modules.lca(module[v], reader);
+                for (auto m = reader; m != meet && last_in[m] != value; m = modules.parent(m)) {
+                    last_in[m] = value;
+                    in.emplace_back(m, value);
+                }
+            }
+            for (auto m = module[v]; m != no_id && (leaves_all || m != highest);
+                 m = modules.parent(m)) {
+                out.emplace_back(m, value);
+            }
+        }
+    }
+    const auto as_column = [&](std::vector<std::pair<id, id>>& pairs) {
+        module_boundaries::column column;
+        column.first.assign(modules.size() + 1, 0);
+        for (const auto& [m, value] : pairs) {
+            ++column.first[m + 1];
+        }
+        for (std::size_t m = 0; m < modules.size(); ++m) {
+            column.first[m + 1] += column.first[m];
+        }
+        column.values.resize(pairs.size());
+        auto fill = column.first;
+        for (const auto& [m, value] : pairs) {
+            column.values[fill[m]++] = value;
+        }
+        return column;
+    };
+    return {as_column(in), as_column(out)};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_BOUNDARY_HPP
+
+// <stemma/core/glob.hpp>
+#ifndef STEMMA_CORE_GLOB_HPP
+#define STEMMA_CORE_GLOB_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: one past the part of `pattern` that starts with `{`, or 0 when no `}` closes it.
+[[nodiscard]] constexpr std::size_t end_of_braces(std::string_view pattern) noexcept {
+    std::size_t depth = 0;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        depth += pattern[i] == '{' ? 1U : 0U;
+        if (pattern[i] == '}' && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+} // namespace detail
+
+/// Whether `pattern` describes all of `text`.
+///
+/// `?` is one character but `separator`; `*` any run that holds none; `**` any run; `{a,b}` either.
+/// With the default separator, which is none, `*` and `**` are the same. A `{` that nothing closes
+/// stands for itself.
+/// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
+/// |text|; each brace multiplies by its alternatives and the places it may end at.
+[[nodiscard]] constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                                        char separator = '\0') noexcept;
+
+namespace detail {
+
+[[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
+                                             std::size_t end, char separator) noexcept;
+
+} // namespace detail
+
+constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                          char separator) noexcept {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
+    struct retry {
+        std::size_t pattern = std::string_view::npos;
+        std::size_t text = 0;
+    };
+    retry run;
+    retry deep_run;
+    while (t < text.size() || p < pattern.size()) {
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                const bool deep = separator == '\0' || pattern.substr(p, 2) == "**";
+                while (p < pattern.size() && pattern[p] == '*') {
+                    ++p;
+                }
+                (deep ? deep_run : run) = {p, t};
+                if (deep) {
+                    run = {};
+                }
+                continue;
+            }
+            if (pattern[p] == '{') {
+                if (const auto end = detail::end_of_braces(pattern.substr(p)); end != 0) {
+                    if (detail::any_alternative(pattern.substr(p), text.substr(t), end,
+                                                separator)) {
+                        return true;
+                    }
+                } else if (t < text.size() && text[t] == '{') {
+                    ++p;
+                    ++t;
+                    continue;
+                }
+            } else if (t < text.size() &&
+                       (pattern[p] == text[t] ||
+                        (pattern[p] == '?' && (separator == '\0' || text[t] != separator)))) {
+                ++p;
+                ++t;
+                continue;
+            }
+        }
+        if (run.pattern != std::string_view::npos && run.text < text.size() &&
+            text[run.text] != separator) {
+            p = run.pattern;
+            t = ++run.text;
+        } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
+            p = deep_run.pattern;
+            t = ++deep_run.text;
+            run = {};
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+/// Matches what braces and all that follows them describe; one alternative after the other.
+constexpr bool any_alternative(std::string_view pattern, std::string_view text, std::size_t end,
+                               char separator) noexcept {
+    const auto rest = pattern.substr(end);
+    std::size_t depth = 0;
+    std::size_t begin = 1;
+    for (std::size_t i = 0; i < end; ++i) {
+        const bool closes = pattern[i] == '}' && --depth == 0;
+        if (closes || (pattern[i] == ',' && depth == 1)) {
+            const auto alternative = pattern.substr(begin, i - begin);
+            begin = i + 1;
+            for (std::size_t length = 0; length <= text.size(); ++length) {
+                if (glob_match(alternative, text.substr(0, length), separator) &&
+                    glob_match(rest, text.substr(length), separator)) {
+                    return true;
+                }
+            }
+        }
+        depth += pattern[i] == '{' ? 1U : 0U;
+    }
+    return false;
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_GLOB_HPP
+
+// <stemma/error.hpp>
+#ifndef STEMMA_ERROR_HPP
+#define STEMMA_ERROR_HPP
+
+namespace stemma {
+
+/// Why an operation ended. The numbers are stable.
+enum class error_code {
+    cannot_read = 1,   ///< the file is missing, a folder, or not readable
+    malformed = 2,     ///< the bytes are not what the format says
+    contradiction = 3, ///< the input disagrees with itself
+    unsupported = 4,   ///< well-formed, but beyond a stated limit
+    cannot_write = 5,  ///< the output could not be written
+    too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
+    not_found = 7,     ///< what was asked for is not in the model
+    refused = 8,       ///< the request is understood, and declined with a reason
+};
+
+/// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
+class error : public std::runtime_error {
+public:
+    error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
+        : std::runtime_error(join(file, place, reason)), code_(code) {}
+
+    [[nodiscard]] error_code code() const noexcept { return code_; }
+
+private:
+    static std::string join(std::string_view file, std::string_view place,
+                            std::string_view reason) {
+        std::string text;
+        for (auto part : {file, place}) {
+            if (!part.empty()) {
+                text.append(part).append(": ");
+            }
+        }
+        return text.append(reason);
+    }
+
+    error_code code_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ERROR_HPP
+
+// <stemma/core/query.hpp>
+#ifndef STEMMA_CORE_QUERY_HPP
+#define STEMMA_CORE_QUERY_HPP
+
+namespace stemma {
+
+/// What one part of a query asks.
+enum class query_kind : std::uint8_t {
+    everything, ///< always holds
+    all_of,     ///< all parts hold
+    any_of,     ///< some part holds
+    negation,   ///< the only part does not hold
+    module,     ///< is, or lies in, a module for which the only part holds
+    path,       ///< of one module: the path fits the pattern
+    tag,        ///< of one module: the tag fits the pattern
+    class_name, ///< of one module: class or qualified class fits the pattern
+    depth,      ///< of one module: edges from the root
+    leaf,       ///< of one module: nothing lies below it
+    selected,   ///< of one module: it has a tag of its own
+    op_type,    ///< of one operator: its type fits the pattern
+    name,       ///< of one operator: its name fits the pattern
+    source,     ///< of one operator: the provenance fits the pattern
+    confidence, ///< of one operator
+    conflict,   ///< of one operator: some claim disagrees
+    reads,      ///< of one operator: it reads a parameter whose name fits the pattern
+};
+
+/// How a number is compared with the one in a query.
+enum class query_relation : std::uint8_t { equal, less, at_most, greater, at_least };
+
+/// A question about modules and operators, as a tree; see docs/query.md for how it is written.
+struct query {
+    query_kind kind = query_kind::everything;
+    std::string pattern;                             ///< a glob
+    query_relation relation = query_relation::equal; ///< of `depth` and `confidence`
+    double number = 0;                               ///< of `depth` and `confidence`
+    std::size_t column = 1;                          ///< where it is written, from 1
+    std::vector<query> parts{};
+
+    /// Whether `x` is to `number` as the query says.
+    [[nodiscard]] bool compares(double x) const noexcept {
+        switch (relation) {
+        case query_relation::equal:
+            return x == number;
+        case query_relation::less:
+            return x < number;
+        case query_relation::at_most:
+            return x <= number;
+        case query_relation::greater:
+            return x > number;
+        case query_relation::at_least:
+            return x >= number;
+        }
+        return false;
+    }
+
+    /// Whether some part asks about operators rather than modules.
+    [[nodiscard]] bool asks_for_operators() const noexcept {
+        return kind >= query_kind::op_type ||
+               std::any_of(parts.begin(), parts.end(),
+                           [](const query& part) { return part.asks_for_operators(); });
+    }
+};
+
+namespace detail {
+
+struct query_key {
+    std::string_view name;
+    query_kind kind;
+};
+
+inline constexpr std::array<query_key, 9> query_keys{{{"class", query_kind::class_name},
+                                                      {"confidence", query_kind::confidence},
+                                                      {"depth", query_kind::depth},
+                                                      {"from", query_kind::source},
+                                                      {"name", query_kind::name},
+                                                      {"op", query_kind::op_type},
+                                                      {"path", query_kind::path},
+                                                      {"reads", query_kind::reads},
+                                                      {"tag", query_kind::tag}}};
+
+inline constexpr std::array<query_key, 3> query_flags{{{"conflict", query_kind::conflict},
+                                                       {"leaf", query_kind::leaf},
+                                                       {"selected", query_kind::selected}}};
+
+/// Reads a query from left to right.
+class query_parser {
+public:
+    explicit query_parser(std::string_view text) : text_(text) {}
+
+    [[nodiscard]] query parse() {
+        skip_spaces();
+        if (at_ == text_.size()) {
+            return {};
+        }
+        auto result = parse_any();
+        if (at_ < text_.size()) {
+            fail(at_, next() == ')'   ? "nothing was opened that ')' closes"
+                      : next() == ']' ? "nothing was opened that ']' closes"
+                                      : "'and' or 'or' is missing here");
+        }
+        return result;
+    }
+
+private:
+    static constexpr std::size_t max_nesting = 100;
+
+    [[noreturn]] void fail(std::size_t at, const std::string& reason) const {
+        STEMMA_THROW(
+            error(error_code::refused, "query", "column " + std::to_string(column(at)), reason));
+    }
+
+    /// Returns: the characters before a place, and one.
+    [[nodiscard]] std::size_t column(std::size_t at) const {
+        return 1 + static_cast<std::size_t>(std::count_if(
+                       text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    }
+
+    [[nodiscard]] static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+    [[nodiscard]] static bool is_quote(char c) { return c == '"' || c == '\''; }
+    [[nodiscard]] char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+    void skip_spaces() {
+        while (at_ < text_.size() && is_space(text_[at_])) {
+            ++at_;
+        }
+    }
+
+    /// Returns: the end of a run of characters that need no quotes.
+    [[nodiscard]] std::size_t end_of_word(std::size_t from) const {
+        while (from < text_.size() && !is_space(text_[from]) && !is_quote(text_[from]) &&
+               std::string_view("()[]").find(text_[from]) == std::string_view::npos) {
+            ++from;
+        }
+        return from;
+    }
+
+    /// Passes over `word` when it stands here as a whole.
+    bool take_word(std::string_view word) {
+        if (text_.substr(at_, end_of_word(at_) - at_) != word) {
+            return false;
+        }
+        at_ += word.size();
+        skip_spaces();
+        return true;
+    }
+
+    /// Reads operands with `word` between them.
+    template <class Operand>
+    query parse_list(query_kind kind, std::string_view word, Operand operand) {
+        const auto start = at_;
+        auto first = operand();
+        if (!take_word(word)) {
+            return first;
+        }
+        query list;
+        list.kind = kind;
+        list.column = column(start);
+        list.parts.push_back(std::move(first));
+        do {
+            list.parts.push_back(operand());
+        } while (take_word(word));
+        return list;
+    }
+
+    query parse_any() {
+        return parse_list(query_kind::any_of, "or", [&] {
+            return parse_list(query_kind::all_of, "and", [&] { return parse_operand(); });
+        });
+    }
+
+    query parse_operand() {
+        if (++nesting_ > max_nesting) {
+            fail(at_, "nested too deeply");
+        }
+        const auto start = at_;
+        query result;
+        if (take_word("not")) {
+            result.kind = query_kind::negation;
+            result.column = column(start);
+            result.parts.push_back(parse_operand());
+        } else if (next() == '(') {
+            ++at_;
+            skip_spaces();
+            result = parse_any();
+            close(')', start);
+        } else {
+            result = parse_term();
+        }
+        --nesting_;
+        return result;
+    }
+
+    void close(char bracket, std::size_t opened) {
+        if (next() != bracket) {
+            fail(at_ < text_.size() ? at_ : opened,
+                 at_ < text_.size() ? "'and' or 'or' is missing here"
+                                    : std::string("'") + bracket + "' is missing");
+        }
+        ++at_;
+        skip_spaces();
+    }
+
+    query parse_term() {
+        const auto start = at_;
+        const auto word = text_.substr(at_, end_of_word(at_) - at_);
+        if (word == "and" || word == "or") {
+            fail(at_, "something to ask for is missing before '" + std::string(word) + "'");
+        }
+        const auto key_end =
+            std::find_if(word.begin(), word.end(), [](char c) { return c < 'a' || c > 'z'; });
+        const auto key = word.substr(0, static_cast<std::size_t>(key_end - word.begin()));
+        const auto rest = word.substr(key.size());
+        if (!key.empty() && !rest.empty() && !rest.starts_with("::") &&
+            std::string_view(":=<>").find(rest.front()) != std::string_view::npos) {
+            at_ += key.size();
+            return parse_keyed(key, start);
+        }
+        query asked;
+        asked.pattern = take_pattern();
+        asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
+        asked.column = column(start);
+        return finish_term(std::move(asked), start);
+    }
+
+    query parse_keyed(std::string_view key, std::size_t start) {
+        query asked;
+        asked.column = column(start);
+        if (key == "is") {
+            ++at_;
+            const auto word = take_pattern();
+            asked.kind = look_up(query_flags, word, start, "'is:' takes ");
+            return finish_term(std::move(asked), start);
+        }
+        asked.kind = look_up(query_keys, key, start, "known are is:, ");
+        if (asked.kind == query_kind::depth || asked.kind == query_kind::confidence) {
+            asked.relation = take_relation();
+            asked.number = take_number(asked.kind == query_kind::depth);
+        } else {
+            if (next() != ':' && next() != '=') {
+                fail(at_, "only depth and confidence can be compared");
+            }
+            ++at_;
+            asked.pattern = take_pattern();
+        }
+        return finish_term(std::move(asked), start);
+    }
+
+    template <std::size_t Count>
+    [[nodiscard]] query_kind look_up(const std::array<query_key, Count>& known,
+                                     std::string_view word, std::size_t at,
+                                     std::string names) const {
+        for (const auto& [name, kind] : known) {
+            if (name == word) {
+                return kind;
+            }
+        }
+        const bool keys = Count == query_keys.size();
+        for (const auto& [name, kind] : known) {
+            names.append(name)
+                .append(keys ? ":" : "")
+                .append(name == known.back().name ? "" : ", ");
+        }
+        fail(at, "'" + std::string(word) + (keys ? ":" : "") + "' is not known; " + names);
+    }
+
+    query_relation take_relation() {
+        const char sign = text_[at_++];
+        const bool or_equal = (sign == '<' || sign == '>') && next() == '=';
+        at_ += or_equal ? 1U : 0U;
+        return sign == '<'   ? (or_equal ? query_relation::at_most : query_relation::less)
+               : sign == '>' ? (or_equal ? query_relation::at_least : query_relation::greater)
+                             : query_relation::equal;
+    }
+
+    double take_number(bool whole) {
+        const auto word = text_.substr(at_, end_of_word(at_) - at_);
+        const auto end = word.data() + word.size();
+        double number = 0;
+        unsigned depth = 0;
+        const auto parsed = whole ? std::from_chars(word.data(), end, depth)
+                                  : std::from_chars(word.data(), end, number);
+        if (word.empty() || parsed.ec != std::errc() || parsed.ptr != end ||
+            !(number >= 0 && number <= 1)) {
+            fail(at_, whole ? "a depth is a whole number, 0 for the root"
+                            : "a confidence is a number from 0 to 1");
+        }
+        at_ += word.size();
+        // Confidences are kept as `float`.
+        return whole ? depth : static_cast<double>(static_cast<float>(number));
+    }
+
+    std::string take_pattern() {
+        const auto start = at_;
+        std::string pattern;
+        if (is_quote(next())) {
+            const auto end = text_.find(next(), at_ + 1);
+            if (end == std::string_view::npos) {
+                fail(start, "the quote is not closed");
+            }
+            pattern = text_.substr(at_ + 1, end - at_ - 1);
+            at_ = end + 1;
+        } else {
+            const auto end = end_of_word(at_);
+            pattern = text_.substr(at_, end - at_);
+            at_ = end;
+            if (pattern.empty()) {
+                fail(start, at_ == text_.size() ? "something to ask for is missing at the end"
+                                                : "something to ask for is missing here");
+            }
+        }
+        return pattern;
+    }
+
+    /// What is asked of one module holds, outside of brackets, for all that lies in it.
+    query finish_term(query asked, std::size_t start) {
+        const bool of_module = asked.kind < query_kind::op_type;
+        const auto bracket = at_;
+        if (in_brackets_) {
+            if (!of_module) {
+                fail(start, "asks about a node; in brackets stands what is asked about a module");
+            }
+            skip_spaces();
+            return asked;
+        }
+        if (!of_module) {
+            skip_spaces();
+            return asked;
+        }
+        query inside;
+        inside.kind = query_kind::module;
+        inside.column = asked.column;
+        if (next() == '[') {
+            ++at_;
+            skip_spaces();
+            in_brackets_ = true;
+            query both;
+            both.kind = query_kind::all_of;
+            both.column = asked.column;
+            both.parts.push_back(std::move(asked));
+            both.parts.push_back(parse_any());
+            in_brackets_ = false;
+            close(']', bracket);
+            inside.parts.push_back(std::move(both));
+            return inside;
+        }
+        if (asked.kind == query_kind::depth &&
+            (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
+            fail(start, "everything lies in a module of so small a depth; write 'not depth>...'");
+        }
+        skip_spaces();
+        inside.parts.push_back(std::move(asked));
+        return inside;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::size_t nesting_ = 0;
+    bool in_brackets_ = false;
+};
+
+} // namespace detail
+
+/// Reads a query as it is written: `encoder.layer.{0,1} and op:MatMul and not class:BertOutput`.
+///
+/// Throws: `error` of `error_code::refused` that names the column.
+/// Complexity: O(length).
+[[nodiscard]] inline query parse_query(std::string_view text) {
+    return detail::query_parser(text).parse();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_QUERY_HPP
+
+// <stemma/algorithm/find_matches.hpp>
+#ifndef STEMMA_ALGORITHM_FIND_MATCHES_HPP
+#define STEMMA_ALGORITHM_FIND_MATCHES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Answers a query for everything of a kind at once: `leaf(part)` does so for a single term.
+template <class Leaf>
+[[nodiscard]] std::vector<bool> combine_terms(const query& asked, std::size_t size,
+                                              const Leaf& leaf) {
+    switch (asked.kind) {
+    case query_kind::everything:
+        return std::vector<bool>(size, true);
+    case query_kind::negation: {
+        auto holds = combine_terms(asked.parts.front(), size, leaf);
+        holds.flip();
+        return holds;
+    }
+    case query_kind::all_of:
+    case query_kind::any_of: {
+        const bool all = asked.kind == query_kind::all_of;
+        std::vector<bool> holds(size, all);
+        for (const auto& part : asked.parts) {
+            const auto more = combine_terms(part, size, leaf);
+            for (std::size_t i = 0; i < size; ++i) {
+                holds[i] = all ? holds[i] && more[i] : holds[i] || more[i];
+            }
+        }
+        return holds;
+    }
+    default:
+        return leaf(asked);
+    }
+}
+
+/// Answers what is asked of single modules.
+template <module_view Modules>
+class module_matcher {
+public:
+    /// Requires: both outlive the matcher.
+    module_matcher(const Modules& modules, const tag_table& tags)
+        : modules_(&modules), tags_(&tags) {}
+
+    /// Returns: by module, whether it is, or lies in, one for which `asked` holds.
+    [[nodiscard]] std::vector<bool> inside(const query& asked) const {
+        auto holds = of_modules(asked);
+        for (id m = 1; m < size(); ++m) {
+            holds[m] = holds[m] || holds[index().parent(m)];
+        }
+        return holds;
+    }
+
+    /// Returns: by module, whether `asked` holds for it.
+    [[nodiscard]] std::vector<bool> of_modules(const query& asked) const {
+        return combine_terms(asked, size(), [&](const query& term) { return of_term(term); });
+    }
+
+    /// Calls `f(m, path)` for the modules down to a depth, in order.
+    /// Complexity: O(modules + length of those paths).
+    template <class Function>
+    void for_each_path(Function f, id deepest = no_id) const {
+        std::string path;
+        std::vector<std::size_t> length(size(), 0); // by module
+        for (id m = 0; m < size(); ++m) {
+            if (index().depth(m) > deepest) {
+                continue;
+            }
+            if (m > 0) {
+                path.resize(length[index().parent(m)]);
+                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
+                length[m] = path.size();
+            }
+            f(m, std::string_view(path));
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t size() const { return index().size(); }
+    [[nodiscard]] const tree_index& index() const { return modules_->index(); }
+
+    [[nodiscard]] std::vector<bool> of_term(const query& term) const {
+        std::vector<bool> holds(size(), false);
+        if (term.kind == query_kind::path) {
+            find_paths(term.pattern, holds);
+            return holds;
+        }
+        for (id m = 0; m < size(); ++m) {
+            holds[m] = fits(term, m);
+        }
+        return holds;
+    }
+
+    void find_paths(std::string_view pattern, std::vector<bool>& holds) const {
+        const bool passes_dots = pattern.find("**") != pattern.npos;
+        const auto dots = std::count(pattern.begin(), pattern.end(), '.');
+        for_each_path(
+            [&](id m, std::string_view path) {
+                const bool may_be_root = pattern.empty() || pattern.starts_with("**");
+                holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.');
+            },
+            passes_dots ? no_id : static_cast<id>(dots + 1));
+        if constexpr (requires { modules_->aliases().begin()->path; }) {
+            for (const auto& alias : modules_->aliases()) {
+                if (alias.module != no_id && glob_match(pattern, alias.path, '.')) {
+                    holds[alias.module] = true;
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool fits(const query& term, id m) const {
+        switch (term.kind) {
+        case query_kind::tag:
+            return tags_->is_selected(m) && glob_match(term.pattern, tags_->text(m), '/');
+        case query_kind::class_name:
+            return glob_match(term.pattern, modules_->class_name(m)) ||
+                   glob_match(term.pattern, modules_->qualified_class(m));
+        case query_kind::depth:
+            return term.compares(index().depth(m));
+        case query_kind::leaf:
+            return index().end(m) == m + 1;
+        case query_kind::selected:
+            return tags_->is_selected(m);
+        default:
+            return false;
+        }
+    }
+
+    const Modules* modules_;
+    const tag_table* tags_;
+};
+
+/// Whether what is asked about single operators holds for one.
+template <named_operators Ops>
+[[nodiscard]] bool operator_fits(const query& term, const Ops& ops, const operator_t<Ops>& v,
+                                 const attribution& made) {
+    switch (term.kind) {
+    case query_kind::op_type: {
+        if (glob_match(term.pattern, ops.op_type(v))) {
+            return true;
+        }
+        if constexpr (requires { ops.domain(v); }) {
+            return glob_match(term.pattern,
+                              std::string(ops.domain(v)) + "::" + std::string(ops.op_type(v)));
+        }
+        return false;
+    }
+    case query_kind::name:
+        return glob_match(term.pattern, ops.name(v));
+    case query_kind::source:
+        return glob_match(term.pattern, to_string(made.source));
+    case query_kind::confidence:
+        return term.compares(made.confidence);
+    case query_kind::conflict:
+        return made.conflict;
+    default:
+        return false;
+    }
+}
+
+/// Returns: by vertex index, whether a term holds for the operator or for the module it is in.
+template <module_view Modules, named_operators Ops>
+[[nodiscard]] std::vector<bool> match_term(const query& term,
+                                           const module_matcher<Modules>& modules, const Ops& ops,
+                                           std::span<const attribution> attributions) {
+    const auto& graph = ops.graph();
+    std::vector<bool> holds(attributions.size(), false);
+    if (term.kind == query_kind::module) {
+        const auto inside = modules.inside(term.parts.front());
+        for (std::size_t v = 0; v < holds.size(); ++v) {
+            holds[v] = inside[attributions[v].module];
+        }
+        return holds;
+    }
+    std::vector<bool> parameters; // those that fit
+    if constexpr (parameter_readers<Ops>) {
+        for (id p = 0; term.kind == query_kind::reads && p < ops.parameter_count(); ++p) {
+            parameters.push_back(glob_match(term.pattern, ops.parameter_name(p), '.'));
+        }
+    }
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (term.kind != query_kind::reads) {
+            holds[v] = operator_fits(term, ops, *it, attributions[v]);
+        } else if constexpr (parameter_readers<Ops>) {
+            ops.for_each_parameter(*it, [&](id p) { holds[v] = holds[v] || parameters[p]; });
+        }
+    }
+    return holds;
+}
+
+} // namespace detail
+
+/// Returns: the modules that lie in what is asked for with all that is below them, in the order of
+/// the tree, without those that are below another one.
+///
+/// Requires: the query asks about modules only.
+/// Complexity: O(terms * (modules + length of all paths)).
+template <module_view Modules>
+[[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
+                                                    const tag_table& tags) {
+    const tree_index& tree = modules.index();
+    const detail::module_matcher<Modules> matcher(modules, tags);
+    const auto holds = detail::combine_terms(
+        asked, tree.size(), [&](const query& term) { return matcher.inside(term.parts.front()); });
+    std::vector<id> misses(tree.size() + 1, 0); // before each module
+    for (id m = 0; m < tree.size(); ++m) {
+        misses[m + 1] = misses[m] + (holds[m] ? 0U : 1U);
+    }
+    std::vector<id> found;
+    for (id m = 0; m < tree.size();) {
+        const bool whole = misses[tree.end(m)] == misses[m];
+        if (whole) {
+            found.push_back(m);
+        }
+        m = whole ? tree.end(m) : m + 1;
+    }
+    return found;
+}
+
+/// Returns: the operators for which a query holds, by vertex index, ascending.
+///
+/// `attributions` is by vertex index; everyone has a module. An operator is in its module and in
+/// all above. Complexity: O(terms * (modules + length of all paths + operators)), and the operators
+/// with their parameters for terms that ask what is read.
+template <module_view Modules, named_operators Ops>
+[[nodiscard]] std::vector<id> find_matching_operators(const query& asked, const Modules& modules,
+                                                      const tag_table& tags, const Ops& ops,
+                                                      std::span<const attribution> attributions) {
+    const detail::module_matcher<Modules> matcher(modules, tags);
+    const auto holds = detail::combine_terms(asked, attributions.size(), [&](const query& term) {
+        return detail::match_term(term, matcher, ops, attributions);
+    });
+    std::vector<id> found;
+    for (id v = 0; v < holds.size(); ++v) {
+        if (holds[v]) {
+            found.push_back(v);
+        }
+    }
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FIND_MATCHES_HPP
+
+// <stemma/core/nearest_texts.hpp>
+#ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
+#define STEMMA_CORE_NEAREST_TEXTS_HPP
+
+namespace stemma {
+
+/// Keeps those of many texts that look most like a given one, for "did you mean".
+///
+/// Measured by edit distance; a text that contains the given one counts as very near. Only texts
+/// within half of its length count at all.
+class nearest_texts {
+public:
+    nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
+        limit_ = std::max<std::size_t>(1, wanted.size() / 2);
+    }
+
+    /// Complexity: O(limit * length), constant for texts that are far too long or too short.
+    void offer(std::string_view text) {
+        if (text.empty() || wanted_.empty()) {
+            return;
+        }
+        const auto distance = text.find(wanted_) != text.npos ? 0 : edit_distance(text);
+        if (distance > limit_) {
+            return;
+        }
+        const auto place =
+            std::upper_bound(best_.begin(), best_.end(), distance,
+                             [](std::size_t d, const auto& known) { return d < known.first; });
+        if (place == best_.end() && best_.size() == count_) {
+            return;
+        }
+        const bool known = std::any_of(best_.begin(), best_.end(),
+                                       [&](const auto& other) { return other.second == text; });
+        if (!known) {
+            best_.emplace(place, distance, text);
+            best_.resize(std::min(best_.size(), count_));
+            limit_ = best_.size() == count_ ? best_.back().first : limit_;
+        }
+    }
+
+    /// Returns: the nearest texts, nearest first.
+    [[nodiscard]] std::vector<std::string> take() const {
+        std::vector<std::string> result;
+        for (const auto& [distance, text] : best_) {
+            result.push_back(text);
+        }
+        return result;
+    }
+
+private:
+    /// Returns: the number of insertions, deletions and replacements, or more than the limit.
+    [[nodiscard]] std::size_t edit_distance(std::string_view text) {
+        const auto n = wanted_.size();
+        if (std::max(n, text.size()) - std::min(n, text.size()) > limit_) {
+            return limit_ + 1;
+        }
+        row_.resize(n + 1);
+        for (std::size_t i = 0; i <= n; ++i) {
+            row_[i] = i;
+        }
+        for (std::size_t j = 0; j < text.size(); ++j) {
+            auto diagonal = std::exchange(row_[0], j + 1);
+            auto least = row_[0];
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto replaced = diagonal + (wanted_[i] == text[j] ? 0 : 1);
+                diagonal = row_[i + 1];
+                row_[i + 1] = std::min({replaced, row_[i] + 1, row_[i + 1] + 1});
+                least = std::min(least, row_[i + 1]);
+            }
+            if (least > limit_) {
+                return limit_ + 1;
+            }
+        }
+        return row_[n];
+    }
+
+    std::string wanted_;
+    std::size_t count_;
+    std::size_t limit_;
+    std::vector<std::pair<std::size_t, std::string>> best_;
+    std::vector<std::size_t> row_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_NEAREST_TEXTS_HPP
+
+// <stemma/algorithm/explain_no_match.hpp>
+#ifndef STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
+#define STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Looks for the terms of a query that hold for nothing.
+template <module_view Modules, named_operators Ops>
+class lost_terms {
+public:
+    lost_terms(const Modules& modules, const tag_table& tags, const Ops& ops,
+               std::span<const attribution> attributions)
+        : modules_(modules)
+        , tags_(tags)
+        , ops_(ops)
+        , attributions_(attributions)
+        , matcher_(modules, tags) {}
+
+    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
+    [[nodiscard]] std::string find(const query& asked) const {
+        if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
+            return {};
+        }
+        if (asked.kind == query_kind::all_of || asked.kind == query_kind::any_of ||
+            asked.kind == query_kind::module) {
+            for (const auto& part : asked.parts) {
+                if (auto found = find(part); !found.empty()) {
+                    return found;
+                }
+            }
+            return {};
+        }
+        return holds_for_something(asked) ? std::string() : describe(asked);
+    }
+
+private:
+    [[nodiscard]] bool holds_for_something(const query& term) const {
+        const auto holds = term.kind < query_kind::op_type
+                               ? matcher_.of_modules(term)
+                               : match_term(term, matcher_, ops_, attributions_);
+        return std::find(holds.begin(), holds.end(), true) != holds.end();
+    }
+
+    [[nodiscard]] std::string describe(const query& term) const {
+        std::string text;
+        switch (term.kind) {
+        case query_kind::path:
+            text = "no module has the path '" + term.pattern + "'";
+            break;
+        case query_kind::tag:
+            text = "no module has the tag '" + term.pattern + "'";
+            break;
+        case query_kind::class_name:
+            text = "no module is of class '" + term.pattern + "'";
+            break;
+        case query_kind::depth:
+            return at_column("no module is so deep", term);
+        case query_kind::op_type:
+            text = "no node is of type '" + term.pattern + "'";
+            break;
+        case query_kind::name:
+            text = "no node is called '" + term.pattern + "'";
+            break;
+        case query_kind::source:
+            text = "no node is known from '" + term.pattern + "'";
+            break;
+        case query_kind::reads:
+            text = "no node reads '" + term.pattern + "'";
+            break;
+        default:
+            return at_column("holds for no node", term);
+        }
+        nearest_texts like(term.pattern, 3);
+        offer_all(term.kind, like);
+        std::string names;
+        for (const auto& name : like.take()) {
+            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
+        }
+        if (term.kind == query_kind::class_name && !knows_classes()) {
+            names = "; the tree knows no classes";
+        }
+        return at_column(text, term) + names;
+    }
+
+    [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
+        return "column " + std::to_string(term.column) + ": " + text;
+    }
+
+    [[nodiscard]] bool knows_classes() const {
+        bool known = false;
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            known = known || !std::string_view(modules_.class_name(m)).empty();
+        }
+        return known;
+    }
+
+    void offer_all(query_kind kind, nearest_texts& like) const {
+        const auto count = static_cast<id>(modules_.index().size());
+        if (kind == query_kind::path) {
+            matcher_.for_each_path([&](id, std::string_view path) { like.offer(path); });
+        } else if (kind == query_kind::tag) {
+            for (id m = 0; m < count; ++m) {
+                if (tags_.is_selected(m)) {
+                    like.offer(tags_.text(m));
+                }
+            }
+        } else if (kind == query_kind::class_name) {
+            for (id m = 0; m < count; ++m) {
+                like.offer(modules_.class_name(m));
+            }
+        } else if (kind == query_kind::source) {
+            for (std::size_t p = 0; p < provenance_count; ++p) {
+                like.offer(to_string(static_cast<provenance>(p)));
+            }
+        } else if (kind == query_kind::reads) {
+            if constexpr (parameter_readers<Ops>) {
+                for (id p = 0; p < ops_.parameter_count(); ++p) {
+                    like.offer(ops_.parameter_name(p));
+                }
+            }
+        } else {
+            for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+                like.offer(kind == query_kind::name ? ops_.name(*it) : ops_.op_type(*it));
+            }
+        }
+    }
+
+    const Modules& modules_;
+    const tag_table& tags_;
+    const Ops& ops_;
+    std::span<const attribution> attributions_;
+    module_matcher<Modules> matcher_;
+};
+
+} // namespace detail
+
+/// Says why a query that holds for nothing does not: which of its terms does not fit anything, and
+/// what is like it; or that none fits all of it.
+///
+/// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
+template <module_view Modules, named_operators Ops>
+[[nodiscard]] std::string explain_no_match(const query& asked, const Modules& modules,
+                                           const tag_table& tags, const Ops& ops,
+                                           std::span<const attribution> attributions) {
+    auto text = detail::lost_terms<Modules, Ops>(modules, tags, ops, attributions).find(asked);
+    return !text.empty()                ? text
+           : asked.asks_for_operators() ? "no node fits all that is asked"
+                                        : "no module fits all that is asked";
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
+
+// <stemma/model/module_members.hpp>
+#ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP
+#define STEMMA_MODEL_MODULE_MEMBERS_HPP
+
+namespace stemma {
+
+/// The operators of every module, each with all that lies below it.
+class module_members {
+public:
+    /// `attributions` is by vertex index; everyone has a module.
+    /// Requires: modules are numbered in preorder. Complexity: O(operators + modules).
+    module_members(const tree_index& modules, std::span<const attribution> attributions)
+        : modules_(&modules), first_(modules.size() + 1, 0), operators_(attributions.size()) {
+        for (const auto& a : attributions) {
+            ++first_[a.module + 1];
+        }
+        for (std::size_t m = 0; m < modules.size(); ++m) {
+            first_[m + 1] += first_[m];
+        }
+        auto next = first_;
+        for (id v = 0; v < attributions.size(); ++v) {
+            operators_[next[attributions[v].module]++] = v;
+        }
+    }
+
+    /// Returns: how many operators are in a module or below it.
+    [[nodiscard]] std::size_t count(id m) const { return first_[modules_->end(m)] - first_[m]; }
+
+    /// Returns: the operators in a module itself, ascending.
+    [[nodiscard]] std::span<const id> direct(id m) const {
+        return std::span(operators_).subspan(first_[m], first_[m + 1] - first_[m]);
+    }
+
+    /// Returns: the operators in a module or below it, ascending.
+    /// Complexity: O(n log n) of the result.
+    [[nodiscard]] std::vector<id> all(id m) const {
+        const auto found = std::span(operators_).subspan(first_[m], count(m));
+        std::vector<id> sorted(found.begin(), found.end());
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    }
+
+private:
+    const tree_index* modules_;
+    std::vector<id> first_; // by module
+    std::vector<id> operators_;
+};
+
+/// Returns: which call of module `m` an operator belongs to, by the call of the operator's own
+/// module below it; `no_id` where that does not follow.
+///
+/// `calls(module)` says how often a module is called, `no_id` where that is not known.
+template <class Calls>
+[[nodiscard]] id call_of(id m, const attribution& a, Calls calls) {
+    const id outer = calls(m);
+    const id inner = calls(a.module);
+    const bool known = outer != no_id && inner != no_id && a.call < inner && outer > 0;
+    return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MODULE_MEMBERS_HPP
+
+// <stemma/algorithm/find_non_convex.hpp>
+#ifndef STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
+#define STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Tells of most modules at once that they are convex: nothing else stands between their first and
+/// their last operator.
+class contiguous_modules {
+public:
+    /// `order` holds vertex indices. Complexity: O(vertices + modules).
+    contiguous_modules(const tree_index& modules, std::span<const attribution> attributions,
+                       const std::vector<bool>& apart, std::span<const id> order)
+        : first_(modules.size(), no_id), end_(modules.size(), 0), members_(modules.size(), 0) {
+        counted_.reserve(order.size() + 1);
+        counted_.push_back(0);
+        for (id at = 0; at < order.size(); ++at) {
+            const auto m = attributions[order[at]].module;
+            const bool counts = !apart[order[at]];
+            counted_.push_back(counted_.back() + (counts ? 1U : 0U));
+            if (counts) {
+                first_[m] = std::min(first_[m], at);
+                end_[m] = at + 1;
+                ++members_[m];
+            }
+        }
+        for (auto m = static_cast<id>(modules.size()); m-- > 1;) {
+            const auto above = modules.parent(m);
+            first_[above] = std::min(first_[above], first_[m]);
+            end_[above] = std::max(end_[above], end_[m]);
+            members_[above] += members_[m];
+        }
+    }
+
+    [[nodiscard]] bool operator()(id m) const {
+        return members_[m] < 2 || counted_[end_[m]] - counted_[first_[m]] == members_[m];
+    }
+
+private:
+    std::vector<id> first_;   // by module: place of its first operator that is not apart
+    std::vector<id> end_;     // behind its last one
+    std::vector<id> members_; // how many they are, with all below
+    std::vector<id> counted_; // by place: operators before it that are not apart
+};
+
+} // namespace detail
+
+/// A module whose operators cannot run in one go: some way leads out of it and back.
+struct non_convex_module {
+    id module = no_id;
+    std::vector<id>
+        witness; ///< vertex indices: the one it leaves from, those outside, the one back
+};
+
+/// Returns: the modules that are not convex, each with all that lies below it, in order.
+///
+/// `attributions` is by vertex index. `apart` is as in `vertex_set`. Nothing is found in a graph
+/// with cycles. Complexity: O(V + E + modules), and for every module that is not contiguous in a
+/// topological order, the part of it between its first and its last operator.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<non_convex_module>
+find_non_convex_modules(const Graph& graph, const tree_index& modules,
+                        std::span<const attribution> attributions, std::vector<bool> apart) {
+    std::vector<non_convex_module> result;
+    std::vector<vertex_t<Graph>> order;
+    // Files keep modules together where the order by levels does not.
+    if (is_topologically_indexed(graph)) {
+        const auto [it, last] = vertices(graph);
+        order.assign(it, last);
+    } else {
+        order = topological_order(graph);
+    }
+    if (order.size() < num_vertices(graph)) {
+        return result;
+    }
+    std::vector<id> rank(order.size());
+    std::vector<vertex_t<Graph>> by_index(order.size());
+    std::vector<id> indices;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        indices.push_back(static_cast<id>(index_of(graph, order[i])));
+        rank[indices[i]] = static_cast<id>(i);
+        by_index[indices[i]] = order[i];
+    }
+    const detail::contiguous_modules is_contiguous(modules, attributions, apart, indices);
+    const module_members members(modules, attributions);
+    vertex_set set(order.size());
+    set.apart = std::move(apart);
+    std::vector<vertex_t<Graph>> inside;
+    for (id m = 1; m < modules.size(); ++m) {
+        if (is_contiguous(m)) {
+            continue;
+        }
+        // What holds the same operators as the module above is what that is.
+        if (members.count(m) == members.count(modules.parent(m))) {
+            if (!result.empty() && result.back().module == modules.parent(m)) {
+                result.push_back({m, result.back().witness});
+            }
+            continue;
+        }
+        inside.clear();
+        for (auto v : members.all(m)) {
+            set.inside[v] = true;
+            if (!set.apart[v]) {
+                inside.push_back(by_index[v]);
+            }
+        }
+        const order_stretch<Graph> stretch(graph, order, rank, inside);
+        const auto path = find_reentry(graph, set, stretch);
+        if (!path.empty()) {
+            non_convex_module found{m, {}};
+            for (const auto& v : path) {
+                found.witness.push_back(static_cast<id>(index_of(graph, v)));
+            }
+            result.push_back(std::move(found));
+        }
+        for (auto v : members.all(m)) {
+            set.inside[v] = false;
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
+
+// <stemma/algorithm/module_dag.hpp>
+#ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
+#define STEMMA_ALGORITHM_MODULE_DAG_HPP
+
+namespace stemma {
+
+/// Which operators a module's DAG holds: those of the module and of all below it, or its own.
+enum class dag_level : std::uint8_t { subtree, direct };
+
+/// Operators of one module, by vertex index, and the dependences between them.
+struct module_dag {
+    std::vector<id> operators;            ///< ascending
+    std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
+};
+
+/// The DAGs of all modules of a tree, made one at a time.
+template <operator_graph_like Graph>
+class module_dags {
+public:
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands;
+    /// one that stands under none is in no DAG.
+    /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
+    template <class ModulesOf>
+    module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
+        : graph_(graph)
+        , modules_(modules)
+        , vertex_(num_vertices(graph))
+        , first_(modules.size() + 1, 0)
+        , inside_(vertex_.size(), no_id) {
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            vertex_[index_of(graph, *it)] = *it;
+        }
+        const auto count = static_cast<id>(vertex_.size());
+        for (id v = 0; v < count; ++v) {
+            modules_of(v, [&](id m) { ++first_[m + 1]; });
+        }
+        for (std::size_t m = 0; m < modules.size(); ++m) {
+            first_[m + 1] += first_[m];
+        }
+        members_.resize(first_.back());
+        auto next = first_;
+        for (id v = 0; v < count; ++v) {
+            modules_of(v, [&](id m) { members_[next[m]++] = v; });
+        }
+    }
+
+    /// Returns: the DAG of a module, valid until the next call.
+    /// Complexity: O(n log n) of its operators, and the edges at them.
+    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
+        const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
+        auto& operators = dag_.operators;
+        operators.assign(members_.begin() + first_[m], members_.begin() + first_[end]);
+        std::sort(operators.begin(), operators.end());
+        operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
+        ++round_;
+        for (auto v : operators) {
+            inside_[v] = round_;
+        }
+        dag_.edges.clear();
+        for (auto v : operators) {
+            const auto first = dag_.edges.size();
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
+                if (inside_[reader] == round_) {
+                    dag_.edges.emplace_back(v, reader);
+                }
+            }
+            const auto begin = dag_.edges.begin() + static_cast<std::ptrdiff_t>(first);
+            std::sort(begin, dag_.edges.end());
+            dag_.edges.erase(std::unique(begin, dag_.edges.end()), dag_.edges.end());
+        }
+        return dag_;
+    }
+
+private:
+    const Graph& graph_;
+    const tree_index& modules_;
+    std::vector<vertex_t<Graph>> vertex_; // by index
+    std::vector<id> first_;               // by module
+    std::vector<id> members_;             // vertex indices
+    std::vector<id> inside_;              // by index: the last round in which it was in the DAG
+    id round_ = 0;
+    module_dag dag_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_MODULE_DAG_HPP
+
+// <stemma/policy/selection.hpp>
+#ifndef STEMMA_POLICY_SELECTION_HPP
+#define STEMMA_POLICY_SELECTION_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_selects = requires(const P& p, const Modules& modules, id m) {
+    { p.selects(modules, m) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which modules get a tag of their own. The root always does, whatever the policy says.
+///
+/// Requires: the same answer for the same module during one call.
+/// Complexity: callers ask once per module.
+template <class P, class Modules>
+concept selection_policy = policy_for<P, selection_category> && detail::has_selects<P, Modules>;
+
+/// Returns: whether `qualified_class` lives in `package` or below it.
+[[nodiscard]] constexpr bool is_in_package(std::string_view qualified_class,
+                                           std::string_view package) noexcept {
+    return qualified_class.starts_with(package) &&
+           (qualified_class.size() == package.size() || qualified_class[package.size()] == '.');
+}
+
+/// The packages whose classes build models rather than being part of one. Data: replace at will.
+struct infrastructure_packages {
+    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx",
+                                   "torch._dynamo"};
+
+    /// Returns: whether a class is infrastructure; an unknown class ("") is not.
+    [[nodiscard]] bool contain(std::string_view qualified_class) const {
+        return std::any_of(names.begin(), names.end(), [&](const auto& package) {
+            return is_in_package(qualified_class, package);
+        });
+    }
+};
+
+/// Every module that is no infrastructure, and infrastructure whose class is asked for. A module of
+/// unknown class that never runs is taken for a container, and so for infrastructure.
+struct not_infrastructure {
+    using policy_category = selection_category;
+
+    infrastructure_packages packages{};
+    /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
+    std::vector<std::string> keep{};
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        if constexpr (counts_calls<Modules>) {
+            const std::string_view class_name = modules.class_name(m);
+            if (class_name.empty() && modules.calls(m) == 0) {
+                return false;
+            }
+        }
+        return !packages.contain(modules.qualified_class(m)) ||
+               std::any_of(keep.begin(), keep.end(), [&](const auto& pattern) {
+                   return glob_match(pattern, modules.class_name(m)) ||
+                          glob_match(pattern, modules.qualified_class(m));
+               });
+    }
+};
+
+struct all_modules {
+    using policy_category = selection_category;
+
+    template <module_view Modules>
+    [[nodiscard]] constexpr bool selects(const Modules&, id) const noexcept {
+        return true;
+    }
+};
+
+/// Modules whose class lives in one of some packages.
+struct in_packages {
+    using policy_category = selection_category;
+
+    std::vector<std::string> packages{};
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::any_of(packages.begin(), packages.end(), [&](const auto& package) {
+            return is_in_package(modules.qualified_class(m), package);
+        });
+    }
+};
+
+/// Modules whose class name or qualified class fits one of some globs.
+struct of_classes {
+    using policy_category = selection_category;
+
+    std::vector<std::string> patterns{};
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return glob_match(pattern, modules.class_name(m)) ||
+                   glob_match(pattern, modules.qualified_class(m));
+        });
+    }
+};
+
+/// Modules at most so many edges below the root.
+struct down_to_depth {
+    using policy_category = selection_category;
+
+    id depth = no_id;
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
+        return modules.index().depth(m) <= depth;
+    }
+};
+
+/// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_selection_policy() {
+    static_assert(policy_for<P, selection_category>,
+                  "selection policy: add `using policy_category = stemma::selection_category;`");
+    static_assert(detail::has_selects<P, Modules>,
+                  "selection policy: add `bool selects(const Modules&, stemma::id module) const`");
+    return selection_policy<P, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_SELECTION_HPP
+
+// <stemma/algorithm/select_modules.hpp>
+#ifndef STEMMA_ALGORITHM_SELECT_MODULES_HPP
+#define STEMMA_ALGORITHM_SELECT_MODULES_HPP
+
+namespace stemma {
+
+/// Returns: for each module the nearest selected one that is it or above it.
+/// Complexity: one `selects` per module.
+template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure>
+[[nodiscard]] std::vector<id> select_modules(const Modules& modules,
+                                             const Selection& selection = {}) {
+    const tree_index& tree = modules.index();
+    std::vector<id> selected(tree.size());
+    for (id m = 1; m < tree.size(); ++m) {
+        selected[m] = selection.selects(modules, m) ? m : selected[tree.parent(m)];
+    }
+    return selected;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_SELECT_MODULES_HPP
+
+// <stemma/policy/naming.hpp>
+#ifndef STEMMA_POLICY_NAMING_HPP
+#define STEMMA_POLICY_NAMING_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_name_modules = requires(const P& p, const Modules& modules, tag_table& tags) {
+    p.name_modules(modules, tags);
+};
+
+} // namespace detail
+
+/// Says what the tags of the selected modules look like: one segment for each.
+///
+/// Requires: `name_modules` calls `set_segment` once for every selected module; siblings below one
+///   selected module get different segments, so that a tag names exactly one module; no segment
+///   holds a `/` that is not escaped by `\`.
+template <class P, class Modules>
+concept naming_policy = policy_for<P, naming_category> && detail::has_name_modules<P, Modules>;
+
+/// Classes, and of the path as much as tells equal ones apart:
+/// `/BertModel/BertEncoder/BertLayer.0`.
+///
+/// Modules below the same selected module with the same class share a number k: the least for which
+/// the last k names of their paths differ pairwise; alone, k is 1 behind a number and else 0. The
+/// segment is the class and those names, joined by dots. Where the class is unknown the name stands
+/// for it, from the last part that is no number: `layer.0`. `\`, `/`, `.` and `#` in a class or
+/// name are written behind a `\`; where k would pass 32, `#` and the rank among the sorted paths
+/// take the place of the names. Modules of unknown class whose segments another one has get `##`
+/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of groups with equal
+/// classes.
+struct class_paths {
+    using policy_category = naming_category;
+
+    static constexpr std::size_t max_names = 32;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        detail::class_path_namer<Modules>(modules, tags, max_names).run();
+    }
+};
+
+/// Attribute names instead of classes, as they stand in the path: `/model/encoder/layer.0`.
+struct attribute_paths {
+    using policy_category = naming_category;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        const tree_index& tree = modules.index();
+        std::vector<std::string_view> names;
+        std::string segment;
+        for (id m = 0; m < tree.size(); ++m) {
+            if (!tags.is_selected(m)) {
+                continue;
+            }
+            names.clear();
+            for (auto at = m; at != tags.above(m); at = tree.parent(at)) {
+                names.push_back(modules.attribute(at));
+            }
+            segment.clear();
+            for (auto name = names.rbegin(); name != names.rend(); ++name) {
+                segment.append(name == names.rbegin() ? "" : ".");
+                detail::append_escaped(*name, "\\/.", segment);
+            }
+            tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
+        }
+    }
+};
+
+/// Put `static_assert(explain_naming_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_naming_policy() {
+    static_assert(policy_for<P, naming_category>,
+                  "naming policy: add `using policy_category = stemma::naming_category;`");
+    static_assert(
+        detail::has_name_modules<P, Modules>,
+        "naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`");
+    return naming_policy<P, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_NAMING_HPP
+
+// <stemma/algorithm/name_modules.hpp>
+#ifndef STEMMA_ALGORITHM_NAME_MODULES_HPP
+#define STEMMA_ALGORITHM_NAME_MODULES_HPP
+
+namespace stemma {
+
+/// Returns: the tags of the modules that `selection` picks, printed by `naming`.
+/// Complexity: that of the two policies, plus O(modules).
+template <module_view Modules, selection_policy<Modules> Selection = not_infrastructure,
+          naming_policy<Modules> Naming = class_paths>
+[[nodiscard]] tag_table name_modules(const Modules& modules, const Selection& selection = {},
+                                     const Naming& naming = {}) {
+    tag_table tags(modules.index(), select_modules(modules, selection));
+    naming.name_modules(modules, tags);
+    tags.finish();
+    return tags;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_NAME_MODULES_HPP
+
+// <stemma/algorithm/number_calls.hpp>
+#ifndef STEMMA_ALGORITHM_NUMBER_CALLS_HPP
+#define STEMMA_ALGORITHM_NUMBER_CALLS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Numbers the calls of one module after the other.
+template <parameter_readers Ops>
+class call_numberer {
+public:
+    call_numberer(const Ops& ops, const tree_index& modules, std::span<attribution> result)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , modules_(modules)
+        , result_(result)
+        , vertex_(result.size())
+        , joined_(result.size(), no_id) {
+        sweep_order(graph_).forward([&](operator_t<Ops> vertex) {
+            const auto v = static_cast<id>(index_of(graph_, vertex));
+            vertex_[v] = vertex;
+            if (result_[v].module != no_id && result_[v].source == provenance::metadata &&
+                result_[v].call == no_id) {
+                open_.push_back(v);
+            }
+        });
+        std::stable_sort(open_.begin(), open_.end(),
+                         [&](id a, id b) { return result_[a].module < result_[b].module; });
+    }
+
+    void run() {
+        for (std::size_t first = 0, last = 0; first < open_.size(); first = last) {
+            const auto module = result_[open_[first]].module;
+            while (last < open_.size() && result_[open_[last]].module == module) {
+                ++last;
+            }
+            const auto own = std::span(open_).subspan(first, last - first);
+            const auto anchors = find_anchors(own);
+            if (!anchors.empty()) {
+                number_by_anchors(own, anchors);
+            } else if (modules_.end(module) == module + 1) {
+                number_components(own);
+            }
+        }
+    }
+
+private:
+    /// Returns: the operators that read the parameter that is read most often, in order.
+    [[nodiscard]] std::vector<id> find_anchors(std::span<const id> own) const {
+        std::unordered_map<id, std::vector<id>> readers;
+        std::vector<id> anchors;
+        for (auto v : own) {
+            ops_.for_each_parameter(vertex_[v], [&](id p) {
+                auto& known = readers[p];
+                if (known.empty() || known.back() != v) {
+                    known.push_back(v);
+                }
+                anchors = known.size() > anchors.size() ? known : anchors;
+            });
+        }
+        return anchors;
+    }
+
+    void number_by_anchors(std::span<const id> own, std::span<const id> anchors) {
+        const auto module = result_[own.front()].module;
+        const auto call_of = [&](id v) {
+            return result_[v].module == module ? result_[v].call : no_id;
+        };
+        for (id call = 0; call < anchors.size(); ++call) {
+            result_[anchors[call]].call = call;
+        }
+        for (auto v : own) {
+            for (auto [in, last] = in_edges(vertex_[v], graph_);
+                 in != last && !is_anchor(anchors, v); ++in) {
+                const auto behind = call_of(index_at(source(*in, graph_)));
+                auto& call = result_[v].call;
+                call = behind == no_id ? call : call == no_id ? behind : std::max(call, behind);
+            }
+        }
+        for (auto v = own.rbegin(); v != own.rend(); ++v) {
+            id before = anchors.size() == 1 ? 0 : no_id;
+            for (auto [out, last] = out_edges(vertex_[*v], graph_); out != last; ++out) {
+                before = std::min(before, call_of(index_at(target(*out, graph_))));
+            }
+            if (result_[*v].call == no_id) {
+                result_[*v].call = before;
+            }
+        }
+    }
+
+    [[nodiscard]] static bool is_anchor(std::span<const id> anchors, id v) {
+        return std::find(anchors.begin(), anchors.end(), v) != anchors.end();
+    }
+
+    void number_components(std::span<const id> own) {
+        const auto module = result_[own.front()].module;
+        for (auto v : own) {
+            joined_[v] = v;
+        }
+        for (auto v : own) {
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+                const auto u = index_at(source(*in, graph_));
+                if (result_[u].module == module && joined_[u] != no_id) {
+                    const auto a = first_of(u);
+                    const auto b = first_of(v);
+                    joined_[std::max(a, b)] = std::min(a, b);
+                }
+            }
+        }
+        id calls = 0;
+        for (auto v : own) {
+            const auto head = first_of(v);
+            auto& call = result_[head].call;
+            call = call == no_id ? calls++ : call;
+            result_[v].call = call;
+        }
+    }
+
+    [[nodiscard]] id first_of(id v) {
+        while (joined_[v] != v) {
+            joined_[v] = joined_[joined_[v]];
+            v = joined_[v];
+        }
+        return v;
+    }
+
+    [[nodiscard]] id index_at(operator_t<Ops> vertex) const {
+        return static_cast<id>(index_of(graph_, vertex));
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    const tree_index& modules_;
+    std::span<attribution> result_;
+    std::vector<id> open_; // operators without a number, module by module, in order
+    std::vector<operator_t<Ops>> vertex_;
+    std::vector<id> joined_; // union-find over the operators of one module
+};
+
+} // namespace detail
+
+/// Numbers the calls of modules by data flow, for operators whose metadata name the module and not
+/// the call.
+///
+/// A module runs once for each operator of its own that reads the same parameter of it. An operator
+/// belongs to the last of these that its inputs come through, inside of the module; to the first
+/// that it leads to, when they come through none. A module without children and parameters runs
+/// once for each set of its operators that hang together. Others stay without a number.
+///
+/// `result` is by vertex index.
+/// Complexity: O(V + E), and sorting of operators by module.
+template <parameter_readers Ops>
+void number_calls(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
+    detail::call_numberer<Ops>(ops, modules, result).run();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_NUMBER_CALLS_HPP
+
+// <stemma/algorithm/overrule_shared.hpp>
+#ifndef STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+#define STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+
+namespace stemma {
+
+/// An attribution that gave way to a second witness.
+struct overruled {
+    id v = no_id; ///< vertex index
+    attribution before;
+    id readers = no_id; ///< what the modules of the readers have in common
+};
+
+/// Corrects the evidence on constants and shape computations that several modules use.
+///
+/// Exporters compute equal ones once and leave them the scope of the module that came first. One
+/// that is read in a module that is neither above nor below its own belongs to the common ancestor
+/// of its own and all that read it.
+///
+/// `result` is by vertex index, and `module == no_id` where nothing is known.
+/// Returns: what changed, in the order of `vertices`.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result) {
+    std::vector<overruled> changed;
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        const sweep_order order(graph);
+        std::vector<id> evidence(result.size());
+        for (std::size_t v = 0; v < result.size(); ++v) {
+            evidence[v] = result[v].module;
+        }
+        const auto independent =
+            data_independent(propagation_problem<Ops>{ops, modules, order, evidence});
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(graph, *it));
+            auto& made = result[v];
+            if (made.module == no_id || !independent[v]) {
+                continue;
+            }
+            bool foreign = false;
+            detail::common_module readers;
+            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
+                const auto reader = evidence[index_of(graph, target(*out, graph))];
+                if (reader != no_id) {
+                    readers.add(reader);
+                    foreign = foreign || !modules.are_related(reader, made.module);
+                }
+            }
+            if (foreign) {
+                const auto common = readers.get(modules);
+                changed.push_back({v, made, common});
+                made = {modules.lca(made.module, common), no_id, 0.7F, made.source, true};
+            }
+        }
+    }
+    return changed;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
+
+// <stemma/algorithm/partition.hpp>
+#ifndef STEMMA_ALGORITHM_PARTITION_HPP
+#define STEMMA_ALGORITHM_PARTITION_HPP
+
+namespace stemma {
+
+/// A partition whose parts can be run one after the other.
+struct acyclic_partition {
+    /// A part of the partition it was made from, or one level of it.
+    struct piece {
+        id part = no_id;
+        id level = 0; ///< 0 of a part that was not divided
+    };
+
+    std::vector<piece> pieces; ///< in an order in which they can be run
+    std::vector<id> piece_of;  ///< by vertex index; `no_id` of one without a part
+};
+
+namespace detail {
+
+/// Returns: by vertex of `graph` its place in a topological order that prefers low vertices.
+[[nodiscard]] inline std::vector<id> places_in_order(const operator_graph& graph) {
+    std::vector<std::size_t> waiting(num_vertices(graph));
+    std::priority_queue<id, std::vector<id>, std::greater<>> ready;
+    for (id v = 0; v < waiting.size(); ++v) {
+        waiting[v] = in_degree(v, graph);
+        if (waiting[v] == 0) {
+            ready.push(v);
+        }
+    }
+    std::vector<id> place(waiting.size(), no_id);
+    for (id next = 0; !ready.empty(); ++next) {
+        const auto v = ready.top();
+        ready.pop();
+        place[v] = next;
+        for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
+            if (--waiting[*it] == 0) {
+                ready.push(*it);
+            }
+        }
+    }
+    return place;
+}
+
+} // namespace detail
+
+/// Divides the parts of a partition that read from each other in circles by level: a vertex's level
+/// is the number of times that the way to it, among such parts, goes from one to another, at most.
+/// Parts on no circle stay whole.
+///
+/// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
+/// part, each behind its producers. Complexity: O(V + E log E).
+template <operator_graph_like Graph>
+[[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
+                                             std::size_t part_count,
+                                             std::span<const vertex_t<Graph>> order) {
+    const auto between = quotient_graph(graph, part, part_count);
+    std::vector<id> circle(part_count, 0);
+    boost::strong_components(between, boost::make_iterator_property_map(
+                                          circle.begin(), get(boost::vertex_index, between)));
+    std::vector<id> level(num_vertices(graph), 0);
+    std::map<std::pair<id, id>, id> number; // part and level: piece
+    acyclic_partition result;
+    result.piece_of.assign(num_vertices(graph), no_id);
+    for (const auto& v : order) {
+        const auto i = index_of(graph, v);
+        if (part[i] == no_id) {
+            continue;
+        }
+        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            if (part[u] != no_id && circle[part[u]] == circle[part[i]]) {
+                level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
+            }
+        }
+        const auto made =
+            number.emplace(std::pair(part[i], level[i]), static_cast<id>(result.pieces.size()));
+        if (made.second) {
+            result.pieces.push_back({part[i], level[i]});
+        }
+        result.piece_of[i] = made.first->second;
+    }
+    // Pieces are numbered by their first vertex now; put them behind what they read.
+    const auto place = detail::places_in_order(
+        quotient_graph(graph, std::span<const id>(result.piece_of), result.pieces.size()));
+    auto sorted = result.pieces;
+    for (std::size_t p = 0; p < place.size(); ++p) {
+        sorted[place[p]] = result.pieces[p];
+    }
+    result.pieces = std::move(sorted);
+    for (auto& p : result.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
+    return result;
+}
+
+/// Joins pieces of one part again where nothing between them keeps them apart: a later level joins
+/// the one before it when no way leads from there through other pieces to it.
+///
+/// Complexity: O(pieces * (pieces + edges between them)).
+template <operator_graph_like Graph>
+void join_levels(const Graph& graph, acyclic_partition& partition) {
+    auto count = partition.pieces.size();
+    std::map<id, std::vector<id>> of_part;
+    for (id p = 0; p < count; ++p) {
+        of_part[partition.pieces[p].part].push_back(p);
+    }
+    std::vector<id> joined(count); // by piece: the one it is part of now
+    for (id p = 0; p < count; ++p) {
+        joined[p] = p;
+    }
+    const auto between =
+        quotient_graph(graph, std::span<const id>(partition.piece_of), partition.pieces.size());
+    std::vector<std::vector<id>> members(count);
+    for (id p = 0; p < count; ++p) {
+        members[p] = {p};
+    }
+    // Whether a way leads from `from` through another piece to `to`.
+    const auto leads_around = [&](id from, id to) {
+        std::vector<bool> seen(count, false);
+        std::vector<id> open;
+        const auto visit_readers = [&](id group) {
+            for (auto p : members[group]) {
+                for (auto [it, last] = adjacent_vertices(p, between); it != last; ++it) {
+                    const auto reader = joined[*it];
+                    if (reader != from && !seen[reader] && (reader != to || group != from)) {
+                        seen[reader] = true;
+                        open.push_back(reader);
+                    }
+                }
+            }
+        };
+        visit_readers(from);
+        while (!open.empty() && !seen[to]) {
+            const auto group = open.back();
+            open.pop_back();
+            visit_readers(group);
+        }
+        return bool{seen[to]};
+    };
+    for (const auto& [part, levels] : of_part) {
+        auto into = levels.front();
+        for (std::size_t i = 1; i < levels.size(); ++i) {
+            if (leads_around(into, levels[i]) || leads_around(levels[i], into)) {
+                into = levels[i];
+                continue;
+            }
+            joined[levels[i]] = into;
+            members[into].push_back(levels[i]);
+            members[levels[i]].clear();
+        }
+    }
+    std::vector<id> number(count, no_id);
+    std::vector<acyclic_partition::piece> kept;
+    for (id p = 0; p < count; ++p) {
+        if (joined[p] == p) {
+            number[p] = static_cast<id>(kept.size());
+            kept.push_back(partition.pieces[p]);
+        }
+    }
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : number[joined[p]];
+    }
+    const auto place = detail::places_in_order(
+        quotient_graph(graph, std::span<const id>(partition.piece_of), kept.size()));
+    partition.pieces.resize(kept.size());
+    for (std::size_t p = 0; p < kept.size(); ++p) {
+        partition.pieces[place[p]] = kept[p];
+    }
+    for (auto& p : partition.piece_of) {
+        p = p == no_id ? no_id : place[p];
+    }
+}
+
+/// Divides a sequence into exactly `parts` stretches of about equal cost: none costs more than the
+/// mean and the costliest element together.
+///
+/// `penalty(i)` says how little it suits to divide in front of element i; among places that are as
+/// good by cost, the first with the least is taken.
+/// Requires: 0 < parts <= costs.size().
+/// Returns: where each stretch begins.
+/// Complexity: O(costs), and as many calls of `penalty`.
+template <class Penalty>
+[[nodiscard]] std::vector<std::size_t> divide_evenly(std::span<const std::uint64_t> costs,
+                                                     std::size_t parts, Penalty penalty) {
+    std::uint64_t total = 0;
+    for (auto cost : costs) {
+        total += cost;
+    }
+    std::vector<std::size_t> begins{0};
+    std::uint64_t before = 0; // cost of all in front of `at`
+    std::size_t at = 0;
+    for (std::size_t k = 1; k < parts; ++k) {
+        // The whole part of k / parts of the total, without leaving 64 bits.
+        const auto target = total / parts * k + total % parts * k / parts;
+        const auto least = begins.back() + 1;
+        const auto most = costs.size() - (parts - k);
+        while (at < least || (at < most && before + costs[at] <= target)) {
+            before += costs[at++];
+        }
+        auto best = at;
+        auto least_penalty = penalty(best);
+        // What costs nothing can go to either side.
+        for (auto i = at; i > least && costs[i - 1] == 0; --i) {
+            if (const auto other = penalty(i - 1); other <= least_penalty) {
+                best = i - 1;
+                least_penalty = other;
+            }
+        }
+        begins.push_back(best);
+    }
+    return begins;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_PARTITION_HPP
+
+// <stemma/policy/propagation.hpp>
+#ifndef STEMMA_POLICY_PROPAGATION_HPP
+#define STEMMA_POLICY_PROPAGATION_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Ops>
+concept has_propagate = requires(const P& p, const propagation_problem<Ops>& problem,
+                                 std::span<attribution> result) {
+    p.propagate(problem, result);
+};
+
+/// Writes `decide(down, up)` for every operator without evidence.
+template <class Ops, class Decide>
+void decide_each(const propagation_problem<Ops>& problem, std::span<const id> down,
+                 std::span<const id> up, std::span<attribution> result, Decide decide) {
+    for (id v = 0; v < result.size(); ++v) {
+        if (problem.evidence[v] == no_id) {
+            result[v] = decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
+        }
+    }
+}
+
+/// Whether a policy spreads what is known at all.
+template <class P>
+[[nodiscard]] constexpr bool propagates(const P& policy) {
+    if constexpr (requires {
+                      { policy.propagates() } -> std::convertible_to<bool>;
+                  }) {
+        return policy.propagates();
+    } else {
+        return true;
+    }
+}
+
+} // namespace detail
+
+/// Finds modules for operators without evidence.
+///
+/// `propagate(problem, result)` writes `result[v]` for every vertex index v with
+/// `problem.evidence[v] == no_id` and leaves the others alone.
+///
+/// Requires: the result is a function of the graph and the evidence, not of the order of visiting;
+///   every operator gets some module; its provenance is none of evidence.
+/// A policy may have `bool propagates() const`: where it says no, owners do not hear their bodies
+/// either, and operators without evidence get no tags of their readers.
+/// Complexity: O(V + E).
+template <class P, class Ops>
+concept propagation_policy = policy_for<P, propagation_category> && detail::has_propagate<P, Ops>;
+
+/// Readers and producers together: what reads a result usually says where it was made, unless the
+/// two sides disagree, as behind a residual connection. docs/propagation.md states the rules.
+struct both_sides {
+    using policy_category = propagation_category;
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        const auto down = common_reader_modules(problem);
+        const auto up = common_producer_modules(problem);
+        const auto independent = data_independent(problem);
+        const auto steers = steering_only(problem);
+        const auto settled = settled_by_readers(problem, down, result);
+        const auto& tree = problem.modules;
+        const auto decide = [&](id v, id below, id above) -> attribution {
+            if (below == no_id && above == no_id) {
+                return {0, no_id, 0, provenance::root, false};
+            }
+            if (below == no_id) {
+                return {above, no_id, 0.6F, provenance::producer, false};
+            }
+            if (above == no_id || independent[v]) {
+                return {below, no_id, settled[v] ? 0.9F : 0.8F, provenance::consumer, false};
+            }
+            if (tree.are_related(below, above) || steers[v]) {
+                return {below, no_id, below == above ? 0.85F : 0.7F, provenance::consumer, false};
+            }
+            return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
+        };
+        detail::decide_each(problem, down, up, result, decide);
+        stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
+    }
+};
+
+/// What all readers have in common; nothing where there are none.
+struct consumers_only {
+    using policy_category = propagation_category;
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        const auto down = common_reader_modules(problem);
+        detail::decide_each(problem, down, {}, result, [](id, id below, id) -> attribution {
+            return below == no_id ? attribution{0, no_id, 0, provenance::root, false}
+                                  : attribution{below, no_id, 0.6F, provenance::consumer, false};
+        });
+    }
+};
+
+/// What all producers have in common; nothing where there are none.
+struct producers_only {
+    using policy_category = propagation_category;
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        const auto up = common_producer_modules(problem);
+        detail::decide_each(problem, {}, up, result, [](id, id, id above) -> attribution {
+            return above == no_id ? attribution{0, no_id, 0, provenance::root, false}
+                                  : attribution{above, no_id, 0.5F, provenance::producer, false};
+        });
+    }
+};
+
+/// The evidence that is the fewest edges away, in either direction; the common ancestor of the
+/// nearest ones where several are.
+struct nearest_evidence {
+    using policy_category = propagation_category;
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        const auto near = nearest_modules(problem);
+        detail::decide_each(problem, near, {}, result, [](id, id module, id) -> attribution {
+            return module == no_id ? attribution{0, no_id, 0, provenance::root, false}
+                                   : attribution{module, no_id, 0.5F, provenance::between, false};
+        });
+    }
+};
+
+/// As both_sides, except where branches join: if one input of a joining operator also feeds what
+/// computes the others (a skip connection), it belongs to the module that holds that computation.
+struct residual_aware {
+    using policy_category = propagation_category;
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        both_sides{}.propagate(problem, result);
+        const auto joined = residual_modules(problem);
+        for (id v = 0; v < result.size(); ++v) {
+            if (problem.evidence[v] == no_id && joined[v] != no_id) {
+                result[v] = {joined[v], no_id, 0.7F, provenance::between, false};
+            }
+        }
+    }
+};
+
+/// Leaves operators without evidence to the root.
+struct no_propagation {
+    using policy_category = propagation_category;
+
+    [[nodiscard]] static constexpr bool propagates() noexcept { return false; }
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        detail::decide_each(problem, {}, {}, result, [](id, id, id) -> attribution {
+            return {0, no_id, 0, provenance::root, false};
+        });
+    }
+};
+
+/// Put `static_assert(explain_propagation_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_propagation_policy() {
+    static_assert(policy_for<P, propagation_category>,
+                  "propagation policy: add `using policy_category = "
+                  "stemma::propagation_category;`");
+    static_assert(
+        detail::has_propagate<P, Ops>,
+        "propagation policy: add `void propagate(const stemma::propagation_problem<Ops>&, "
+        "std::span<stemma::attribution>) const`");
+    return propagation_policy<P, Ops>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_PROPAGATION_HPP
+
+// <stemma/algorithm/propagate.hpp>
+#ifndef STEMMA_ALGORITHM_PROPAGATE_HPP
+#define STEMMA_ALGORITHM_PROPAGATE_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Gives owners of bodies without evidence what the evidence in their bodies has in common,
+/// innermost bodies first.
+template <operator_view Ops>
+void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
+    const auto inner = operators_in_bodies(ops);
+    if (inner.empty()) {
+        return;
+    }
+    std::vector<common_module> heard(result.size());
+    const auto settle = [&](id v) {
+        if (result[v].module == no_id && heard[v].low != no_id) {
+            result[v] = {heard[v].get(modules), no_id, 0.8F, provenance::owner, false};
+        }
+    };
+    for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
+        settle(op->v);
+        if (result[op->v].module != no_id) {
+            heard[op->owner].add(result[op->v].module);
+        }
+    }
+    for (const auto& op : inner) {
+        settle(op.owner);
+    }
+}
+
+} // namespace detail
+
+/// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
+///
+/// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
+/// evidence in its bodies; the rest is the policy's.
+/// Complexity: that of the policy, plus O(V + E).
+template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
+void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
+               const Policy& policy = {}) {
+    STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
+    const sweep_order order(ops.graph());
+    if (detail::propagates(policy)) {
+        detail::hear_bodies(ops, modules, result);
+    }
+    std::vector<id> evidence(result.size());
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        evidence[v] = result[v].module;
+    }
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_PROPAGATE_HPP
+
+// <stemma/core/id_set_pool.hpp>
+#ifndef STEMMA_CORE_ID_SET_POOL_HPP
+#define STEMMA_CORE_ID_SET_POOL_HPP
+
+namespace stemma {
+
+/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
+/// `no_id` is the empty set.
+using id_set = id;
+
+/// Keeps one copy of every distinct set of two or more ids below 2^31, sorted.
+class id_set_pool {
+public:
+    /// Returns: whether `set` is empty or a single id, and so needs no pool.
+    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
+        return set < first_pooled || set == no_id;
+    }
+
+    /// Returns: the set of `sorted`.
+    /// Requires: ascending, each id once.
+    /// Complexity: O(size) on average.
+    id_set intern(std::span<const id> sorted) {
+        if (sorted.size() <= 1) {
+            return sorted.empty() ? no_id : sorted.front();
+        }
+        std::uint64_t hash = sorted.size();
+        for (auto element : sorted) {
+            hash = hash_mix(hash, element);
+        }
+        const auto next = static_cast<id>(first_.size());
+        const auto found = index_.insert(
+            hash, next, [&](id known) { return std::ranges::equal(pooled(known), sorted); });
+        if (found == next) {
+            first_.push_back(static_cast<std::uint32_t>(elements_.size()));
+            elements_.insert(elements_.end(), sorted.begin(), sorted.end());
+        }
+        return first_pooled + found;
+    }
+
+    /// Calls `f(id)` for every element, ascending.
+    template <class Function>
+    void for_each(id_set set, Function f) const {
+        if (set == no_id) {
+            return;
+        }
+        if (is_single(set)) {
+            f(set);
+            return;
+        }
+        for (auto element : pooled(set - first_pooled)) {
+            f(element);
+        }
+    }
+
+    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
+        return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
+    }
+
+    /// Returns: how many sets of two or more are kept.
+    [[nodiscard]] std::size_t size() const noexcept { return first_.size(); }
+
+private:
+    static constexpr id first_pooled = id{1} << 31;
+
+    [[nodiscard]] std::span<const id> pooled(id place) const noexcept {
+        const auto end = place + 1 < first_.size() ? first_[place + 1] : elements_.size();
+        return std::span(elements_).subspan(first_[place], end - first_[place]);
+    }
+
+    std::vector<std::uint32_t> first_;
+    std::vector<id> elements_;
+    flat_index index_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_SET_POOL_HPP
+
+// <stemma/algorithm/propagate_tags.hpp>
+#ifndef STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
+#define STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Unites sets of selected modules; a union of more than `cap` becomes its common ancestor.
+class tag_union {
+public:
+    tag_union(const tree_index& modules, std::span<const id> selected, std::size_t cap,
+              id_set_pool& pool)
+        : modules_(modules)
+        , selected_(selected)
+        , cap_(std::max<std::size_t>(cap, 1))
+        , pool_(pool) {}
+
+    void clear() { sets_.clear(); }
+
+    void add(id_set set) {
+        if (set != no_id && (sets_.empty() || sets_.back() != set)) {
+            sets_.push_back(set);
+        }
+    }
+
+    [[nodiscard]] id_set get() {
+        if (sets_.size() <= 1) {
+            return sets_.empty() ? no_id : sets_.front();
+        }
+        std::sort(sets_.begin(), sets_.end());
+        sets_.erase(std::unique(sets_.begin(), sets_.end()), sets_.end());
+        if (sets_.size() == 1) {
+            return sets_.front();
+        }
+        if (sets_.size() > 2) {
+            return unite();
+        }
+        auto& known = recent_[(sets_[0] * 31U + sets_[1]) % recent_.size()];
+        if (known.a != sets_[0] || known.b != sets_[1]) {
+            known = {sets_[0], sets_[1], unite()};
+        }
+        return known.result;
+    }
+
+private:
+    struct pair {
+        id_set a = no_id;
+        id_set b = no_id;
+        id_set result = no_id;
+    };
+
+    [[nodiscard]] id_set unite() {
+        elements_.clear();
+        id low = no_id;
+        id high = 0;
+        bool full = false;
+        for (auto set : sets_) {
+            pool_.for_each(set, [&](id m) {
+                low = std::min(low, m);
+                high = std::max(high, m);
+                if (!full) {
+                    elements_.push_back(m);
+                }
+            });
+            if (!full && elements_.size() > cap_) {
+                std::sort(elements_.begin(), elements_.end());
+                elements_.erase(std::unique(elements_.begin(), elements_.end()), elements_.end());
+                full = elements_.size() > cap_;
+            }
+        }
+        if (full) {
+            return selected_[modules_.lca(low, high)];
+        }
+        std::sort(elements_.begin(), elements_.end());
+        elements_.erase(std::unique(elements_.begin(), elements_.end()), elements_.end());
+        return pool_.intern(elements_);
+    }
+
+    const tree_index& modules_;
+    std::span<const id> selected_;
+    std::size_t cap_;
+    id_set_pool& pool_;
+    std::vector<id_set> sets_;
+    std::vector<id> elements_;
+    std::array<pair, 1024> recent_{};
+};
+
+} // namespace detail
+
+/// Sets of two or more tags beyond this many become the tag of their common ancestor.
+inline constexpr std::size_t default_tag_cap = 64;
+
+/// Finds every operator's tags: the set of selected modules that its result serves.
+///
+/// `tags` is by vertex index. On entry it holds the set of each operator with evidence and `no_id`
+/// for the others, which get the union of their readers' sets, and `no_id` where no reader has any.
+/// `selected[m]` is the nearest selected module at or above m. Sets are elements of `pool`.
+/// Complexity: O((V + E) * cap).
+template <operator_view Ops>
+void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const id> selected,
+                    std::span<id_set> tags, id_set_pool& pool, std::size_t cap = default_tag_cap) {
+    const auto& graph = ops.graph();
+    detail::tag_union readers(modules, selected, cap, pool);
+    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
+        auto& set = tags[index_of(graph, vertex)];
+        if (set != no_id) {
+            return;
+        }
+        readers.clear();
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            readers.add(tags[index_of(graph, target(*it, graph))]);
+        }
+        set = readers.get();
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
+
+// <stemma/algorithm/rebuild_tree.hpp>
+#ifndef STEMMA_ALGORITHM_REBUILD_TREE_HPP
+#define STEMMA_ALGORITHM_REBUILD_TREE_HPP
+
+namespace stemma {
+
+/// A module tree made from the operators alone, with what was learnt about them on the way.
+struct rebuilt_tree {
+    module_tree modules;
+    scope_table scopes;
+    parameter_owners owners;
+    scope_modules bound;
+    hierarchy_table hierarchies;
+
+    /// Gives what was learnt to a context over `modules`.
+    template <class Ops>
+    void teach(evidence_context<Ops, module_tree>& context) && {
+        context.adopt(std::move(scopes), std::move(owners), std::move(bound),
+                      std::move(hierarchies));
+    }
+};
+
+/// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
+/// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
+/// numbers of calls where scopes do.
+/// Complexity: O(operators + parameters + depth * scopes) expected.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "") {
+    module_tree_builder builder(root_name);
+    rebuilt_tree result;
+    result.hierarchies = collect_hierarchies(ops);
+    detail::grow_hierarchies(result.hierarchies, builder);
+    std::vector<std::vector<id>> folded(ops.parameter_count());
+    std::vector<id> owner(ops.parameter_count(), no_id);
+    for (id p = 0; p < owner.size(); ++p) {
+        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+            owner[p] = builder.at_path(path);
+        }
+    }
+    if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+            if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
+                folded[p].push_back(builder.at_path(path));
+            }
+        });
+    }
+    result.modules = builder.build();
+    const auto owners_by_rank = [&] {
+        parameter_owners owners;
+        for (id p = 0; p < owner.size(); ++p) {
+            auto rank = owner[p] == no_id ? no_id : builder.rank_of(owner[p]);
+            for (auto m : folded[p]) {
+                rank = rank == no_id ? builder.rank_of(m)
+                                     : result.modules.index().lca(rank, builder.rank_of(m));
+            }
+            owners.add({&rank, rank == no_id ? 0U : 1U});
+        }
+        return owners;
+    };
+    result.owners = owners_by_rank();
+    result.scopes = collect_scopes(ops);
+    result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
+    result.modules = builder.build();
+    result.owners = owners_by_rank();
+    const auto to_rank = [&](scope_module& bound) {
+        bound.module = builder.rank_of(bound.module);
+        bound.caller = bound.caller == no_id ? no_id : builder.rank_of(bound.caller);
+    };
+    for (auto& bound : result.bound.of_scope) {
+        to_rank(bound);
+    }
+    for (auto& [v, bound] : result.bound.of_operator) {
+        to_rank(bound);
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_REBUILD_TREE_HPP
+
+// <stemma/core/xxh64.hpp>
+#ifndef STEMMA_CORE_XXH64_HPP
+#define STEMMA_CORE_XXH64_HPP
+
+namespace stemma {
+
+namespace detail {
+
+struct xxh64_state {
+    static constexpr std::uint64_t p1 = 0x9e37'79b1'85eb'ca87U;
+    static constexpr std::uint64_t p2 = 0xc2b2'ae3d'27d4'eb4fU;
+    static constexpr std::uint64_t p3 = 0x1656'67b1'9e37'79f9U;
+    static constexpr std::uint64_t p4 = 0x85eb'ca77'c2b2'ae63U;
+    static constexpr std::uint64_t p5 = 0x27d4'eb2f'1656'67c5U;
+
+    [[nodiscard]] static constexpr std::uint64_t rotate(std::uint64_t x, unsigned by) noexcept {
+        return x << by | x >> (64U - by);
+    }
+    [[nodiscard]] static constexpr std::uint64_t round(std::uint64_t lane,
+                                                       std::uint64_t word) noexcept {
+        return rotate(lane + word * p2, 31) * p1;
+    }
+    [[nodiscard]] static constexpr std::uint64_t merge(std::uint64_t hash,
+                                                       std::uint64_t lane) noexcept {
+        return (hash ^ round(0, lane)) * p1 + p4;
+    }
+    template <class Word>
+    [[nodiscard]] static std::uint64_t read(const char* p) noexcept {
+        Word word = 0;
+        std::memcpy(&word, p, sizeof word);
+        return word;
+    }
+};
+
+} // namespace detail
+
+/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
+/// 0.1.1), as `xxhsum -H64` prints it.
+///
+/// Not for adversaries: it finds accidents. Requires: a little-endian machine. Complexity:
+/// O(bytes).
+[[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes, std::uint64_t seed = 0) noexcept {
+    using s = detail::xxh64_state;
+    const char* p = bytes.data();
+    auto left = bytes.size();
+    std::uint64_t hash = seed + s::p5;
+    if (left >= 32) {
+        std::uint64_t lanes[4] = {seed + s::p1 + s::p2, seed + s::p2, seed, seed - s::p1};
+        for (; left >= 32; p += 32, left -= 32) {
+            for (unsigned i = 0; i < 4; ++i) {
+                lanes[i] = s::round(lanes[i], s::read<std::uint64_t>(p + 8 * i));
+            }
+        }
+        hash = s::rotate(lanes[0], 1) + s::rotate(lanes[1], 7) + s::rotate(lanes[2], 12) +
+               s::rotate(lanes[3], 18);
+        for (auto lane : lanes) {
+            hash = s::merge(hash, lane);
+        }
+    }
+    hash += bytes.size();
+    for (; left >= 8; p += 8, left -= 8) {
+        hash = s::rotate(hash ^ s::round(0, s::read<std::uint64_t>(p)), 27) * s::p1 + s::p4;
+    }
+    if (left >= 4) {
+        hash = s::rotate(hash ^ (s::read<std::uint32_t>(p) * s::p1), 23) * s::p2 + s::p3;
+        p += 4;
+        left -= 4;
+    }
+    for (; left > 0; ++p, --left) {
+        hash = s::rotate(hash ^ (static_cast<unsigned char>(*p) * s::p5), 11) * s::p1;
+    }
+    hash = (hash ^ hash >> 33U) * s::p2;
+    hash = (hash ^ hash >> 29U) * s::p3;
+    return hash ^ hash >> 32U;
+}
+
+/// Returns: a hash as 16 hexadecimal digits.
+[[nodiscard]] inline std::string to_hex(std::uint64_t hash) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (unsigned shift = 64; shift > 0; shift -= 4) {
+        text.push_back(digits[hash >> (shift - 4) & 15U]);
+    }
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_XXH64_HPP
+
+// <stemma/evidence/dialect.hpp>
+#ifndef STEMMA_EVIDENCE_DIALECT_HPP
+#define STEMMA_EVIDENCE_DIALECT_HPP
+
+namespace stemma {
+
+/// Who gave an operator its name and metadata, as far as these say where it came from.
+enum class dialect : std::uint8_t {
+    none,         ///< nothing says where it came from
+    dynamo,       ///< metadata of torch's exporter on top of torch.export
+    builder,      ///< metadata of the onnxscript builder
+    torchscript,  ///< names of torch's TorchScript exporter
+    builder_name, ///< names of model builders, without a leading slash
+    function,     ///< a call of a local function, or inside one
+    optimized,    ///< what an optimizer left of a name
+};
+
+inline constexpr std::size_t dialect_count = 7;
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
+    constexpr std::array<std::string_view, dialect_count> names{
+        "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
+    return names[static_cast<std::size_t>(d)];
+}
+
+/// What a dialect says of an operator's module.
+enum class scope_quality : std::uint8_t { path_and_class, path, operator_only };
+
+struct dialect_report {
+    std::vector<dialect> of;            ///< by vertex index
+    std::vector<scope_quality> quality; ///< by vertex index
+};
+
+/// Finds the dialect of every operator by itself; one model may mix several.
+/// Complexity: O(operators), after the facts of the context.
+template <named_operators Ops, module_view Modules>
+    requires parameter_readers<Ops>
+[[nodiscard]] dialect_report detect_dialects(evidence_context<Ops, Modules>& context) {
+    const auto& ops = context.ops();
+    const auto& hierarchies = context.hierarchies();
+    const auto& scopes = context.scopes();
+    dialect_report report;
+    report.of.resize(num_vertices(ops.graph()), dialect::none);
+    report.quality.resize(report.of.size(), scope_quality::operator_only);
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        auto& found = report.of[v];
+        auto& quality = report.quality[v];
+        const auto chain = hierarchies.chain_of.empty() ? no_id : hierarchies.chain_of[v];
+        if (chain != no_id) {
+            const auto& known = hierarchies.chains[chain];
+            const bool classes = !known.levels.back().qualified_class.empty();
+            found = known.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
+            quality = classes ? scope_quality::path_and_class : scope_quality::path;
+            continue;
+        }
+        if (std::binary_search(hierarchies.bare.begin(), hierarchies.bare.end(), v)) {
+            found = dialect::dynamo;
+            continue;
+        }
+        if constexpr (calling_operators<Ops>) {
+            const bool call = ops.callee(*it) != no_id;
+            if (call || ops.enclosing_function(*it) != no_id) {
+                found = dialect::function;
+                quality = call ? scope_quality::path_and_class : scope_quality::operator_only;
+                continue;
+            }
+        }
+        const auto scope = scopes.scope_of[v];
+        if (scope == no_id) {
+            continue;
+        }
+        const bool left = std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
+        const auto style = scopes.scopes[scope].style;
+        found = left                             ? dialect::optimized
+                : style == scope_style::relative ? dialect::builder_name
+                                                 : dialect::torchscript;
+        const bool classes = style == scope_style::typed && !left;
+        quality = classes ? scope_quality::path_and_class : scope_quality::path;
+    }
+    return report;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_DIALECT_HPP
+
+// <stemma/evidence/given_claims.hpp>
+#ifndef STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+#define STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+
+namespace stemma {
+
+/// What one source claims about all operators, at most one claim each.
+struct claim_table {
+    provenance source = provenance::root;
+    std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
+
+    /// Returns: how many operators it speaks of.
+    [[nodiscard]] std::size_t count() const noexcept {
+        std::size_t claimed = 0;
+        for (const auto& made : of) {
+            claimed += made.module == no_id ? 0U : 1U;
+        }
+        return claimed;
+    }
+};
+
+/// Evidence that was found elsewhere: by aligning a capture, or by whoever tagged the model.
+struct given_claims {
+    using policy_category = evidence_category;
+
+    const std::vector<claim_table>* tables = nullptr;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, const std::vector<claim_table>* tables)
+            : ops_(&ops), tables_(tables) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (tables_ == nullptr) {
+                return;
+            }
+            const auto v = index_of(ops_->graph(), vertex);
+            for (const auto& table : *tables_) {
+                if (v < table.of.size() && table.of[v].module != no_id) {
+                    f(table.of[v]);
+                }
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        const std::vector<claim_table>* tables_;
+    };
+
+    /// Requires: the tables outlive the claims, and their modules are those of the context.
+    template <class Ops, class Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        return {context.ops(), tables};
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+
+// <stemma/model/mapped_modules.hpp>
+#ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
+#define STEMMA_MODEL_MAPPED_MODULES_HPP
+
+namespace stemma {
+
+/// Any rooted Boost graph as a module view: property maps say what a vertex is called.
+///
+/// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
+/// the view.
+template <incidence_graph Tree, readable_map<vertex_t<Tree>, std::string_view> Attribute,
+          readable_map<vertex_t<Tree>, std::string_view> Class,
+          readable_map<vertex_t<Tree>, std::string_view> Qualified>
+class mapped_modules {
+public:
+    /// Requires: every vertex is reached from `root` on exactly one path.
+    /// Complexity: O(n).
+    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
+                   Qualified qualified_class)
+        : tree_(index_tree(tree, root))
+        , attribute_(std::move(attribute))
+        , class_(std::move(class_name))
+        , qualified_(std::move(qualified_class)) {}
+
+    [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
+    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+    [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
+    [[nodiscard]] std::string_view qualified_class(id m) const {
+        return get(qualified_, vertex(m));
+    }
+
+    /// Returns: the vertex of the user's graph that has rank `m`.
+    [[nodiscard]] vertex_t<Tree> vertex(id m) const { return tree_.vertex[m]; }
+
+    /// Returns: the rank of a vertex of the user's graph.
+    [[nodiscard]] id rank(const Tree& tree, vertex_t<Tree> v) const {
+        return tree_.rank[index_of(tree, v)];
+    }
+
+private:
+    indexed_tree<Tree> tree_;
+    Attribute attribute_;
+    Class class_;
+    Qualified qualified_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_MODULES_HPP
+
+// <stemma/model/mapped_operators.hpp>
+#ifndef STEMMA_MODEL_MAPPED_OPERATORS_HPP
+#define STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+namespace stemma {
+
+/// A map from operators to no parameter names at all.
+struct no_parameters {
+    template <class Vertex>
+    friend std::vector<std::string_view> get(const no_parameters&, const Vertex&) {
+        return {};
+    }
+};
+
+/// Any Boost graph as an operator view: property maps say how a vertex is called, what it does and
+/// which parameters it reads.
+///
+/// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
+/// `Parameters` yields a range of such.
+template <operator_graph_like Graph, readable_map<vertex_t<Graph>, std::string_view> Name,
+          readable_map<vertex_t<Graph>, std::string_view> OpType, class Parameters = no_parameters>
+class mapped_operators {
+public:
+    using graph_type = Graph;
+
+    /// Complexity: one look-up for every parameter that is read.
+    mapped_operators(const Graph& graph, Name name, OpType op_type, Parameters parameters = {})
+        : graph_(&graph)
+        , name_(std::move(name))
+        , op_type_(std::move(op_type))
+        , reads_(num_vertices(graph)) {
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            for (const auto& parameter : get(parameters, *it)) {
+                reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+            }
+        }
+    }
+
+    [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
+    [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
+    [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
+
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
+    [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
+
+    template <class Function>
+    void for_each_parameter(vertex_t<Graph> v, Function f) const {
+        for (auto p : reads_[index_of(*graph_, v)]) {
+            f(p);
+        }
+    }
+
+private:
+    const Graph* graph_;
+    Name name_;
+    OpType op_type_;
+    string_pool pool_;
+    std::vector<std::vector<id>> reads_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+// <stemma/policy/carrier.hpp>
+#ifndef STEMMA_POLICY_CARRIER_HPP
+#define STEMMA_POLICY_CARRIER_HPP
+
+namespace stemma {
+
+/// What is written about one operator.
+struct operator_tags {
+    std::string_view tag;             ///< the primary tag
+    std::string_view module;          ///< path of the deepest module; "" for the root
+    std::span<const std::string> all; ///< all tags, where there are several; else empty
+    std::string_view all_as_json;     ///< the same as a JSON array; else ""
+};
+
+/// Everything stemma writes in node, tensor, value and model metadata starts with this.
+inline constexpr std::string_view key_prefix = "pkg.stemma.";
+
+inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
+inline constexpr std::string_view module_key = "pkg.stemma.module";
+inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
+inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
+inline constexpr std::string_view model_key = "pkg.stemma.model";
+inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+inline constexpr std::string_view namespace_key = "namespace";
+
+/// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
+inline constexpr std::string_view source_module_attribute = "source_module";
+inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
+inline constexpr std::string_view attribute_mark = "pkg.stemma";
+
+/// How the last line of a doc_string starts that is ours; a JSON object follows.
+inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
+
+/// Takes what a carrier writes about one operator.
+template <class Sink>
+concept carrier_sink = requires(Sink& sink, std::string_view text,
+                                std::span<const std::string> list) {
+    sink.metadata(text, text);
+    sink.attribute(text, text);
+    sink.attribute(text, list);
+    sink.doc_line(text);
+    sink.name_space(text);
+};
+
+namespace detail {
+
+/// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
+[[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
+    return record.find("\"namespace\"") < record.find("\"options\"");
+}
+
+struct carrier_sink_archetype {
+    void metadata(std::string_view, std::string_view) {}
+    void attribute(std::string_view, std::string_view) {}
+    void attribute(std::string_view, std::span<const std::string>) {}
+    void doc_line(std::string_view) {}
+    void name_space(std::string_view) {}
+};
+
+template <class P>
+concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink_archetype& sink) {
+    p.write(tags, sink);
+};
+
+} // namespace detail
+
+/// Says how tags are stored with an operator.
+///
+/// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
+///   `strip` finds them again; attributes are named as the two above.
+template <class P>
+concept carrier_policy = policy_for<P, carrier_category> && detail::has_write<P>;
+
+/// Metadata entries under `pkg.stemma.`: read by everything that lists metadata.
+struct metadata_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.metadata(source_module_key, tags.tag);
+        sink.metadata(module_key, tags.module);
+        if (!tags.all.empty()) {
+            sink.metadata(hierarchy_tags_key, tags.all_as_json);
+        }
+    }
+};
+
+/// Attributes `source_module` and `hierarchy_tags`: for tools that read attributes. The ONNX
+/// checker and ONNX Runtime refuse unknown attributes on standard operators.
+struct attribute_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.attribute(source_module_attribute, tags.tag);
+        if (!tags.all.empty()) {
+            sink.attribute(hierarchy_tags_attribute, tags.all);
+        }
+    }
+};
+
+/// One last line of the doc_string: survives a save by ONNX Runtime.
+struct doc_string_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        std::string line(doc_line_mark);
+        line.append("{\"source_module\": ");
+        append_json_string(tags.tag, line);
+        line.append(", \"module\": ");
+        append_json_string(tags.module, line);
+        if (!tags.all.empty()) {
+            line.append(", \"hierarchy_tags\": ").append(tags.all_as_json);
+        }
+        sink.doc_line(line.append("}"));
+    }
+};
+
+/// The path of the module, `encoder/layer/0`, as the metadata entry `namespace`: groups nodes in
+/// viewers that read it.
+struct namespace_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        sink.name_space(spell(tags.module));
+    }
+
+    /// Returns: what is written for the path of a module.
+    [[nodiscard]] static std::string spell(std::string_view path) {
+        std::string spelled(path);
+        std::replace(spelled.begin(), spelled.end(), '.', '/');
+        return spelled;
+    }
+};
+
+/// Nothing on the operators: all tags stand in one table in the model's metadata.
+struct model_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags&, Sink&) const {}
+};
+
+/// Any of the carriers in the box, chosen at run time.
+struct carrier_set {
+    using policy_category = carrier_category;
+
+    bool metadata = true;
+    bool attribute = false;
+    bool doc_string = false;
+    bool name_space = false;
+    bool model = false;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags& tags, Sink& sink) const {
+        metadata ? metadata_carrier{}.write(tags, sink) : void();
+        attribute ? attribute_carrier{}.write(tags, sink) : void();
+        doc_string ? doc_string_carrier{}.write(tags, sink) : void();
+        name_space ? namespace_carrier{}.write(tags, sink) : void();
+    }
+
+    friend bool operator==(const carrier_set&, const carrier_set&) = default;
+};
+
+/// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_carrier_policy() {
+    static_assert(policy_for<P, carrier_category>,
+                  "carrier policy: add `using policy_category = stemma::carrier_category;`");
+    static_assert(detail::has_write<P>,
+                  "carrier policy: add `template <stemma::carrier_sink Sink> void write(const "
+                  "stemma::operator_tags&, Sink&) const`");
+    return carrier_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_CARRIER_HPP
+
+// <stemma/policy/cost.hpp>
+#ifndef STEMMA_POLICY_COST_HPP
+#define STEMMA_POLICY_COST_HPP
+
+namespace stemma {
+
+/// What an operator adds to the part it is in.
+struct operator_load {
+    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
+    std::uint64_t parameters = 0;    ///< elements of weights that no operator before it reads
+    std::uint64_t weight_bytes = 0;  ///< bytes of them
+    std::uint64_t message_bytes = 0; ///< bytes that describe it
+};
+
+namespace detail {
+
+template <class P>
+concept has_cost = requires(const P& p, const operator_load& load) {
+    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
+};
+
+} // namespace detail
+
+/// Says what an operator costs, so that parts of a model can be made alike.
+///
+/// Requires: the costs of all operators of a model have a sum below 2^63.
+template <class P>
+concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
+
+/// What a part weighs on disk.
+struct cost_in_bytes {
+    using policy_category = cost_category;
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.weight_bytes + load.message_bytes;
+    }
+};
+
+/// How many weights a part holds.
+struct cost_in_parameters {
+    using policy_category = cost_category;
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.parameters;
+    }
+};
+
+/// How many operators a part holds.
+struct cost_in_operators {
+    using policy_category = cost_category;
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.operators;
+    }
+};
+
+/// A cost chosen while the program runs.
+class named_cost {
+public:
+    using policy_category = cost_category;
+
+    /// Returns: `bytes`, `parameters` or `operators`.
+    [[nodiscard]] static constexpr std::optional<named_cost> parse(std::string_view name) noexcept {
+        return name == "bytes"        ? std::optional(named_cost(kind::bytes))
+               : name == "parameters" ? std::optional(named_cost(kind::parameters))
+               : name == "operators"  ? std::optional(named_cost(kind::operators))
+                                      : std::nullopt;
+    }
+
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        switch (kind_) {
+        case kind::parameters:
+            return cost_in_parameters().cost(load);
+        case kind::operators:
+            return cost_in_operators().cost(load);
+        case kind::bytes:
+            break;
+        }
+        return cost_in_bytes().cost(load);
+    }
+
+private:
+    enum class kind : std::uint8_t { bytes, parameters, operators };
+
+    explicit constexpr named_cost(kind what) noexcept : kind_(what) {}
+
+    kind kind_;
+};
+
+/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_cost_policy() {
+    static_assert(policy_for<P, cost_category>,
+                  "cost policy: add `using policy_category = stemma::cost_category;`");
+    static_assert(detail::has_cost<P>,
+                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
+    return cost_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_COST_HPP
+
+// <stemma/policy/cut.hpp>
+#ifndef STEMMA_POLICY_CUT_HPP
+#define STEMMA_POLICY_CUT_HPP
+
+namespace stemma {
+
+/// What an operator's results depend on.
+enum class dependence : std::uint8_t {
+    constant, ///< on nothing: a constant
+    weight,   ///< on constants and initializers only
+    shape,    ///< on the shapes of data, not on the data
+    data,     ///< on the data that flows through the model
+};
+
+/// What happens when a set of operators is not convex: when some way leads out of it and back.
+enum class gap_rule : std::uint8_t {
+    refuse, ///< no cut; the way is shown
+    absorb, ///< what lies on such ways is taken in
+    runs,   ///< one cut for each convex run
+};
+
+[[nodiscard]] constexpr std::optional<gap_rule> parse_gap_rule(std::string_view name) noexcept {
+    return name == "refuse"   ? std::optional(gap_rule::refuse)
+           : name == "absorb" ? std::optional(gap_rule::absorb)
+           : name == "runs"   ? std::optional(gap_rule::runs)
+                              : std::nullopt;
+}
+
+namespace detail {
+
+template <class P>
+concept has_pulls = requires(const P& p, dependence d) {
+    { p.pulls(d) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept has_gaps = requires(const P& p) {
+    { p.gaps() } -> std::convertible_to<gap_rule>;
+};
+
+template <class P>
+concept has_boundary_name = requires(const P& p, std::string_view name) {
+    { p.boundary_name(name) } -> std::convertible_to<std::string>;
+};
+
+template <class P>
+concept has_keeps_unused_initializers = requires(const P& p) {
+    { p.keeps_unused_initializers() } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says what belongs to a part that is cut out of a model, beyond the operators asked for.
+///
+/// `pulls(d)`: whether an operator outside that the part reads from is copied in rather than making
+/// an input, by what its results depend on. Constants always are. `gaps()`: what to do with a set
+/// that is not convex. `boundary_name(name)`: how an input or output is called that was `name` in
+/// the whole. `keeps_unused_initializers()`: whether initializers that nothing reads go along.
+///
+/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything; different
+/// names
+///   stay different.
+template <class P>
+concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
+    detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
+
+/// Copies in what depends on weights at most, and keeps all names.
+struct standard_cut {
+    using policy_category = cut_category;
+
+    dependence pulled = dependence::weight; ///< the most that is copied in
+    gap_rule rule = gap_rule::refuse;
+
+    [[nodiscard]] constexpr bool pulls(dependence d) const noexcept {
+        return d == dependence::constant || d <= pulled;
+    }
+    [[nodiscard]] constexpr gap_rule gaps() const noexcept { return rule; }
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return std::string(name);
+    }
+    [[nodiscard]] constexpr bool keeps_unused_initializers() const noexcept { return false; }
+};
+
+/// Returns: the most that is copied in: `none`, `constants`, `weights`, `shapes` or `all`.
+[[nodiscard]] constexpr std::optional<dependence> parse_pull(std::string_view name) noexcept {
+    return name == "none" || name == "constants" ? std::optional(dependence::constant)
+           : name == "weights"                   ? std::optional(dependence::weight)
+           : name == "shapes"                    ? std::optional(dependence::shape)
+           : name == "all"                       ? std::optional(dependence::data)
+                                                 : std::nullopt;
+}
+
+/// As standard_cut, with names that are valid identifiers in most languages.
+struct plain_names_cut : standard_cut {
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        constexpr std::string_view hex = "0123456789abcdef";
+        std::string plain;
+        for (char c : name) {
+            const bool keeps = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                               (c >= '0' && c <= '9' && !plain.empty());
+            if (keeps) {
+                plain.push_back(c);
+            } else {
+                const auto byte = static_cast<unsigned char>(c);
+                plain.append("_").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
+            }
+        }
+        return plain;
+    }
+};
+
+/// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_cut_policy() {
+    static_assert(policy_for<P, cut_category>,
+                  "cut policy: add `using policy_category = stemma::cut_category;`");
+    static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
+    static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");
+    static_assert(detail::has_boundary_name<P>,
+                  "cut policy: add `std::string boundary_name(std::string_view) const`");
+    static_assert(detail::has_keeps_unused_initializers<P>,
+                  "cut policy: add `bool keeps_unused_initializers() const`");
+    return cut_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_CUT_HPP
+
+// <stemma/policy/named_policies.hpp>
+#ifndef STEMMA_POLICY_NAMED_POLICIES_HPP
+#define STEMMA_POLICY_NAMED_POLICIES_HPP
+
+namespace stemma {
+
+/// Any of the selection policies in the box, chosen at run time.
+struct named_selection {
+    using policy_category = selection_category;
+
+    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth> chosen;
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, id m) const {
+        return std::visit([&](const auto& policy) { return policy.selects(modules, m); }, chosen);
+    }
+};
+
+/// Any of the propagation policies in the box, chosen at run time.
+struct named_propagation {
+    using policy_category = propagation_category;
+
+    std::variant<both_sides, residual_aware, consumers_only, producers_only, nearest_evidence,
+                 no_propagation>
+        chosen;
+
+    template <operator_view Ops>
+    void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        std::visit([&](const auto& policy) { policy.propagate(problem, result); }, chosen);
+    }
+
+    [[nodiscard]] bool propagates() const {
+        return !std::holds_alternative<no_propagation>(chosen);
+    }
+};
+
+/// Returns: the parts of a list separated by commas, without empty ones.
+[[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const auto comma = text.find(',');
+        if (comma != 0) {
+            parts.emplace_back(text.substr(0, comma));
+        }
+        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+    }
+    return parts;
+}
+
+/// Returns: the policy called `default`, `all`, `package:a,b`, `class:Glob,...` or `depth:N`.
+[[nodiscard]] inline std::optional<named_selection> parse_selection(std::string_view text) {
+    const auto colon = text.find(':');
+    const auto name = text.substr(0, colon);
+    const auto rest = colon == text.npos ? std::string_view{} : text.substr(colon + 1);
+    if (text.empty() || text == "default") {
+        return named_selection{not_infrastructure{}};
+    }
+    if (text == "all") {
+        return named_selection{all_modules{}};
+    }
+    if (name == "package" && !split_list(rest).empty()) {
+        return named_selection{in_packages{split_list(rest)}};
+    }
+    if (name == "class" && !split_list(rest).empty()) {
+        return named_selection{of_classes{split_list(rest)}};
+    }
+    if (name == "depth") {
+        down_to_depth policy;
+        const auto end = rest.data() + rest.size();
+        const auto read = std::from_chars(rest.data(), end, policy.depth);
+        if (!rest.empty() && read.ec == std::errc{} && read.ptr == end) {
+            return named_selection{policy};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns: the policy called `default`, `residual`, `consumers`, `producers`, `nearest` or `off`.
+[[nodiscard]] inline std::optional<named_propagation> parse_propagation(std::string_view name) {
+    if (name.empty() || name == "default") {
+        return named_propagation{both_sides{}};
+    }
+    if (name == "residual") {
+        return named_propagation{residual_aware{}};
+    }
+    if (name == "consumers") {
+        return named_propagation{consumers_only{}};
+    }
+    if (name == "producers") {
+        return named_propagation{producers_only{}};
+    }
+    if (name == "nearest") {
+        return named_propagation{nearest_evidence{}};
+    }
+    if (name == "off") {
+        return named_propagation{no_propagation{}};
+    }
+    return std::nullopt;
+}
+
+/// Returns: the set of the carriers `metadata`, `attribute`, `doc-string`, `namespace` and `model`
+/// that a list separated by commas names.
+[[nodiscard]] inline std::optional<carrier_set> parse_carriers(std::string_view text) {
+    carrier_set carriers{.metadata = false};
+    const auto names = split_list(text);
+    for (const auto& name : names) {
+        if (name == "metadata") {
+            carriers.metadata = true;
+        } else if (name == "attribute") {
+            carriers.attribute = true;
+        } else if (name == "doc-string") {
+            carriers.doc_string = true;
+        } else if (name == "namespace") {
+            carriers.name_space = true;
+        } else if (name == "model") {
+            carriers.model = true;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return names.empty() ? std::nullopt : std::optional(carriers);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_NAMED_POLICIES_HPP
+
+// <stemma/policy/policies.hpp>
+#ifndef STEMMA_POLICY_POLICIES_HPP
+#define STEMMA_POLICY_POLICIES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+struct policy_slot {
+    STEMMA_NO_UNIQUE_ADDRESS P value;
+};
+
+template <class Category, class... Ps>
+struct find_policy {};
+
+template <class Category, class P, class... Ps>
+struct find_policy<Category, P, Ps...>
+    : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
+                         find_policy<Category, Ps...>> {};
+
+template <class P, class... Ps>
+inline constexpr int same_category =
+    (0 + ... + (std::same_as<typename P::policy_category, typename Ps::policy_category> ? 1 : 0));
+
+} // namespace detail
+
+/// A set of policies, at most one for each category; the order of arguments does not matter.
+template <policy... Ps>
+class policies : detail::policy_slot<Ps>... {
+    static_assert(((detail::same_category<Ps, Ps...> == 1) && ...),
+                  "policies: two arguments have the same policy_category");
+
+public:
+    constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
+
+    /// Returns: the member for `Category`, else a `Default`.
+    template <class Category, policy_for<Category> Default>
+    [[nodiscard]] constexpr auto get_or() const {
+        if constexpr ((policy_for<Ps, Category> || ...)) {
+            using found = typename detail::find_policy<Category, Ps...>::type;
+            return static_cast<const detail::policy_slot<found>&>(*this).value;
+        } else {
+            return Default();
+        }
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_POLICIES_HPP
+
+// <stemma/policy/visibility.hpp>
+#ifndef STEMMA_POLICY_VISIBILITY_HPP
+#define STEMMA_POLICY_VISIBILITY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Ops>
+concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
+    { p.shows(ops, v) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+///
+/// Requires: the same answer for the same operator during one call.
+/// Complexity: callers ask once per operator.
+template <class P, class Ops>
+concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+
+/// Everything that computes: all operators but constants.
+struct hide_constants {
+    using policy_category = visibility_category;
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+struct show_all {
+    using policy_category = visibility_category;
+
+    template <operator_view Ops>
+    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
+        return true;
+    }
+};
+
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_visibility_policy() {
+    static_assert(policy_for<P, visibility_category>,
+                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
+    static_assert(detail::has_shows<P, Ops>,
+                  "visibility policy: add `bool shows(const Ops&, operator) const`");
+    return visibility_policy<P, Ops>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_VISIBILITY_HPP
+
+// <stemma/tagger.hpp>
+#ifndef STEMMA_TAGGER_HPP
+#define STEMMA_TAGGER_HPP
+
+namespace stemma {
+
+/// Where all operators of a model come from, and their tags.
+class tagging {
+public:
+    std::vector<attribution> attributions; ///< by vertex index; everyone has a module
+    tag_table tags;                        ///< of the modules
+    std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
+    id_set_pool pool;                      ///< the sets of two or more
+    per_operator_lists<claim> conflicts;
+    per_operator_lists<id> callers;
+    std::size_t dropped = 0; ///< operators with claims that were not believed
+
+    /// Returns: the selected module whose tag is the operator's primary one.
+    [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
+};
+
+/// Says for every operator which module it comes from.
+///
+/// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
+/// Policies that are not given are the defaults: the sources that need only names, `by_trust`,
+/// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
+                                    const policies<Ps...>& chosen) {
+    const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
+    const auto naming = chosen.template get_or<naming_category, class_paths>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    tagging result;
+    result.tags = name_modules(context.modules(), selection, naming);
+    const auto evidence = chosen.template get_or<evidence_category, name_sources>();
+    const auto resolution = chosen.template get_or<resolution_category, by_trust>();
+    auto found = attribute(context, evidence, resolution);
+    for (const auto& [v, before, readers] :
+         overrule_shared(context.ops(), context.index(), found.of)) {
+        if (!before.conflict) {
+            const std::array claims{
+                claim{before.module, before.call, before.confidence, before.source},
+                claim{readers, no_id, 0.7F, provenance::consumer}};
+            found.conflicts.add(v, claims);
+        }
+    }
+    found.conflicts.sort();
+    if constexpr (parameter_readers<Ops>) {
+        number_calls(context.ops(), context.index(), found.of);
+    }
+    result.attributions = std::move(found.of);
+    result.conflicts = std::move(found.conflicts);
+    result.callers = std::move(found.callers);
+    result.dropped = found.dropped;
+    result.tag_sets.resize(result.attributions.size(), no_id);
+    std::vector<id> several;
+    for (id v = 0; v < result.attributions.size(); ++v) {
+        if (result.attributions[v].module != no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
+    }
+    found.alternatives.for_each([&](id v, std::span<const id> modules) {
+        several.clear();
+        for (auto m : modules) {
+            several.push_back(result.tags.selected(m));
+        }
+        std::sort(several.begin(), several.end());
+        several.erase(std::unique(several.begin(), several.end()), several.end());
+        if (result.attributions[v].module != no_id && several.size() <= default_tag_cap) {
+            result.tag_sets[v] = result.pool.intern(several);
+        }
+    });
+    propagate(context.ops(), context.index(), result.attributions, propagation);
+    if (detail::propagates(propagation)) {
+        std::vector<id> selected(context.index().size());
+        for (id m = 0; m < selected.size(); ++m) {
+            selected[m] = result.tags.selected(m);
+        }
+        propagate_tags(context.ops(), context.index(), selected, result.tag_sets, result.pool);
+    }
+    for (id v = 0; v < result.tag_sets.size(); ++v) {
+        if (result.tag_sets[v] == no_id) {
+            result.tag_sets[v] = result.selected(v);
+        }
+    }
+    return result;
+}
+
+/// The same, over operators and modules as they are.
+template <operator_view Ops, module_view Modules, policy... Ps>
+[[nodiscard]] tagging tag_operators(const Ops& ops, const Modules& modules,
+                                    const policies<Ps...>& chosen = policies<>{}) {
+    evidence_context<Ops, Modules> context(ops, modules);
+    return tag_operators(context, chosen);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TAGGER_HPP
+
+// <stemma/version.hpp>
+#ifndef STEMMA_VERSION_HPP
+#define STEMMA_VERSION_HPP
+
+#define STEMMA_VERSION_MAJOR 0
+#define STEMMA_VERSION_MINOR 1
+#define STEMMA_VERSION_PATCH 0
+
+/// major * 10000 + minor * 100 + patch
+#define STEMMA_VERSION                                                                             \
+    (STEMMA_VERSION_MAJOR * 10000 + STEMMA_VERSION_MINOR * 100 + STEMMA_VERSION_PATCH)
+
+#endif // STEMMA_VERSION_HPP
+
+#endif // STEMMA_STEMMA_HPP

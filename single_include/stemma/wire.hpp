@@ -1,0 +1,13092 @@
+// SPDX-License-Identifier: Apache-2.0
+// stemma 0.1.0: <stemma/wire.hpp> and all it includes, as one file. Made by
+// single_include/amalgamate.py; to change something, change the headers it joins.
+#ifndef STEMMA_WIRE_HPP
+#define STEMMA_WIRE_HPP
+
+#include "stemma.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// <stemma/io/captured_json.hpp>
+#ifndef STEMMA_IO_CAPTURED_JSON_HPP
+#define STEMMA_IO_CAPTURED_JSON_HPP
+
+namespace stemma {
+
+/// One object of a capture, and what to say when it is not as it should be.
+class captured_json {
+public:
+    /// Throws: `error` of `error_code::malformed` when the part is no object.
+    captured_json(const nlohmann::json& object, std::string_view file, std::string_view what,
+                  std::size_t number)
+        : object_(&object), file_(file), what_(what), number_(number) {
+        if (!object.is_object()) {
+            fail("is no object");
+        }
+    }
+
+    [[nodiscard]] bool has(const char* key) const { return object_->contains(key); }
+
+    [[nodiscard]] bool is_text(const char* key) const {
+        const auto found = object_->find(key);
+        return found != object_->end() && found->is_string();
+    }
+
+    /// Throws: when it is missing or no text.
+    [[nodiscard]] std::string text(const char* key) const {
+        const auto found = object_->find(key);
+        if (found == object_->end() || !found->is_string()) {
+            fail(std::string("lacks the text '") + key + "'");
+        }
+        return found->get<std::string>();
+    }
+
+    /// Returns: `no_id` when it is missing, null or out of range.
+    [[nodiscard]] id number(const char* key) const {
+        const auto found = object_->find(key);
+        const bool fits =
+            found != object_->end() && found->is_number_integer() && *found >= 0 && *found < no_id;
+        return fits ? found->get<id>() : no_id;
+    }
+
+    /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    [[nodiscard]] std::vector<std::string> strings(const char* key) const {
+        std::vector<std::string> result;
+        const auto found = object_->find(key);
+        if (found == object_->end() || found->is_null()) {
+            return result;
+        }
+        if (!found->is_array()) {
+            fail(std::string("has something else than a list as '") + key + "'");
+        }
+        for (const auto& item : *found) {
+            if (!item.is_string()) {
+                fail(std::string("has something else than texts in '") + key + "'");
+            }
+            result.push_back(item.get<std::string>());
+        }
+        return result;
+    }
+
+    /// Returns: the shapes in a list, that of what has none being empty.
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(const char* key) const {
+        std::vector<std::vector<std::int64_t>> result;
+        const auto found = object_->find(key);
+        if (found != object_->end() && found->is_array()) {
+            for (const auto& shape : *found) {
+                auto& extents = result.emplace_back();
+                for (const auto& extent : shape.is_array() ? shape : nlohmann::json::array()) {
+                    extents.push_back(extent.is_number_integer() ? extent.get<std::int64_t>() : -1);
+                }
+            }
+        }
+        return result;
+    }
+
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_,
+                           std::string(what_) + " " + std::to_string(number_), reason));
+    }
+
+private:
+    const nlohmann::json* object_;
+    std::string_view file_;
+    std::string_view what_;
+    std::size_t number_;
+};
+
+/// Returns: the module at a path or under an alias, or `no_id`.
+[[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
+    id m = 0;
+    auto rest = path;
+    while (!rest.empty() && m != no_id) {
+        const auto dot = rest.find('.');
+        m = modules.child(m, rest.substr(0, dot));
+        rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
+    }
+    if (m == no_id) {
+        for (const auto& alias : modules.aliases()) {
+            if (alias.path == path) {
+                return alias.module;
+            }
+        }
+    }
+    return m;
+}
+
+/// The modules of the paths that a part of a capture names.
+class captured_paths {
+public:
+    /// What leads nowhere becomes a fault of `made`.
+    captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
+                   std::string_view part) {
+        std::size_t lost = 0;
+        std::string example;
+        for (id p = 0; p < paths.size(); ++p) {
+            std::string_view path = paths[p];
+            auto m = find_path(modules, path);
+            exact_.push_back(m != no_id);
+            if (m == no_id) {
+                example = lost++ == 0 ? std::string(path) : example;
+                while (m == no_id) {
+                    const auto dot = path.rfind('.');
+                    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
+                    m = find_path(modules, path);
+                }
+            }
+            modules_.push_back(m);
+        }
+        if (lost > 0) {
+            made.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
+                           " modules in the " + std::string(part) +
+                           " are not in the tree, such as '" + example + "'");
+        }
+    }
+
+    /// Returns: the module of a path, or the nearest above it; then `exact` becomes false.
+    [[nodiscard]] id module_of(id path, bool& exact) const {
+        exact = exact && exact_[path];
+        return modules_[path];
+    }
+
+private:
+    std::vector<id> modules_;
+    std::vector<bool> exact_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_CAPTURED_JSON_HPP
+
+// <stemma/io/captured_export.hpp>
+#ifndef STEMMA_IO_CAPTURED_EXPORT_HPP
+#define STEMMA_IO_CAPTURED_EXPORT_HPP
+
+namespace stemma {
+
+/// A node of the file that an export wrote, and the module it was exported for.
+struct exported_node {
+    std::string graph; ///< "" for the main graph, see docs/formats.md
+    id index = no_id;  ///< place in that graph
+    std::string op_type;
+    std::string module; ///< path
+};
+
+/// Reads what was recorded while a model was exported: nodes with their full scopes
+/// `pkg.Class::path/pkg.Class::path.of.child`.
+class captured_export {
+public:
+    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed`; `file` is named in it.
+    void read_node(const nlohmann::json& node, std::string_view file) {
+        const captured_json at(node, file, "exported node", count_++);
+        if (!at.has("scope")) {
+            at.fail("lacks the text 'scope'");
+        }
+        exported_node made;
+        made.graph = at.has("graph") ? at.text("graph") : std::string();
+        made.index = at.number("index");
+        made.op_type = at.text("op_type");
+        if (made.index == no_id) {
+            at.fail("lacks the number 'index'");
+        }
+        const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
+        if (const auto colons = scope.rfind("::"); colons != scope.npos) {
+            made.module = scope.substr(colons + 2);
+            nodes_.push_back(std::move(made));
+        }
+    }
+
+    /// The nodes that had a scope.
+    [[nodiscard]] std::span<const exported_node> nodes() const noexcept { return nodes_; }
+
+private:
+    std::vector<exported_node> nodes_;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_CAPTURED_EXPORT_HPP
+
+// <stemma/io/captured_fx.hpp>
+#ifndef STEMMA_IO_CAPTURED_FX_HPP
+#define STEMMA_IO_CAPTURED_FX_HPP
+
+namespace stemma {
+
+/// Reads the nodes of an FX graph.
+///
+/// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
+/// call_module is the operation of a layer, which reads the layer's parameters; call_function and
+/// call_method are operations; output is none. Unknown keys are ignored.
+class captured_fx {
+public:
+    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
+    void read_node(const nlohmann::json& node, std::string_view file) {
+        const captured_json at(node, file, "FX node", count_++);
+        node_record made;
+        made.kind = at.text("op");
+        made.name = at.text("name");
+        made.target = at.text("target");
+        const bool known = made.kind == "placeholder" || made.kind == "get_attr" ||
+                           made.kind == "call_module" || made.kind == "call_function" ||
+                           made.kind == "call_method" || made.kind == "output";
+        if (!known) {
+            at.fail("is of the unknown kind '" + made.kind + "'");
+        }
+        made.arguments = at.strings("args");
+        made.is_tensor = at.has("shape");
+        shapes_known_ = shapes_known_ || made.is_tensor;
+        const auto stack = at.strings("module_stack");
+        made.path = made.kind == "call_module" ? made.target
+                    : stack.empty()            ? std::string()
+                                               : stack.back();
+        made.operation = made.target;
+        if (made.kind == "call_module" && at.has("class")) {
+            made.operation = at.text("class");
+        }
+        if (made.kind == "placeholder" && at.has("parameter")) {
+            made.kind = "get_attr";
+            made.target = at.text("parameter");
+        }
+        nodes_.push_back(std::move(made));
+    }
+
+    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
+    [[nodiscard]] captured_operations finish(const module_tree& modules) {
+        captured_operations made;
+        string_pool paths;
+        std::vector<id> path_of;
+        std::unordered_map<std::string, id> maker;
+        std::unordered_map<std::string, std::string> parameter;
+        std::unordered_map<std::string, result> results;
+        bool finished = false;
+        for (const auto& node : nodes_) {
+            finished = finished || node.kind == "output";
+            if (node.kind == "get_attr") {
+                parameter[node.name] = node.target;
+                continue;
+            }
+            if (!node.kind.starts_with("call_")) {
+                continue;
+            }
+            results[node.name] = result_of(node, results);
+            if (const auto whole = tuple_of(node, results); !whole.empty()) {
+                if (const auto source = maker.find(whole); source != maker.end()) {
+                    maker[node.name] = source->second;
+                }
+                continue;
+            }
+            const auto number = made.add({}, node.operation);
+            made[number].module = paths.intern(node.path);
+            // a whole module called as a method
+            made[number].exact = node.kind != "call_method" || node.target != "forward";
+            for (const auto& argument : node.arguments) {
+                if (const auto source = maker.find(argument); source != maker.end()) {
+                    made.add_source(source->second);
+                } else if (const auto read = parameter.find(argument); read != parameter.end()) {
+                    add_parameter(made, modules, read->second);
+                } else {
+                    made.add_input();
+                }
+            }
+            if (node.kind == "call_module") {
+                read_layer(made, modules, node.path, number);
+            }
+            made[number].optional = results[node.name] == result::number;
+            maker[node.name] = number;
+        }
+        if (!finished && !nodes_.empty()) {
+            made.add_fault("the FX graph has no output: it is cut short");
+        }
+        const captured_paths known(modules, paths, made, "FX graph");
+        for (id i = 0; i < made.size(); ++i) {
+            made[i].module = known.module_of(made[i].module, made[i].exact);
+        }
+        nodes_.clear();
+        return made;
+    }
+
+private:
+    struct node_record {
+        std::string kind;
+        std::string name;
+        std::string target;
+        std::string operation;
+        std::string path;
+        std::vector<std::string> arguments;
+        bool is_tensor = false; // as far as shapes are known
+    };
+
+    enum class result { tensor, number, tuple };
+
+    /// Python computes with sizes and tuples as well; hardly anything of that is exported.
+    [[nodiscard]] result result_of(const node_record& node,
+                                   const std::unordered_map<std::string, result>& results) const {
+        const auto is_number = [&](const std::string& name) {
+            const auto known = results.find(name);
+            return known != results.end() && known->second == result::number;
+        };
+        if (shapes_known_ && node.is_tensor) {
+            return result::tensor;
+        }
+        const bool asks = node.target == "size" || node.target == "dim" ||
+                          node.target == "builtins.getattr" || node.target == "builtins.len";
+        const bool computes = !node.arguments.empty() &&
+                              std::all_of(node.arguments.begin(), node.arguments.end(), is_number);
+        if (node.kind != "call_module" && (asks || computes)) {
+            return result::number;
+        }
+        return shapes_known_ ? result::tuple : result::tensor;
+    }
+
+    /// Returns: the node whose several results this one only picks from, or "".
+    [[nodiscard]] static std::string
+    tuple_of(const node_record& node, const std::unordered_map<std::string, result>& results) {
+        const auto whole = node.target.ends_with("getitem") && !node.arguments.empty()
+                               ? results.find(node.arguments.front())
+                               : results.end();
+        return whole != results.end() && whole->second == result::tuple ? whole->first
+                                                                        : std::string();
+    }
+
+    static void add_parameter(captured_operations& made, const module_tree& modules,
+                              std::string_view name) {
+        const auto dot = name.rfind('.');
+        const auto owner =
+            find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
+        const auto last = dot == name.npos ? name : name.substr(dot + 1);
+        if (owner != no_id) {
+            for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+                if (modules.parameter(owner, i).name == last) {
+                    const auto shape = modules.parameter(owner, i).shape;
+                    made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+                    return;
+                }
+            }
+        }
+        made.add_parameter(name, {});
+    }
+
+    /// A layer may be more than one module: then what it does is done there or below.
+    static void read_layer(captured_operations& made, const module_tree& modules,
+                           const std::string& path, id number) {
+        const auto layer = find_path(modules, path);
+        if (layer == no_id) {
+            return;
+        }
+        const auto& tree = modules.index();
+        if (tree.end(layer) > layer + 1) {
+            made[number].exact = false;
+            made.add_name("forward");
+        }
+        for (auto m = layer; m < tree.end(layer); ++m) {
+            const auto prefix = modules.path(m);
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                const auto tensor = modules.parameter(m, i);
+                made.add_parameter(
+                    prefix.empty() ? std::string(tensor.name)
+                                   : prefix + "." + std::string(tensor.name),
+                    std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));
+            }
+        }
+    }
+
+    std::vector<node_record> nodes_;
+    bool shapes_known_ = false;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_CAPTURED_FX_HPP
+
+// <stemma/io/captured_trace.hpp>
+#ifndef STEMMA_IO_CAPTURED_TRACE_HPP
+#define STEMMA_IO_CAPTURED_TRACE_HPP
+
+namespace stemma {
+
+/// Reads the events of a trace: modules entered and left, calls as the user wrote them (`func`),
+/// and the operators below (`op`).
+///
+/// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
+class captured_trace {
+public:
+    [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
+
+    /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
+    /// Complexity: O(size of the event).
+    void read_event(const nlohmann::json& event, std::string_view file) {
+        const captured_json at(event, file, "event", count_++);
+        const auto kind = at.text("kind");
+        if (kind == "enter") {
+            enter(at);
+        } else if (kind == "exit") {
+            exit(at);
+        } else if (kind == "func" || kind == "op") {
+            run(at, kind == "func");
+        }
+    }
+
+    /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
+    void read_operation(const nlohmann::json& operation, std::string_view file) {
+        const captured_json at(operation, file, "operation", count_++);
+        captured_operations::operation made;
+        made.module = paths_.intern(at.text("module"));
+        made.call = at.number("call");
+        add(at, at.text("op"), at.strings("in_ids"), made);
+        note_results(at, made_.size() - 1);
+    }
+
+    /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
+    void read_unhooked(const nlohmann::json& entry, std::string_view file) {
+        const auto& path = entry.is_array() && !entry.empty() ? entry[0] : entry;
+        if (!path.is_string()) {
+            STEMMA_THROW(
+                error(error_code::malformed, file, "unhooked modules", "an entry names no module"));
+        }
+        unhooked_.push_back(path.get<std::string>());
+    }
+
+    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
+    /// Complexity: O(operations * depth).
+    [[nodiscard]] captured_operations finish(const module_tree& modules) {
+        if (!open_.empty()) {
+            made_.add_fault("the trace ends inside of module '" + open_.back().path +
+                            "': it is cut short");
+        }
+        if (misplaced_ > 0) {
+            made_.add_fault(std::to_string(misplaced_) +
+                            " events of the trace do not stand where their module is open");
+        }
+        const captured_paths paths(modules, paths_, made_, "trace");
+        for (id i = 0; i < made_.size(); ++i) {
+            made_[i].module = paths.module_of(made_[i].module, made_[i].exact);
+        }
+        place_unhooked(modules);
+        return std::move(made_);
+    }
+
+private:
+    struct open_module {
+        std::string path;
+        id call = no_id;
+    };
+
+    struct call_above {
+        std::string name;
+        std::vector<std::string> inputs;
+        id operation = no_id;
+    };
+
+    void enter(const captured_json& at) {
+        const auto path = at.text("module");
+        misplaced_ += at.has("stack") && !stands_in(at) ? 1U : 0U;
+        open_.push_back({path, at.number("call")});
+    }
+
+    void exit(const captured_json& at) {
+        const auto path = at.text("module");
+        if (!open_.empty() && open_.back().path == path) {
+            open_.pop_back();
+            return;
+        }
+        ++misplaced_;
+        const auto known = std::find_if(open_.rbegin(), open_.rend(),
+                                        [&](const open_module& m) { return m.path == path; });
+        if (known != open_.rend()) {
+            open_.erase(known.base() - 1, open_.end());
+        }
+    }
+
+    /// Whether the modules that an event names are those that are open.
+    [[nodiscard]] bool stands_in(const captured_json& at) const {
+        const auto stack = at.strings("stack");
+        return stack.size() == open_.size() &&
+               std::equal(stack.begin(), stack.end(), open_.begin(),
+                          [](const std::string& a, const open_module& b) { return a == b.path; });
+    }
+
+    void run(const captured_json& at, bool is_call) {
+        const auto name = at.text("op");
+        const auto inputs = at.strings("in_ids");
+        const auto seq = at.number("seq");
+        const auto call = at.number("func");
+        auto into = no_id;
+        if (!is_call && call != no_id) {
+            const auto found = by_seq_.find(call);
+            into = found == by_seq_.end() ? no_id : found->second;
+        } else if (!is_call) {
+            into = seen_above(name, inputs);
+        }
+        if (into == no_id) {
+            add(at, name, inputs);
+            if (is_call) {
+                by_seq_.clear(); // what ran below a call follows it
+                by_seq_.emplace(seq, made_.size() - 1);
+                above_.push_back({name, inputs, made_.size() - 1});
+                if (above_.size() > 64) {
+                    above_.erase(above_.begin(), above_.begin() + 32);
+                }
+            }
+        } else if (into + 1 == made_.size()) {
+            made_.add_name(name);
+        }
+        const auto maker = into == no_id ? made_.size() - 1 : into;
+        note_results(at, maker);
+    }
+
+    void note_results(const captured_json& at, id maker) {
+        for (const auto& tensor : at.strings("out_ids")) {
+            if (!tensor.starts_with("p:")) {
+                maker_[tensor] = maker;
+            }
+        }
+    }
+
+    /// Some operators are seen twice: as a call, and a little later as what runs below none.
+    /// Returns: the call that is the same operator, or `no_id`.
+    [[nodiscard]] id seen_above(const std::string& name, const std::vector<std::string>& inputs) {
+        constexpr std::size_t lookback = 8;
+        auto result = no_id;
+        const auto first = above_.size() > lookback ? above_.size() - lookback : 0;
+        for (auto i = above_.size(); i-- > first && result == no_id;) {
+            if (above_[i].name == name && above_[i].inputs == inputs) {
+                result = above_[i].operation;
+                above_.erase(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(i + 1));
+                return result;
+            }
+        }
+        above_.erase(above_.begin(), above_.begin() + static_cast<std::ptrdiff_t>(first));
+        return result;
+    }
+
+    void add(const captured_json& at, const std::string& name,
+             const std::vector<std::string>& inputs) {
+        const auto stack = at.strings("stack");
+        misplaced_ += stands_in(at) ? 0U : 1U;
+        captured_operations::operation made;
+        made.module = paths_.intern(stack.empty() ? std::string() : stack.back());
+        if (!open_.empty() && !stack.empty() && open_.back().path == stack.back()) {
+            made.call = open_.back().call;
+        }
+        add(at, name, inputs, made);
+    }
+
+    void add(const captured_json& at, const std::string& name,
+             const std::vector<std::string>& inputs, const captured_operations::operation& made) {
+        made_.add(made, name);
+        const auto shapes = at.shapes("input_shapes");
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const std::string_view input = inputs[i];
+            if (input.starts_with("p:")) {
+                made_.add_parameter(input.substr(2),
+                                    i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
+            } else if (const auto maker = maker_.find(inputs[i]); maker != maker_.end()) {
+                made_.add_source(maker->second);
+            } else {
+                made_.add_input();
+            }
+        }
+    }
+
+    /// Nothing tells in which module below an unwatched one an operation ran but the parameters it
+    /// reads; without any, it is taken to be the unwatched module's own.
+    void place_unhooked(const module_tree& modules) {
+        if (unhooked_.empty()) {
+            return;
+        }
+        const auto& tree = modules.index();
+        std::vector<bool> hidden(tree.size(), false);
+        for (const auto& path : unhooked_) {
+            const auto m = find_path(modules, path);
+            if (m != no_id) {
+                hidden[m] = true;
+            }
+        }
+        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters are read
+        for (id i = 0; i < made_.size(); ++i) {
+            for (const auto& p : made_.parameters_of(i)) {
+                const std::string_view name = made_.parameter_names()[p.name];
+                const auto dot = name.rfind('.');
+                const auto owner =
+                    find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
+                if (owner != no_id && hidden[owner] && tree.is_ancestor(made_[i].module, owner)) {
+                    reads[i] = owner;
+                }
+            }
+        }
+        const auto outermost = [&](id m, id below) {
+            auto found = no_id;
+            for (; m != below && m != no_id; m = m == 0 ? no_id : tree.parent(m)) {
+                found = hidden[m] ? m : found;
+            }
+            return found;
+        };
+        for (id i = 0; i < made_.size();) {
+            auto end = i + 1;
+            while (end < made_.size() && made_[end].module == made_[i].module) {
+                ++end;
+            }
+            place_run(i, end, reads, outermost);
+            i = end;
+        }
+    }
+
+    /// Places the operations of a run in one watched module.
+    template <class Outermost>
+    void place_run(id first, id last, const std::vector<id>& reads, Outermost outermost) {
+        const auto around = made_[first].module;
+        auto next = last;
+        auto before = no_id; // hidden module that was read last
+        for (auto i = first; i < last; ++i) {
+            if (next == last || next < i) {
+                next = i;
+                while (next < last && reads[next] == no_id) {
+                    ++next;
+                }
+            }
+            if (reads[i] != no_id) {
+                before = reads[i];
+                made_[i].module = reads[i];
+                made_[i].exact = false;
+            } else if (const auto near = before != no_id ? before
+                                         : next < last   ? reads[next]
+                                                         : no_id;
+                       near != no_id) {
+                made_[i].module = outermost(near, around);
+                made_[i].exact = false;
+            }
+        }
+    }
+
+    captured_operations made_;
+    string_pool paths_;
+    std::vector<open_module> open_;
+    std::unordered_map<id, id> by_seq_;
+    std::unordered_map<std::string, id> maker_;
+    std::vector<std::string> unhooked_;
+    std::vector<call_above> above_; // the last calls
+    std::size_t count_ = 0;
+    std::size_t misplaced_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_CAPTURED_TRACE_HPP
+
+// <stemma/io/json_stream.hpp>
+#ifndef STEMMA_IO_JSON_STREAM_HPP
+#define STEMMA_IO_JSON_STREAM_HPP
+
+namespace stemma {
+
+/// Takes the parts of a JSON document one after the other.
+template <class Handler>
+concept json_handler = requires(Handler& handler, const std::string& path, nlohmann::json& part) {
+    { handler.wants(path) } -> std::convertible_to<bool>;
+    handler.element(path, part);
+    handler.scalar(path, part);
+};
+
+namespace detail {
+
+/// Builds a value for each element of the arrays that stand directly in the document or in one of
+/// its members, and for each scalar there; hands it on and forgets it.
+template <json_handler Handler>
+class json_splitter {
+public:
+    using json = nlohmann::json;
+
+    json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
+
+    bool null() { return put(json()); }
+    bool boolean(bool value) { return put(json(value)); }
+    bool number_integer(json::number_integer_t value) { return put(json(value)); }
+    bool number_unsigned(json::number_unsigned_t value) { return put(json(value)); }
+    bool number_float(json::number_float_t value, const std::string&) { return put(json(value)); }
+    bool string(std::string& value) { return put(json(std::move(value))); }
+    bool binary(json::binary_t&) { return true; }
+
+    bool key(std::string& name) {
+        if (open_.empty()) {
+            name_ = std::move(name);
+        } else {
+            keys_.back() = std::move(name);
+        }
+        return true;
+    }
+
+    bool start_object(std::size_t) {
+        if (open_.empty() && !in_array_ && path_.size() < 2) {
+            enter_member();
+            return true;
+        }
+        return open(json::object());
+    }
+
+    bool end_object() {
+        if (open_.empty()) {
+            path_.pop_back();
+            return true;
+        }
+        return close();
+    }
+
+    bool start_array(std::size_t) {
+        if (open_.empty() && !in_array_) {
+            if (path_.empty()) {
+                fail("", "the document is not an object");
+            }
+            in_array_ = true;
+            array_ = full_path();
+            wanted_ = handler_.wants(array_);
+            return true;
+        }
+        return open(json::array());
+    }
+
+    bool end_array() {
+        if (open_.empty()) {
+            in_array_ = false;
+            return true;
+        }
+        return close();
+    }
+
+    bool parse_error(std::size_t position, const std::string&, const json::exception& e) {
+        std::string reason = e.what();
+        if (const auto text = reason.find("] "); text != reason.npos) {
+            reason.erase(0, text + 2);
+        }
+        fail("byte " + std::to_string(position), reason);
+        return false;
+    }
+
+    [[nodiscard]] bool saw_document() const noexcept { return saw_document_; }
+
+private:
+    // Beyond any real document; keeps a hostile one from building a value without end.
+    static constexpr std::size_t max_depth = 1000;
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
+    }
+
+    void enter_member() {
+        saw_document_ = true;
+        path_.push_back(path_.empty() ? std::string() : name_);
+    }
+
+    [[nodiscard]] std::string full_path() const {
+        return path_.size() < 2 ? name_ : path_.back() + "." + name_;
+    }
+
+    bool put(json value) {
+        if (!open_.empty()) {
+            insert(std::move(value));
+        } else if (in_array_) {
+            if (wanted_) {
+                handler_.element(array_, value);
+            }
+        } else if (path_.empty()) {
+            fail("", "the document is not an object");
+        } else {
+            handler_.scalar(full_path(), value);
+        }
+        return true;
+    }
+
+    bool open(json value) {
+        if (open_.size() >= max_depth) {
+            fail("", "values nested deeper than 1000");
+        }
+        open_.push_back(std::move(value));
+        keys_.emplace_back();
+        return true;
+    }
+
+    bool close() {
+        auto value = std::move(open_.back());
+        open_.pop_back();
+        keys_.pop_back();
+        return put(std::move(value));
+    }
+
+    void insert(json value) {
+        if (open_.back().is_object()) {
+            open_.back()[keys_.back()] = std::move(value);
+        } else {
+            open_.back().push_back(std::move(value));
+        }
+    }
+
+    Handler& handler_;
+    std::string_view file_;
+    std::vector<std::string> path_; // open members, the document itself first
+    std::string name_;
+    std::string array_;
+    std::vector<json> open_; // the element that is being built
+    std::vector<std::string> keys_;
+    bool in_array_ = false;
+    bool wanted_ = false;
+    bool saw_document_ = false;
+};
+
+} // namespace detail
+
+/// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
+/// `handler.scalar(path, value)` for everything else, where the path is `modules` or
+/// `trace.events`. Members nested deeper are part of an element, or come as one scalar. Throws:
+/// `error` of `error_code::malformed` naming `file` and the byte. Complexity: O(bytes); memory for
+/// one element.
+template <json_handler Handler>
+void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
+    detail::json_splitter<Handler> splitter(handler, file);
+    static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
+    if (!splitter.saw_document()) {
+        STEMMA_THROW(error(error_code::malformed, file, "", "the document is not an object"));
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_STREAM_HPP
+
+// <stemma/io/capture.hpp>
+#ifndef STEMMA_IO_CAPTURE_HPP
+#define STEMMA_IO_CAPTURE_HPP
+
+namespace stemma {
+
+/// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
+/// what is there of a trace, an FX graph, TorchScript and the record of an export.
+///
+/// One object takes all files of a capture; `tree` builds what they say. Unknown keys are ignored.
+class capture_reader {
+public:
+    /// Throws: `error`, `malformed` for what is no JSON or lacks what a module needs,
+    ///   `contradiction` for modules that do not make one tree.
+    /// Complexity: O(bytes); memory for one element at a time beyond what is kept.
+    void read(std::string_view bytes, std::string_view file) {
+        file_ = file;
+        stream_json(bytes, file, *this);
+    }
+
+    [[nodiscard]] bool has_modules() const noexcept { return !by_path_.empty(); }
+
+    /// Returns: the tree of all modules that were read.
+    /// Throws: as `read`, when aliases or shared parameters name modules that are not there.
+    [[nodiscard]] module_tree tree() {
+        for (auto& [alias, canonical, file] : aliases_) {
+            const auto module = by_path_.find(canonical);
+            if (module == by_path_.end()) {
+                STEMMA_THROW(error(error_code::contradiction, file, "alias '" + alias + "'",
+                                   "its module '" + canonical + "' is not listed"));
+            }
+            builder_.add_alias(alias, module->second);
+        }
+        aliases_.clear();
+        return builder_.build();
+    }
+
+    /// Whether anything but modules was read.
+    [[nodiscard]] bool has_operations() const noexcept {
+        return !trace_.empty() || !fx_.empty() || !torchscript_.empty() || !export_.empty();
+    }
+
+    /// Returns: the operations of the trace, of the FX graph and of TorchScript, with modules of
+    /// the tree; to be asked for once.
+    [[nodiscard]] captured_operations trace(const module_tree& modules) {
+        return trace_.finish(modules);
+    }
+    [[nodiscard]] captured_operations fx(const module_tree& modules) { return fx_.finish(modules); }
+    [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
+        return torchscript_.finish(modules);
+    }
+
+    /// Returns: what was recorded during the export.
+    [[nodiscard]] const captured_export& exported() const noexcept { return export_; }
+
+    /// For `stream_json`.
+    [[nodiscard]] bool wants(const std::string& path) const {
+        return path == "modules" || path == "aliases" || path == "shared_parameters" ||
+               part_of(path) != part::none;
+    }
+
+    void element(const std::string& path, nlohmann::json& item) {
+        switch (part_of(path)) {
+        case part::event:
+            return trace_.read_event(item, file_);
+        case part::unhooked:
+            return trace_.read_unhooked(item, file_);
+        case part::fx_node:
+            return fx_.read_node(item, file_);
+        case part::operation:
+            return torchscript_.read_operation(item, file_);
+        case part::exported_node:
+            return export_.read_node(item, file_);
+        default:
+            break;
+        }
+        if (path == "modules") {
+            item.is_array() ? read_compact_module(item) : read_module(item);
+        } else if (path == "aliases") {
+            aliases_.push_back({text(item, "alias"), text(item, "canonical"), file_});
+        } else if (item.is_array()) {
+            builder_.add_shared_parameters(strings(item));
+        }
+    }
+
+    void scalar(const std::string&, nlohmann::json&) {}
+
+private:
+    using json = nlohmann::json;
+
+    enum class part { none, event, unhooked, fx_node, operation, exported_node };
+
+    /// Parts in files of their own have no name around them.
+    [[nodiscard]] static part part_of(const std::string& path) {
+        return path == "events" || path == "trace.events"       ? part::event
+               : path == "unhooked" || path == "trace.unhooked" ? part::unhooked
+               : path == "nodes" || path == "fx.nodes"          ? part::fx_node
+               : path == "torchscript.operations"               ? part::operation
+               : path == "export.nodes"                         ? part::exported_node
+                                                                : part::none;
+    }
+
+    struct alias_record {
+        std::string alias;
+        std::string canonical;
+        std::string file;
+    };
+
+    [[noreturn]] void fail(error_code code, std::string_view reason) const {
+        STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
+    }
+
+    [[nodiscard]] std::string text(const json& object, const char* key) const {
+        const auto found = object.is_object() ? object.find(key) : object.end();
+        if (!object.is_object() || found == object.end() || !found->is_string()) {
+            fail(error_code::malformed, std::string("lacks the text '") + key + "'");
+        }
+        return found->get<std::string>();
+    }
+
+    [[nodiscard]] std::vector<std::string> strings(const json& array) const {
+        std::vector<std::string> result;
+        for (const auto& item : array) {
+            if (!item.is_string()) {
+                fail(error_code::malformed, "a list of names holds something else");
+            }
+            result.push_back(item.get<std::string>());
+        }
+        return result;
+    }
+
+    id add_module(const std::string& path) {
+        ++count_;
+        if (by_path_.contains(path)) {
+            fail(error_code::contradiction,
+                 path.empty() ? "there are two roots" : "'" + path + "' is listed twice");
+        }
+        if (path.empty()) {
+            if (!by_path_.empty()) {
+                fail(error_code::contradiction, "the root does not come first");
+            }
+            return by_path_.emplace(path, 0).first->second;
+        }
+        const auto dot = path.rfind('.');
+        const auto parent = by_path_.find(dot == path.npos ? std::string() : path.substr(0, dot));
+        if (parent == by_path_.end()) {
+            fail(error_code::contradiction, "the parent of '" + path + "' is not listed before it");
+        }
+        const auto added =
+            builder_.child(parent->second, dot == path.npos ? path : path.substr(dot + 1));
+        return by_path_.emplace(path, added).first->second;
+    }
+
+    void read_module(const json& module) {
+        const auto path = text(module, "name");
+        const auto m = add_module(path);
+        if (const auto parent = module.find("parent"); parent != module.end()) {
+            check_parent(path, *parent);
+        }
+        builder_.set_class(m, optional_text(module, "class_name"),
+                           optional_text(module, "qualified_class"));
+        if (const auto calls = module.find("calls");
+            calls != module.end() && calls->is_number_unsigned()) {
+            builder_.set_calls(m, calls->get<id>());
+        }
+        read_tensors(module, "own_parameters", m, false);
+        read_tensors(module, "own_buffers", m, true);
+        if (const auto aliases = module.find("aliases");
+            aliases != module.end() && aliases->is_array()) {
+            for (auto& alias : strings(*aliases)) {
+                aliases_.push_back({std::move(alias), path, file_});
+            }
+        }
+    }
+
+    void check_parent(const std::string& path, const json& parent) const {
+        const auto dot = path.rfind('.');
+        const auto expected = dot == path.npos ? std::string() : path.substr(0, dot);
+        const bool agrees = path.empty()
+                                ? parent.is_null()
+                                : parent.is_string() && parent.get<std::string>() == expected;
+        if (!agrees) {
+            fail(error_code::contradiction, "'" + path + "' names another parent than its path");
+        }
+    }
+
+    [[nodiscard]] std::string optional_text(const json& object, const char* key) const {
+        const auto found = object.find(key);
+        return found == object.end() || found->is_null() ? std::string() : text(object, key);
+    }
+
+    void read_tensors(const json& module, const char* key, id m, bool buffers) {
+        const auto list = module.find(key);
+        if (list == module.end() || !list->is_array()) {
+            return;
+        }
+        for (const auto& tensor : *list) {
+            const auto name = text(tensor, "name");
+            const auto dtype = optional_text(tensor, "dtype");
+            const auto extents = shape(tensor.value("shape", json::array()));
+            const auto trainable = tensor.find("trainable");
+            const tensor_info info{name, dtype, extents,
+                                   trainable != tensor.end() && trainable->is_boolean() &&
+                                       trainable->get<bool>()};
+            buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
+        }
+    }
+
+    [[nodiscard]] std::vector<std::int64_t> shape(const json& extents) const {
+        std::vector<std::int64_t> result;
+        for (const auto& extent : extents) {
+            if (!extent.is_number_integer()) {
+                fail(error_code::malformed, "an extent of a shape is no number");
+            }
+            result.push_back(extent.get<std::int64_t>());
+        }
+        return result;
+    }
+
+    /// [name, class, qualified class, [[parameter, shape], ...]]
+    void read_compact_module(const json& module) {
+        if (module.size() < 3 || !module[0].is_string() || !module[1].is_string() ||
+            !module[2].is_string()) {
+            fail(error_code::malformed, "is not [name, class, qualified class, parameters]");
+        }
+        const auto m = add_module(module[0].get<std::string>());
+        builder_.set_class(m, module[1].get<std::string>(), module[2].get<std::string>());
+        if (module.size() < 4 || !module[3].is_array()) {
+            return;
+        }
+        for (const auto& tensor : module[3]) {
+            if (!tensor.is_array() || tensor.size() < 2 || !tensor[0].is_string() ||
+                !tensor[1].is_array()) {
+                fail(error_code::malformed, "a parameter is not [name, shape]");
+            }
+            const auto name = tensor[0].get<std::string>();
+            const auto extents = shape(tensor[1]);
+            builder_.add_parameter(m, {name, "float32", extents, true});
+        }
+    }
+
+    module_tree_builder builder_;
+    captured_trace trace_;
+    captured_fx fx_;
+    captured_trace torchscript_;
+    captured_export export_;
+    std::unordered_map<std::string, id> by_path_;
+    std::vector<alias_record> aliases_;
+    std::string file_;
+    std::size_t count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_CAPTURE_HPP
+
+// <stemma/io/file.hpp>
+#ifndef STEMMA_IO_FILE_HPP
+#define STEMMA_IO_FILE_HPP
+
+// Everything that is not portable C++ stands in this header. Without POSIX, files are read whole
+// and written through a temporary file beside the target.
+
+#if defined(__unix__) || defined(__APPLE__)
+#    define STEMMA_HAS_POSIX 1
+#    include <fcntl.h>
+#    include <sys/mman.h>
+#    include <sys/stat.h>
+#    include <unistd.h>
+// A macro of <sys/mman.h> that a header of the ONNX library uses as a name.
+#    undef MAP_TYPE
+#endif
+
+namespace stemma {
+
+namespace detail {
+
+[[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
+    STEMMA_THROW(error(error_code::cannot_read, path, "", reason));
+}
+
+[[noreturn]] inline void fail_to_write(std::string_view path, std::string_view reason) {
+    STEMMA_THROW(error(error_code::cannot_write, path, "", reason));
+}
+
+[[nodiscard]] inline std::string reason_of(int number) {
+    return std::generic_category().message(number);
+}
+
+} // namespace detail
+
+#if defined(STEMMA_HAS_POSIX)
+
+/// The bytes of a file, mapped: pages are read when they are touched.
+///
+/// The file must not shrink while it is mapped.
+class mapped_file {
+public:
+    /// Throws: `error` of `error_code::cannot_read`.
+    explicit mapped_file(const std::string& path) : path_(path) {
+        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (descriptor_ < 0) {
+            detail::fail_to_read(path, detail::reason_of(errno));
+        }
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0 || S_ISDIR(status.st_mode)) {
+            const bool folder = S_ISDIR(status.st_mode);
+            const auto reason = folder ? std::string("is a folder") : detail::reason_of(errno);
+            ::close(descriptor_);
+            detail::fail_to_read(path, reason);
+        }
+        if (!S_ISREG(status.st_mode)) {
+            read_stream();
+            return;
+        }
+        size_ = static_cast<std::size_t>(status.st_size);
+        if (size_ > 0) {
+            void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+            if (mapped == MAP_FAILED) {
+                const auto reason = detail::reason_of(errno);
+                ::close(descriptor_);
+                detail::fail_to_read(path, reason);
+            }
+            data_ = static_cast<const char*>(mapped);
+        }
+    }
+
+    mapped_file(mapped_file&& other) noexcept { swap(other); }
+    mapped_file& operator=(mapped_file&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    mapped_file(const mapped_file&) = delete;
+    mapped_file& operator=(const mapped_file&) = delete;
+
+    ~mapped_file() {
+        if (data_ != nullptr && stream_.empty()) {
+            ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
+        }
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    /// Returns: a descriptor from which ranges can be copied by position, or -1.
+    [[nodiscard]] int descriptor() const noexcept { return stream_.empty() ? descriptor_ : -1; }
+
+    /// Gives the descriptor back, of which a process has few; the bytes stay.
+    void release_descriptor() noexcept {
+        if (descriptor_ >= 0) {
+            ::close(std::exchange(descriptor_, -1));
+        }
+    }
+
+private:
+    // A pipe has no size and cannot be mapped.
+    void read_stream() {
+        char buffer[65536];
+        for (;;) {
+            const auto got = ::read(descriptor_, buffer, sizeof buffer);
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0) {
+                const auto reason = detail::reason_of(errno);
+                ::close(descriptor_);
+                detail::fail_to_read(path_, reason);
+            }
+            if (got == 0) {
+                break;
+            }
+            stream_.append(buffer, static_cast<std::size_t>(got));
+        }
+        data_ = stream_.data();
+        size_ = stream_.size();
+    }
+
+    void swap(mapped_file& other) noexcept {
+        std::swap(path_, other.path_);
+        std::swap(stream_, other.stream_);
+        std::swap(descriptor_, other.descriptor_);
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        data_ = stream_.empty() ? data_ : stream_.data();
+        other.data_ = other.stream_.empty() ? other.data_ : other.stream_.data();
+    }
+
+    std::string path_;
+    std::string stream_;
+    int descriptor_ = -1;
+    const char* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// A file that appears whole or not at all: `commit` puts it in place of what was there.
+///
+/// What is written goes to a file without a name in the target's folder, so nothing is left behind
+/// by a process that is killed; where the file system has none, to one with a name of its own. A
+/// target that is no regular file (a device, a pipe) is written directly.
+class output_file {
+public:
+    /// Throws: `error` of `error_code::cannot_write`, as do all members.
+    explicit output_file(std::string path) : path_(std::move(path)) {
+        struct stat status {};
+        if (::stat(path_.c_str(), &status) == 0) {
+            if (S_ISDIR(status.st_mode)) {
+                detail::fail_to_write(path_, "is a folder");
+            }
+            direct_ = !S_ISREG(status.st_mode);
+            char* resolved = direct_ ? nullptr : ::realpath(path_.c_str(), nullptr);
+            target_ = resolved == nullptr ? path_ : resolved;
+            std::free(resolved); // NOLINT: realpath allocates with malloc
+        } else {
+            target_ = path_;
+        }
+        open_descriptor();
+        buffer_.reserve(buffer_size);
+    }
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    ~output_file() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+        if (!temporary_.empty()) {
+            ::unlink(temporary_.c_str());
+        }
+    }
+
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            flush();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    /// Appends a range of `file`; a long one does not pass through this process where the system
+    /// can do without.
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        if (size < direct_copy_size || file.descriptor() < 0) {
+            write(file.bytes().substr(offset, size));
+            return;
+        }
+        flush();
+#    if defined(__linux__)
+        auto from = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied =
+                ::copy_file_range(file.descriptor(), &from, descriptor_, nullptr, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(from);
+#    endif
+        write_now(file.bytes().substr(offset, size));
+    }
+
+    /// Puts the file in its place. `sync` waits until the bytes are on the medium.
+    void commit(bool sync = true) {
+        flush();
+        if (!direct_) {
+            if (sync && ::fsync(descriptor_) != 0) {
+                detail::fail_to_write(path_, detail::reason_of(errno));
+            }
+            link_if_unnamed();
+            if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+                detail::fail_to_write(path_, detail::reason_of(errno));
+            }
+            temporary_.clear();
+            if (sync) {
+                sync_folder();
+            }
+        }
+        const auto closed = ::close(std::exchange(descriptor_, -1));
+        if (closed != 0 && errno != EINTR) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+    }
+
+private:
+    static constexpr std::size_t buffer_size = 1U << 20U;
+    static constexpr std::size_t direct_copy_size = 1U << 18U;
+
+    [[nodiscard]] std::string folder() const {
+        const auto slash = target_.rfind('/');
+        return slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
+    }
+
+    void open_descriptor() {
+        if (direct_) {
+            descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        } else {
+#    if defined(O_TMPFILE)
+            descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+#    endif
+            for (unsigned attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
+                auto name = temporary_name(attempt);
+                descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                if (descriptor_ >= 0) {
+                    temporary_ = std::move(name);
+                } else if (errno != EEXIST) {
+                    break;
+                }
+            }
+        }
+        if (descriptor_ < 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+    }
+
+    [[nodiscard]] std::string temporary_name(unsigned attempt) const {
+        return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    }
+
+    // A link cannot replace a file, so the nameless one first gets a name to be renamed from.
+    void link_if_unnamed() {
+        if (!temporary_.empty()) {
+            return;
+        }
+        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
+        for (unsigned attempt = 0; attempt < 100; ++attempt) {
+            auto name = temporary_name(attempt);
+            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+                temporary_ = std::move(name);
+                return;
+            }
+            if (errno != EEXIST) {
+                break;
+            }
+        }
+        detail::fail_to_write(path_, detail::reason_of(errno));
+    }
+
+    void sync_folder() const {
+        const int opened = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (opened >= 0) {
+            ::fsync(opened);
+            ::close(opened);
+        }
+    }
+
+    void flush() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                detail::fail_to_write(path_, detail::reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+    }
+
+    std::string path_;
+    std::string target_;    // behind symbolic links
+    std::string temporary_; // its name, while it has one
+    std::string buffer_;
+    int descriptor_ = -1;
+    bool direct_ = false;
+};
+
+#else
+
+/// The bytes of a file.
+class mapped_file {
+public:
+    explicit mapped_file(const std::string& path) : path_(path) {
+        std::ifstream stream(path, std::ios::binary);
+        if (!stream || std::filesystem::is_directory(path)) {
+            detail::fail_to_read(path, "cannot be read");
+        }
+        bytes_ = std::make_unique<std::string>(std::istreambuf_iterator<char>(stream),
+                                               std::istreambuf_iterator<char>());
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] int descriptor() const noexcept { return -1; }
+    void release_descriptor() noexcept {}
+
+private:
+    std::string path_;
+    std::unique_ptr<std::string> bytes_;
+};
+
+/// A file that appears whole or not at all: `commit` puts it in place of what was there.
+class output_file {
+public:
+    explicit output_file(std::string path)
+        : path_(std::move(path))
+        , temporary_(path_ + ".stemma-tmp")
+        , stream_(temporary_, std::ios::binary) {
+        check();
+    }
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    ~output_file() {
+        if (!temporary_.empty()) {
+            stream_.close();
+            std::error_code ignored;
+            std::filesystem::remove(temporary_, ignored);
+        }
+    }
+
+    void write(std::string_view bytes) {
+        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        check();
+    }
+
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        write(file.bytes().substr(offset, size));
+    }
+
+    void commit(bool = true) {
+        stream_.close();
+        check();
+        std::error_code failed;
+        std::filesystem::rename(temporary_, path_, failed);
+        if (failed) {
+            detail::fail_to_write(path_, failed.message());
+        }
+        temporary_.clear();
+    }
+
+private:
+    void check() const {
+        if (!stream_) {
+            detail::fail_to_write(path_, "cannot be written");
+        }
+    }
+
+    std::string path_;
+    std::string temporary_;
+    std::ofstream stream_;
+};
+
+#endif
+
+} // namespace stemma
+
+#endif // STEMMA_IO_FILE_HPP
+
+// <stemma/io/json_writer.hpp>
+#ifndef STEMMA_IO_JSON_WRITER_HPP
+#define STEMMA_IO_JSON_WRITER_HPP
+
+namespace stemma {
+
+/// Something that takes text piece by piece: `output_file` is one.
+template <class Sink>
+concept text_sink = requires(Sink& sink, std::string_view text) {
+    sink.write(text);
+};
+
+/// Takes text into a string.
+struct string_sink {
+    std::string text;
+
+    void write(std::string_view more) { text.append(more); }
+};
+
+/// Writes one JSON document to a sink as it is told, value by value; never holds more than a
+/// buffer.
+///
+/// An object or array is written on one line when it is opened `flat`, else one entry a line.
+/// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
+template <text_sink Sink>
+class json_writer {
+public:
+    explicit json_writer(Sink& sink) : sink_(&sink) {}
+
+    json_writer(const json_writer&) = delete;
+    json_writer& operator=(const json_writer&) = delete;
+
+    void begin_object(bool flat = false) { open('{', flat); }
+    void end_object() { close('}'); }
+    void begin_array(bool flat = false) { open('[', flat); }
+    void end_array() { close(']'); }
+
+    void key(std::string_view name) {
+        separate();
+        append_json_string(name, buffer_);
+        buffer_.append(": ");
+        after_key_ = true;
+    }
+
+    void value(std::string_view text) {
+        separate();
+        append_json_string(text, buffer_);
+        flush_if_full();
+    }
+    void value(const char* text) { value(std::string_view(text)); }
+    void value(const std::string& text) { value(std::string_view(text)); }
+
+    void value(std::same_as<bool> auto truth) {
+        separate();
+        buffer_.append(truth ? "true" : "false");
+    }
+
+    template <std::integral Number>
+        requires(!std::same_as<Number, bool>)
+    void value(Number number) {
+        separate();
+        append_number(number);
+        flush_if_full();
+    }
+
+    /// The shortest decimal that reads back as the same number; null for what JSON has no number.
+    void value(std::floating_point auto number) {
+        separate();
+        if (std::isfinite(number)) {
+            append_number(number);
+        } else {
+            buffer_.append("null");
+        }
+        flush_if_full();
+    }
+
+    void null() {
+        separate();
+        buffer_.append("null");
+    }
+
+    template <class T>
+    void member(std::string_view name, const T& what) {
+        key(name);
+        value(what);
+    }
+
+    /// Ends the document with a line break and hands everything to the sink.
+    void finish() {
+        buffer_.push_back('\n');
+        sink_->write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    void open(char bracket, bool flat) {
+        separate();
+        buffer_.push_back(bracket);
+        flat_depth_ = flat_depth_ == 0 && flat ? depth_ + 1 : flat_depth_;
+        ++depth_;
+        first_ = true;
+    }
+
+    void close(char bracket) {
+        --depth_;
+        if (!first_ && flat_depth_ == 0) {
+            break_line();
+        }
+        flat_depth_ = flat_depth_ > depth_ ? 0 : flat_depth_;
+        buffer_.push_back(bracket);
+        first_ = false;
+        flush_if_full();
+    }
+
+    void separate() {
+        if (after_key_) {
+            after_key_ = false;
+            return;
+        }
+        if (depth_ == 0) {
+            return;
+        }
+        if (!first_) {
+            buffer_.append(flat_depth_ == 0 ? "," : ", ");
+        }
+        if (flat_depth_ == 0) {
+            break_line();
+        }
+        first_ = false;
+    }
+
+    void break_line() {
+        buffer_.push_back('\n');
+        buffer_.append(depth_, ' ');
+    }
+
+    template <class Number>
+    void append_number(Number number) {
+        std::array<char, 32> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        buffer_.append(digits.data(), end);
+    }
+
+    void flush_if_full() {
+        if (buffer_.size() >= full) {
+            sink_->write(buffer_);
+            buffer_.clear();
+        }
+    }
+
+    Sink* sink_;
+    std::string buffer_;
+    std::size_t depth_ = 0;
+    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside of any
+    bool first_ = true;
+    bool after_key_ = false;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_WRITER_HPP
+
+// <stemma/io/module_dag_json.hpp>
+#ifndef STEMMA_IO_MODULE_DAG_JSON_HPP
+#define STEMMA_IO_MODULE_DAG_JSON_HPP
+
+namespace stemma {
+
+struct dag_options {
+    dag_level level = dag_level::subtree;
+    bool multi = false; ///< an operator stands under all its tags rather than under the primary one
+};
+
+/// Writes the DAG of every selected module, by tag (docs/dag.schema.json).
+///
+/// `name_of(index)` gives the text that stands for an operator; distinct ones for distinct
+/// operators. `shown` says which operators there are to see.
+/// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
+/// for the largest module, not for the document.
+template <text_sink Sink, operator_view Ops, class NameOf,
+          visibility_policy<Ops> Visibility = hide_constants>
+void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
+                       NameOf name_of, const dag_options& options = {},
+                       const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    module_dags dags(graph, modules, [&](id v, auto take) {
+        if (shown[v] && options.multi) {
+            found.pool.for_each(found.tag_sets[v], take);
+        } else if (shown[v]) {
+            take(found.selected(v));
+        }
+    });
+    json_writer json(sink);
+    json.begin_object();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (!found.tags.is_selected(m)) {
+            continue;
+        }
+        const auto& dag = dags.of(m, options.level);
+        json.key(found.tags.text(m));
+        json.begin_object();
+        json.key("nodes");
+        json.begin_array(true);
+        for (auto v : dag.operators) {
+            json.value(name_of(v));
+        }
+        json.end_array();
+        json.key("edges");
+        json.begin_array(true);
+        for (const auto& [producer, reader] : dag.edges) {
+            json.begin_array(true);
+            json.value(name_of(producer));
+            json.value(name_of(reader));
+            json.end_array();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_IO_MODULE_DAG_JSON_HPP
+
+// <stemma/io/oracle.hpp>
+#ifndef STEMMA_IO_ORACLE_HPP
+#define STEMMA_IO_ORACLE_HPP
+
+namespace stemma {
+
+/// The true modules of nodes, by name: a file of format `fixture-truth/1`.
+class oracle_file {
+public:
+    /// Throws: `error` of `error_code::malformed`.
+    oracle_file(std::string_view bytes, std::string_view file) {
+        stream_json(bytes, file, *this);
+        if (by_name_.empty()) {
+            STEMMA_THROW(error(error_code::malformed, file, "", "names the module of no node"));
+        }
+    }
+
+    /// Returns: the path of the true module of the node called `name`: by the exporter's scope,
+    /// else as it is known from the model's making, else as its readers tell; nothing where none
+    /// does.
+    [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
+        const auto found = by_name_.find(std::string(name));
+        return found == by_name_.end() ? std::nullopt : std::optional(found->second.module);
+    }
+
+    /// Returns: whether the exporter had a scope for the node.
+    [[nodiscard]] bool is_scoped(std::string_view name) const {
+        const auto found = by_name_.find(std::string(name));
+        return found != by_name_.end() && found->second.scoped;
+    }
+
+    /// For `stream_json`.
+    [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
+    void scalar(const std::string&, nlohmann::json&) {}
+    void element(const std::string&, nlohmann::json& node) {
+        for (const std::string_view key : {scope_key, known_key, inferred_key}) {
+            const auto module = node.find(std::string(key));
+            if (module == node.end() || !module->is_string()) {
+                continue;
+            }
+            for (const char* name_key : {"original", "opaque"}) {
+                const auto name = node.find(name_key);
+                if (name != node.end() && name->is_string()) {
+                    by_name_.emplace(name->get<std::string>(),
+                                     truth{module->get<std::string>(), key == scope_key});
+                }
+            }
+            return;
+        }
+    }
+
+private:
+    static constexpr std::string_view scope_key = "module";
+    static constexpr std::string_view known_key = "known_module";
+    static constexpr std::string_view inferred_key = "inferred_module";
+
+    struct truth {
+        std::string module;
+        bool scoped = false;
+    };
+
+    std::unordered_map<std::string, truth> by_name_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_ORACLE_HPP
+
+// <stemma/onnx/onnx_model.hpp>
+#ifndef STEMMA_ONNX_ONNX_MODEL_HPP
+#define STEMMA_ONNX_ONNX_MODEL_HPP
+
+namespace stemma {
+
+/// Where a text stands in the bytes a model was read from.
+struct text_ref {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+};
+
+enum class graph_kind : std::uint8_t { main, body, function };
+
+enum class value_kind : std::uint8_t {
+    result,      ///< output of a node
+    input,       ///< input of the main graph
+    formal,      ///< input of a body or function
+    initializer, ///< dense, whether also listed as an input or not
+    sparse_initializer,
+    undefined, ///< read, but made by nothing that can be seen from there
+};
+
+/// A graph, body or function of a model.
+struct graph_record {
+    graph_kind kind = graph_kind::main;
+    id owner = no_id;       ///< of a body: the node that holds it
+    id function = no_id;    ///< of a function: its number
+    text_ref attribute;     ///< of a body: the attribute that holds it
+    id attribute_index = 0; ///< of a body: its place in a list of graphs
+    bool listed = false;    ///< of a body: in a list of graphs rather than alone
+    text_ref name;
+    id node_count = 0;
+    std::vector<id> inputs; ///< values
+    std::vector<id> outputs;
+    std::vector<id> initializers;
+};
+
+struct function_record {
+    text_ref domain;
+    text_ref name;
+    text_ref overload;
+    id graph = no_id;
+};
+
+struct opset_import {
+    std::string_view domain;
+    std::int64_t version = 0;
+};
+
+/// The structure of an ONNX model: graphs, nodes and values, as tables of 32-bit numbers over the
+/// bytes that hold the names. Tensor data, attributes and types stay where they are.
+///
+/// Nodes are numbered over all graphs in the order in which their messages end, so nodes of a body
+/// come before the node that holds the body: file order is a topological order where every graph is
+/// sorted. The outputs of nodes are the first values, in the order of nodes. Filled by `wire_model`
+/// and `proto_model`.
+class onnx_model {
+public:
+    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(nodes_.size()); }
+    [[nodiscard]] id value_count() const noexcept { return static_cast<id>(value_names_.size()); }
+    [[nodiscard]] id graph_count() const noexcept { return static_cast<id>(graphs_.size()); }
+
+    [[nodiscard]] std::string_view text(text_ref ref) const noexcept {
+        return {base_ + ref.offset, ref.size};
+    }
+
+    [[nodiscard]] std::int64_t ir_version() const noexcept { return ir_version_; }
+    [[nodiscard]] std::string_view producer_name() const noexcept { return text(producer_name_); }
+    [[nodiscard]] std::string_view producer_version() const noexcept {
+        return text(producer_version_);
+    }
+    [[nodiscard]] std::span<const opset_import> opset_imports() const noexcept { return opsets_; }
+
+    [[nodiscard]] std::string_view name(id node) const noexcept { return text(nodes_[node].name); }
+    [[nodiscard]] std::string_view op_type(id node) const noexcept {
+        return text(operators_[nodes_[node].op].type);
+    }
+    [[nodiscard]] std::string_view domain(id node) const noexcept {
+        return text(operators_[nodes_[node].op].domain);
+    }
+    [[nodiscard]] std::string_view overload(id node) const noexcept {
+        return text(operators_[nodes_[node].op].overload);
+    }
+
+    /// Returns: a number that nodes share exactly when type, domain and overload are equal.
+    [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
+    [[nodiscard]] id operator_count() const noexcept { return static_cast<id>(operators_.size()); }
+    [[nodiscard]] std::string_view operator_type(id op) const noexcept {
+        return text(operators_[op].type);
+    }
+    [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
+        return text(operators_[op].domain);
+    }
+    /// Returns: the function that an operator calls, or `no_id`.
+    [[nodiscard]] id operator_callee(id op) const noexcept { return operators_[op].callee; }
+
+    /// Returns: the graph a node is in.
+    [[nodiscard]] id graph_of(id node) const noexcept {
+        return containers_[nodes_[node].container].graph;
+    }
+    /// Returns: the place of a node among the nodes of its graph.
+    [[nodiscard]] id position(id node) const noexcept { return nodes_[node].position; }
+    /// Returns: the node whose body a node is in, or `no_id`.
+    [[nodiscard]] id owner(id node) const noexcept { return graphs_[graph_of(node)].owner; }
+    /// Returns: the function a node calls, or `no_id`.
+    [[nodiscard]] id callee(id node) const noexcept { return operators_[nodes_[node].op].callee; }
+
+    /// The values a node reads, by input slot; `no_id` for an omitted one.
+    [[nodiscard]] std::span<const id> inputs(id node) const noexcept {
+        const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_input
+                                                  : static_cast<id>(inputs_.size());
+        return std::span(inputs_).subspan(nodes_[node].first_input, end - nodes_[node].first_input);
+    }
+
+    /// The first of the values a node makes, and how many; an omitted one has the name "".
+    [[nodiscard]] id first_output(id node) const noexcept { return nodes_[node].first_output; }
+    [[nodiscard]] id output_count(id node) const noexcept {
+        const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_output : result_count_;
+        return end - nodes_[node].first_output;
+    }
+
+    [[nodiscard]] std::string_view value_name(id value) const noexcept {
+        return text(value_names_[value]);
+    }
+    [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
+    /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
+    [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
+    /// Returns: the node that makes a value, or `no_id`.
+    [[nodiscard]] id producer(id value) const noexcept {
+        return value < result_count_ ? producers_[value] : no_id;
+    }
+    [[nodiscard]] bool is_initializer(id value) const noexcept {
+        return kind(value) == value_kind::initializer ||
+               kind(value) == value_kind::sparse_initializer;
+    }
+
+    /// Graph 0 is the main one; a body comes after the graph that holds it.
+    [[nodiscard]] const graph_record& graph(id g) const noexcept { return graphs_[g]; }
+    [[nodiscard]] std::span<const function_record> functions() const noexcept { return functions_; }
+
+    /// Values that were defined although their graph had one of that name already.
+    [[nodiscard]] std::span<const id> redefined() const noexcept { return redefined_; }
+
+    /// Returns: the way to a graph: "" for the main one, `<position>/<attribute>[k]` for each body
+    /// on the way, `@domain::name:overload` for a function. Complexity: O(length).
+    [[nodiscard]] std::string graph_path(id g) const {
+        const auto& record = graphs_[g];
+        if (record.kind == graph_kind::main) {
+            return {};
+        }
+        if (record.kind == graph_kind::function) {
+            const auto& f = functions_[record.function];
+            std::string path = "@";
+            path.append(text(f.domain)).append("::").append(text(f.name));
+            if (f.overload.size > 0) {
+                path.append(":").append(text(f.overload));
+            }
+            return path;
+        }
+        auto path = graph_path(graph_of(record.owner));
+        path.append(path.empty() ? "" : "/").append(std::to_string(position(record.owner)));
+        path.append("/").append(text(record.attribute));
+        if (record.listed) {
+            path.append("[").append(std::to_string(record.attribute_index)).append("]");
+        }
+        return path;
+    }
+
+protected:
+    /// A message that holds nodes, or holds one that does: a graph, an attribute, a function.
+    struct container_record {
+        std::uint32_t begin = 0; ///< of the content, behind the length
+        std::uint32_t size = 0;
+        id graph = no_id;
+        id parent = no_id;  ///< container around this one, where that is not a node
+        id owner = no_id;   ///< node around this one
+        id ends_before = 0; ///< nodes that end before this message does
+    };
+
+    struct node_record {
+        std::uint32_t begin = 0; ///< of the content, behind the length
+        std::uint32_t size = 0;
+        text_ref name;
+        id op = no_id;
+        id container = no_id;
+        id position = 0;
+        id first_input = 0;
+        id first_output = 0;
+    };
+
+    struct operator_record {
+        text_ref type;
+        text_ref domain;
+        text_ref overload;
+        id callee = no_id;
+    };
+
+    const char* base_ = nullptr;
+    std::int64_t ir_version_ = 0;
+    text_ref producer_name_;
+    text_ref producer_version_;
+    std::vector<opset_import> opsets_;
+    std::vector<node_record> nodes_;
+    std::vector<operator_record> operators_;
+    std::vector<container_record> containers_;
+    std::vector<graph_record> graphs_;
+    std::vector<function_record> functions_;
+    std::vector<id> inputs_;
+    std::vector<text_ref> value_names_;
+    std::vector<value_kind> value_kinds_;
+    std::vector<id> value_graphs_;
+    std::vector<id> producers_;
+    std::vector<id> redefined_;
+    id result_count_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_ONNX_MODEL_HPP
+
+// <stemma/onnx/compare_tags.hpp>
+#ifndef STEMMA_ONNX_COMPARE_TAGS_HPP
+#define STEMMA_ONNX_COMPARE_TAGS_HPP
+
+namespace stemma {
+
+/// How the primary tags of two models differ.
+struct tag_comparison {
+    struct move {
+        std::string from;
+        std::string to;
+        std::size_t nodes = 0;
+        id example = no_id; ///< the first such node of the first model
+    };
+    struct tag_count {
+        std::string tag;
+        std::size_t nodes = 0;
+    };
+
+    std::size_t same = 0;       ///< nodes with equal tags
+    std::size_t only_first = 0; ///< nodes without a partner
+    std::size_t only_second = 0;
+    std::vector<move> moves;         ///< by tags of the first model, in the order of its tree
+    std::vector<tag_count> vanished; ///< tags of nodes of the first model only
+    std::vector<tag_count> appeared; ///< tags of nodes of the second model only
+
+    [[nodiscard]] bool is_equal() const noexcept {
+        return moves.empty() && vanished.empty() && appeared.empty();
+    }
+};
+
+/// Returns: for every node of `a` the node of `b` that has the same name, where in both models only
+/// one has it; else `no_id`. Complexity: O(nodes) expected.
+[[nodiscard]] inline std::vector<id> match_by_name(const onnx_model& a, const onnx_model& b) {
+    const auto names_of = [](const onnx_model& model) {
+        std::unordered_map<std::string_view, id> nodes; // `no_id` for a name of several
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (const auto [known, is_new] = nodes.emplace(model.name(node), node); !is_new) {
+                known->second = no_id;
+            }
+        }
+        nodes.erase(std::string_view());
+        return nodes;
+    };
+    const auto first = names_of(a);
+    const auto second = names_of(b);
+    std::vector<id> partners(a.node_count(), no_id);
+    for (const auto& [name, node] : first) {
+        const auto found = second.find(name);
+        if (node != no_id && found != second.end()) {
+            partners[node] = found->second;
+        }
+    }
+    return partners;
+}
+
+/// Compares the tags of nodes with those of their partners (`no_id` for none).
+/// Complexity: O(nodes * log tags + length of all tags).
+[[nodiscard]] inline tag_comparison compare_tags(const tagging& a, const tagging& b,
+                                                 std::span<const id> partners) {
+    tag_comparison result;
+    const auto count = [](const tagging& found) {
+        std::map<id, std::size_t> nodes; // by selected module
+        for (id v = 0; v < found.attributions.size(); ++v) {
+            ++nodes[found.selected(v)];
+        }
+        return nodes;
+    };
+    const auto in_first = count(a);
+    const auto in_second = count(b);
+    std::unordered_map<std::string, id> second_tags;
+    for (const auto& [module, nodes] : in_second) {
+        second_tags.emplace(b.tags.text(module), module);
+    }
+    std::map<id, id> same_tag; // by module of the first: the one of the second
+    for (const auto& [module, nodes] : in_first) {
+        auto tag = a.tags.text(module);
+        const auto found = second_tags.find(tag);
+        if (found != second_tags.end()) {
+            same_tag.emplace(module, found->second);
+            second_tags.erase(found);
+        } else {
+            result.vanished.push_back({std::move(tag), nodes});
+        }
+    }
+    for (const auto& [module, nodes] : in_second) {
+        auto tag = b.tags.text(module);
+        if (second_tags.count(tag) > 0) {
+            result.appeared.push_back({std::move(tag), nodes});
+        }
+    }
+    std::map<std::pair<id, id>, std::pair<std::size_t, id>> moves;
+    std::size_t matched = 0;
+    for (id v = 0; v < partners.size(); ++v) {
+        if (partners[v] == no_id) {
+            ++result.only_first;
+            continue;
+        }
+        ++matched;
+        const auto from = a.selected(v);
+        const auto to = b.selected(partners[v]);
+        const auto equal = same_tag.find(from);
+        if (equal != same_tag.end() && equal->second == to) {
+            ++result.same;
+        } else {
+            ++moves.try_emplace({from, to}, 0U, v).first->second.first;
+        }
+    }
+    result.only_second = b.attributions.size() - matched;
+    for (const auto& [modules, nodes] : moves) {
+        result.moves.push_back(
+            {a.tags.text(modules.first), b.tags.text(modules.second), nodes.first, nodes.second});
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_COMPARE_TAGS_HPP
+
+// <stemma/onnx/cut_plan.hpp>
+#ifndef STEMMA_ONNX_CUT_PLAN_HPP
+#define STEMMA_ONNX_CUT_PLAN_HPP
+
+namespace stemma {
+
+/// Why a part cannot be cut out.
+enum class cut_refusal : std::uint8_t {
+    none,
+    non_convex,    ///< some way leads out of it and back; see the witness
+    unknown_type,  ///< type or rank of a value at the boundary is not known
+    function_body, ///< it lies in a function whose attributes are not bound
+    no_output,     ///< nothing outside reads what it makes, or all of that is constant
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(cut_refusal refusal) noexcept {
+    switch (refusal) {
+    case cut_refusal::none:
+        return "";
+    case cut_refusal::non_convex:
+        return "non_convex";
+    case cut_refusal::unknown_type:
+        return "unknown_type";
+    case cut_refusal::function_body:
+        return "function_body";
+    case cut_refusal::no_output:
+        return "no_output";
+    }
+    return "";
+}
+
+/// A part of a model, as it is to be cut out.
+struct cut_plan {
+    id graph = 0;                 ///< the graph it is cut out of: the main one, a body, a function
+    std::vector<id> nodes;        ///< of that graph or one around it, in the order they will have
+    std::vector<id> clones;       ///< those of them that stay in the rest as well, ascending
+    std::vector<id> inputs;       ///< values, in the order of readers
+    std::vector<id> outputs;      ///< values, in the order of producers
+    std::vector<id> initializers; ///< values
+    std::vector<id> functions;    ///< numbers of functions that are called, directly or not
+    bool sorted = false;          ///< nodes had to be put in another order to be behind producers
+    bool random = false;          ///< holds an operator that gives other results each time
+    cut_refusal refusal = cut_refusal::none;
+    std::vector<id> witness; ///< `non_convex`: the nodes on a way out and back
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CUT_PLAN_HPP
+
+// <stemma/onnx/flat_graph.hpp>
+#ifndef STEMMA_ONNX_FLAT_GRAPH_HPP
+#define STEMMA_ONNX_FLAT_GRAPH_HPP
+
+namespace stemma {
+
+/// Returns: the input slot of the node `owner` whose value formal input `i` of its body `g` starts
+/// with, or `no_id`.
+///
+/// Loop passes its inputs on in place, the first being a trip count instead of the iteration; Scan
+/// of opset 8 has one input more in front; any other operator is taken to pass them on in place
+/// when the numbers agree.
+[[nodiscard]] inline id matching_owner_input(const onnx_model& model, id owner, id g,
+                                             std::size_t i) {
+    const auto inputs = model.inputs(owner).size();
+    const auto formals = model.graph(g).inputs.size();
+    const auto type = model.op_type(owner);
+    std::size_t slot = inputs;
+    if (type == "Loop") {
+        slot = i == 0 ? inputs : i;
+    } else if (inputs == formals) {
+        slot = i;
+    } else if (type == "Scan" && inputs == formals + 1) {
+        slot = i + 1;
+    }
+    return slot < inputs ? static_cast<id>(slot) : no_id;
+}
+
+/// The nodes of all graphs of a model, and the tensors between them.
+///
+/// Vertices are the nodes by number. Edges lead from a producer to its readers, also to readers in
+/// a body; from the producer of a body's result to the body's owner (`in_port` is `no_id`); and
+/// from the producer of an owner's input to the readers of the formal input that starts with it.
+/// None leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
+/// values).
+[[nodiscard]] inline operator_graph flat_graph(const onnx_model& model) {
+    std::vector<operator_edge> edges;
+    edges.reserve(model.node_count() + model.node_count() / 2);
+    std::vector<id> started_by; // by value: the owner's input value behind a formal input
+    for (id g = 1; g < model.graph_count(); ++g) {
+        const auto& body = model.graph(g);
+        if (body.kind != graph_kind::body) {
+            continue;
+        }
+        started_by.resize(model.value_count(), no_id);
+        for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+            const auto slot = matching_owner_input(model, body.owner, g, i);
+            if (slot != no_id) {
+                started_by[body.inputs[i]] = model.inputs(body.owner)[slot];
+            }
+        }
+    }
+    const auto add = [&](id value, id reader, id slot) {
+        while (value != no_id && model.kind(value) == value_kind::formal && !started_by.empty()) {
+            value = started_by[value];
+        }
+        const auto producer = value == no_id ? no_id : model.producer(value);
+        if (producer != no_id) {
+            edges.push_back({producer, reader, value, slot, value - model.first_output(producer)});
+        }
+    };
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto inputs = model.inputs(node);
+        for (id slot = 0; slot < inputs.size(); ++slot) {
+            add(inputs[slot], node, slot);
+        }
+    }
+    for (id g = 1; g < model.graph_count(); ++g) {
+        if (model.graph(g).kind == graph_kind::body) {
+            for (auto value : model.graph(g).outputs) {
+                add(value, model.graph(g).owner, no_id);
+            }
+        }
+    }
+    return {model.node_count(), edges};
+}
+
+/// Returns: the vertex of `nested_graph(model, g)` that holds a node: the node itself when it is in
+/// graph `g`, its outermost owner there when it is in a body below; else `no_id`.
+[[nodiscard]] inline id enclosing_node(const onnx_model& model, id g, id node) {
+    while (node != no_id && model.graph_of(node) != g) {
+        node = model.owner(node);
+    }
+    return node;
+}
+
+/// One graph of a model with every body contracted into the node that owns it.
+struct nested_view {
+    operator_graph graph;
+    std::vector<id> nodes; ///< by vertex: the node
+};
+
+/// Returns: the nodes of graph `g` in order; what a body captures is an input of its owner
+/// (`in_port` is `no_id`).
+///
+/// `nodes` are those of `g` and of all bodies below it, ascending, and `bodies` those graphs.
+/// Complexity: O(nodes + values) of them.
+[[nodiscard]] inline nested_view
+nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span<const id> bodies) {
+    nested_view view;
+    for (auto node : nodes) {
+        if (model.graph_of(node) == g) {
+            view.nodes.push_back(node);
+        }
+    }
+    std::vector<operator_edge> edges;
+    const auto add = [&](id value, id reader, id slot) {
+        const auto producer = value == no_id ? no_id : model.producer(value);
+        if (producer != no_id && model.graph_of(producer) == g) {
+            edges.push_back({model.position(producer), model.position(reader), value, slot,
+                             value - model.first_output(producer)});
+        }
+    };
+    for (auto node : nodes) {
+        const auto reader = enclosing_node(model, g, node);
+        const auto inputs = model.inputs(node);
+        for (id slot = 0; slot < inputs.size(); ++slot) {
+            add(inputs[slot], reader, reader == node ? slot : no_id);
+        }
+    }
+    for (auto b : bodies) {
+        const auto reader = enclosing_node(model, g, model.graph(b).owner);
+        for (auto value : model.graph(b).outputs) {
+            add(value, reader, no_id);
+        }
+    }
+    view.graph = operator_graph(view.nodes.size(), edges);
+    return view;
+}
+
+/// The same for all nodes and bodies of the model that are in `g` or below it.
+/// Complexity: O(nodes + values) of the model.
+[[nodiscard]] inline nested_view nested_graph(const onnx_model& model, id g) {
+    std::vector<id> nodes;
+    std::vector<id> bodies;
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (enclosing_node(model, g, node) != no_id) {
+            nodes.push_back(node);
+        }
+    }
+    for (id b = 1; b < model.graph_count(); ++b) {
+        if (model.graph(b).kind == graph_kind::body &&
+            enclosing_node(model, g, model.graph(b).owner) != no_id) {
+            bodies.push_back(b);
+        }
+    }
+    return nested_graph(model, g, nodes, bodies);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FLAT_GRAPH_HPP
+
+// <stemma/onnx/graph_contents.hpp>
+#ifndef STEMMA_ONNX_GRAPH_CONTENTS_HPP
+#define STEMMA_ONNX_GRAPH_CONTENTS_HPP
+
+namespace stemma {
+
+/// What lies below every graph and every node of a model: the other direction of `owner`.
+class graph_contents {
+public:
+    /// Complexity: O(nodes + graphs), and once more for every level of bodies.
+    explicit graph_contents(const onnx_model& model)
+        : root_(model.graph_count()), nodes_(model.graph_count()), bodies_(model.graph_count()) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            // A body comes after the graph that holds it.
+            const bool is_body = model.graph(g).kind == graph_kind::body;
+            root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
+            if (is_body) {
+                bodies_of_[model.graph(g).owner].push_back(g);
+                for_each_around(model, g, [&](id around) { bodies_[around].push_back(g); });
+            }
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto g = model.graph_of(node);
+            nodes_[g].push_back(node);
+            if (model.owner(node) != no_id) {
+                inner_[model.owner(node)].push_back(node);
+                for_each_around(model, g, [&](id around) { nodes_[around].push_back(node); });
+            }
+        }
+    }
+
+    /// Returns: the main graph or function that a graph lies in, or is.
+    [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
+    /// Returns: the nodes of a graph and of all bodies below it, ascending.
+    [[nodiscard]] std::span<const id> nodes(id g) const noexcept { return nodes_[g]; }
+    /// Returns: the bodies below a graph, ascending.
+    [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
+    /// Returns: the nodes directly in the bodies of a node, ascending.
+    [[nodiscard]] std::span<const id> inner_nodes(id node) const { return find(inner_, node); }
+    /// Returns: the bodies that a node owns, ascending.
+    [[nodiscard]] std::span<const id> bodies_of(id node) const { return find(bodies_of_, node); }
+
+private:
+    using lists = std::unordered_map<id, std::vector<id>>;
+
+    [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
+        const auto found = in.find(node);
+        return found == in.end() ? std::span<const id>() : std::span<const id>(found->second);
+    }
+
+    template <class Function>
+    static void for_each_around(const onnx_model& model, id g, Function f) {
+        while (model.graph(g).kind == graph_kind::body) {
+            g = model.graph_of(model.graph(g).owner);
+            f(g);
+        }
+    }
+
+    std::vector<id> root_; // by graph
+    std::vector<std::vector<id>> nodes_;
+    std::vector<std::vector<id>> bodies_;
+    lists inner_;
+    lists bodies_of_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_GRAPH_CONTENTS_HPP
+
+// <stemma/onnx/operator_dependence.hpp>
+#ifndef STEMMA_ONNX_OPERATOR_DEPENDENCE_HPP
+#define STEMMA_ONNX_OPERATOR_DEPENDENCE_HPP
+
+namespace stemma {
+
+/// Whether an operator gives other results each time it runs.
+[[nodiscard]] inline bool is_random_operator(std::string_view domain, std::string_view type) {
+    constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
+                                                     "RandomUniform", "RandomUniformLike",
+                                                     "Multinomial",   "Bernoulli"};
+    return domain.empty() && std::find(random.begin(), random.end(), type) != random.end();
+}
+
+/// Returns: by node, whether its type alone makes it random.
+/// Complexity: O(nodes).
+[[nodiscard]] inline std::vector<bool> find_random_operators(const onnx_model& model) {
+    std::vector<bool> of_type(model.operator_count());
+    for (id op = 0; op < model.operator_count(); ++op) {
+        of_type[op] = is_random_operator(model.operator_domain(op), model.operator_type(op));
+    }
+    std::vector<bool> random(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        random[node] = of_type[model.operator_id(node)];
+    }
+    return random;
+}
+
+/// Finds what the results of every node depend on, with all that its bodies capture.
+///
+/// A node without inputs that is no Constant (a random generator, say), one that is `random`, a
+/// call of a function, and what reads an undefined value count as data. A node in a body depends on
+/// data where it reads a formal input. Complexity: O(nodes + values); nodes that stand before their
+/// producers count as data.
+[[nodiscard]] inline std::vector<dependence> find_dependence(const onnx_model& model,
+                                                             const std::vector<bool>& random) {
+    const auto count = model.node_count();
+    std::vector<dependence> result(count, dependence::data);
+    std::vector<dependence> inner(count, dependence::constant); // of what bodies of a node read
+    std::vector<bool> done(count, false);
+    const auto of_value = [&](id value) {
+        const auto producer = model.producer(value);
+        if (producer != no_id) {
+            return done[producer] ? result[producer] : dependence::data;
+        }
+        return model.is_initializer(value) ? dependence::weight : dependence::data;
+    };
+    for (id node = 0; node < count; ++node) {
+        const auto type = model.op_type(node);
+        const auto inputs = model.inputs(node);
+        const bool standard = model.domain(node).empty();
+        auto most = inner[node];
+        bool reads = inner[node] != dependence::constant;
+        for (auto value : inputs) {
+            if (value != no_id) {
+                reads = true;
+                most = std::max({most, of_value(value), dependence::weight});
+            }
+        }
+        if (standard && type == "Constant") {
+            most = dependence::constant;
+        } else if (standard && (type == "Shape" || type == "Size")) {
+            most = std::min(most, dependence::shape);
+        } else if (!reads || model.callee(node) != no_id || random[node]) {
+            most = dependence::data;
+        }
+        result[node] = most;
+        done[node] = true;
+        // What a body reads from outside is read by its owner too.
+        if (const auto owner = model.owner(node); owner != no_id) {
+            for (auto value : inputs) {
+                if (value != no_id && model.graph_of_value(value) != model.graph_of(node)) {
+                    inner[owner] = std::max({inner[owner], of_value(value), dependence::weight});
+                }
+            }
+            inner[owner] = std::max(inner[owner], inner[node]);
+            if (random[node]) {
+                inner[owner] = dependence::data;
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_OPERATOR_DEPENDENCE_HPP
+
+// <stemma/onnx/cut_planner.hpp>
+#ifndef STEMMA_ONNX_CUT_PLANNER_HPP
+#define STEMMA_ONNX_CUT_PLANNER_HPP
+
+namespace stemma {
+
+/// Plans how sets of nodes are cut out of one model. What the plans share is found once.
+template <cut_policy Policy = standard_cut>
+class cut_planner {
+public:
+    /// `random` says by node whether it gives other results each time.
+    /// Requires: `model` outlives the planner.
+    cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
+        : model_(model)
+        , policy_(std::move(policy))
+        , contents_(model)
+        , random_(std::move(random))
+        , dependence_(find_dependence(model, random_))
+        , exposed_(model.value_count(), false)
+        , marks_(model.node_count(), mark::none)
+        , seen_(model.value_count(), no_id) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    exposed_[value] = true;
+                }
+            }
+        }
+    }
+
+    explicit cut_planner(const onnx_model& model, Policy policy = {})
+        : cut_planner(model, std::move(policy), find_random_operators(model)) {}
+
+    [[nodiscard]] const std::vector<dependence>& dependences() const noexcept {
+        return dependence_;
+    }
+    [[nodiscard]] const graph_contents& contents() const noexcept { return contents_; }
+
+    /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
+    /// come along with their owner where that is wanted too, else they are cut out of the body.
+    ///
+    /// `wanted` is ascending; `calls`, when not empty, says for each of them which call of the
+    /// module it belongs to (`no_id`: unknown), and no run goes over two calls.
+    /// Returns: at least one plan, possibly with a refusal, unless `wanted` is empty.
+    /// Complexity: O(nodes + edges) from the first wanted node to the last, and once for every
+    /// graph that holds wanted nodes that of the graph.
+    [[nodiscard]] std::vector<cut_plan> plan(std::span<const id> wanted,
+                                             std::span<const id> calls = {}) {
+        for (auto node : wanted) {
+            marks_[node] = mark::core;
+        }
+        std::map<id, std::vector<member>> by_graph;
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (!has_wanted_owner(wanted[i])) {
+                by_graph[model_.graph_of(wanted[i])].push_back(
+                    {model_.position(wanted[i]), calls.empty() ? 0 : calls[i]});
+            }
+        }
+        for (auto node : wanted) {
+            marks_[node] = mark::none;
+        }
+        // Where the part calls a function, the call stands for the body.
+        std::set<id> called;
+        for (auto node : wanted) {
+            if (const auto f = model_.callee(node); f != no_id) {
+                called.insert(model_.functions()[f].graph);
+            }
+        }
+        std::vector<cut_plan> plans;
+        for (auto& [g, members] : by_graph) {
+            if (called.count(contents_.root(g)) == 0) {
+                plan_in_graph(g, members, plans);
+            }
+        }
+        return plans;
+    }
+
+    /// Plans a part that holds these vertices of graph `g`, convex or not. Complexity: as above.
+    [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
+        auto& known = facts(g);
+        const std::vector<id> members(positions.begin(), positions.end());
+        put_inside(known, members, true);
+        auto plan = make_plan(g, members);
+        put_inside(known, members, false);
+        return plan;
+    }
+
+    /// A graph of the model as planning sees it.
+    struct graph_facts {
+        nested_view view;
+        std::vector<id> order; ///< vertices, producers first; in file order where that does
+        std::vector<id> rank;  ///< by vertex: place in `order`
+        bool sorted_already = true;
+        vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the plan being made
+    };
+
+    [[nodiscard]] graph_facts& facts(id g) {
+        auto& known = facts_[g];
+        if (!known) {
+            known = std::make_unique<graph_facts>();
+            known->view = nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g));
+            const auto& graph = known->view.graph;
+            known->sorted_already = is_topologically_indexed(graph);
+            known->order = topological_order(graph);
+            if (known->sorted_already) {
+                std::sort(known->order.begin(), known->order.end());
+            }
+            known->rank.assign(num_vertices(graph), no_id);
+            for (std::size_t i = 0; i < known->order.size(); ++i) {
+                known->rank[known->order[i]] = static_cast<id>(i);
+            }
+            known->set = vertex_set(num_vertices(graph));
+            for (id v = 0; v < known->set.apart.size(); ++v) {
+                // A part pulls from outside only, so its own shape computations stay its own.
+                const auto node = known->view.nodes[v];
+                known->set.apart[v] = (dependence_[node] <= dependence::weight && is_apart(node)) ||
+                                      known->rank[v] == no_id;
+            }
+        }
+        return *known;
+    }
+
+private:
+    enum class mark : std::uint8_t { none, core, clone };
+
+    struct member {
+        id vertex = 0;
+        id call = 0;
+    };
+
+    [[nodiscard]] bool has_wanted_owner(id node) const {
+        for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
+            if (marks_[o] == mark::core) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(dependence_[node]); }
+
+    static void put_inside(graph_facts& known, const std::vector<id>& members, bool inside) {
+        for (auto v : members) {
+            known.set.inside[v] = inside;
+        }
+    }
+
+    [[nodiscard]] static order_stretch<operator_graph> stretch_of(const graph_facts& known,
+                                                                  const std::vector<id>& members) {
+        return {known.view.graph, known.order, known.rank, members};
+    }
+
+    void plan_in_graph(id g, std::vector<member>& wanted, std::vector<cut_plan>& plans) {
+        auto& known = facts(g);
+        std::vector<id> members;
+        for (const auto& m : wanted) {
+            if (known.rank[m.vertex] != no_id) {
+                members.push_back(m.vertex);
+            }
+        }
+        put_inside(known, members, true);
+        const auto pulled = pull_in(known, members);
+        if (policy_.gaps() == gap_rule::runs) {
+            complete_calls(known, wanted);
+            plan_runs(g, wanted, plans);
+        } else {
+            if (policy_.gaps() == gap_rule::absorb) {
+                absorb_gaps(known, members);
+            }
+            const auto reentry =
+                find_reentry(known.view.graph, known.set, stretch_of(known, members));
+            auto plan = make_plan(g, members);
+            if (!reentry.empty()) {
+                plan.refusal = cut_refusal::non_convex;
+                for (auto v : reentry) {
+                    plan.witness.push_back(known.view.nodes[v]);
+                }
+            }
+            plans.push_back(std::move(plan));
+        }
+        put_inside(known, members, false);
+        for (auto v : pulled) {
+            known.set.apart[v] = false;
+        }
+    }
+
+    /// Members of unknown call join the one they read from, else the one that reads from them.
+    static void complete_calls(const graph_facts& known, std::vector<member>& wanted) {
+        const bool all_known = std::none_of(wanted.begin(), wanted.end(),
+                                            [](const member& m) { return m.call == no_id; });
+        if (all_known) {
+            return;
+        }
+        std::unordered_map<id, id> call;
+        for (const auto& m : wanted) {
+            call[m.vertex] = m.call;
+        }
+        std::sort(wanted.begin(), wanted.end(), [&](const member& a, const member& b) {
+            return known.rank[a.vertex] < known.rank[b.vertex];
+        });
+        const auto take = [&](id v, id neighbour) {
+            const auto found = call.find(neighbour);
+            if (call[v] == no_id && found != call.end()) {
+                call[v] = found->second;
+            }
+        };
+        for (const auto& m : wanted) {
+            for (auto u : known.view.graph.producers(m.vertex)) {
+                take(m.vertex, u);
+            }
+        }
+        for (auto m = wanted.rbegin(); m != wanted.rend(); ++m) {
+            for (auto [it, last] = adjacent_vertices(m->vertex, known.view.graph); it != last;
+                 ++it) {
+                take(m->vertex, *it);
+            }
+        }
+        for (auto& m : wanted) {
+            m.call = call[m.vertex] == no_id ? 0 : call[m.vertex];
+        }
+    }
+
+    /// Makes a plan for every convex run of every call.
+    void plan_runs(id g, const std::vector<member>& wanted, std::vector<cut_plan>& plans) {
+        auto& known = facts(g);
+        std::map<id, std::vector<id>> by_call;
+        for (const auto& m : wanted) {
+            if (known.set.inside[m.vertex]) {
+                by_call[m.call].push_back(m.vertex);
+                known.set.inside[m.vertex] = false;
+            }
+        }
+        for (auto& [call, members] : by_call) {
+            std::sort(members.begin(), members.end());
+            put_inside(known, members, true);
+            const auto stretch = stretch_of(known, members);
+            const auto run = convex_runs(known.view.graph, known.set, stretch);
+            std::map<id, std::vector<id>> runs;
+            for (auto v : members) {
+                if (run[stretch.place(v)] != no_id) {
+                    runs[run[stretch.place(v)]].push_back(v);
+                }
+            }
+            if (runs.empty()) {
+                plans.push_back(make_plan(g, members));
+            }
+            put_inside(known, members, false);
+            for (const auto& [number, of_run] : runs) {
+                put_inside(known, of_run, true);
+                plans.push_back(make_plan(g, of_run));
+                put_inside(known, of_run, false);
+            }
+        }
+    }
+
+    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
+    [[nodiscard]] std::vector<id> pull_in(graph_facts& known,
+                                          const std::vector<id>& members) const {
+        std::vector<id> pulled;
+        if (!policy_.pulls(dependence::shape)) {
+            return pulled;
+        }
+        auto open = members;
+        while (!open.empty()) {
+            const auto v = open.back();
+            open.pop_back();
+            for (auto u : known.view.graph.producers(v)) {
+                if (known.set.is_outside(u) && is_apart(known.view.nodes[u])) {
+                    known.set.apart[u] = true;
+                    pulled.push_back(u);
+                    open.push_back(u);
+                }
+            }
+        }
+        return pulled;
+    }
+
+    /// Takes in everything that lies between members.
+    static void absorb_gaps(graph_facts& known, std::vector<id>& members) {
+        const auto& graph = known.view.graph;
+        const auto stretch = stretch_of(known, members);
+        const auto all = stretch.vertices();
+        std::vector<bool> behind(all.size(), false);
+        std::vector<bool> before(all.size(), false);
+        for (std::size_t at = 0; at < all.size(); ++at) {
+            for (auto u : graph.producers(all[at])) {
+                const auto from = stretch.place(u);
+                behind[at] = behind[at] || (from < all.size() && !known.set.apart[u] &&
+                                            (known.set.inside[u] || behind[from]));
+            }
+        }
+        for (auto at = all.size(); at-- > 0;) {
+            for (auto [it, last] = adjacent_vertices(all[at], graph); it != last; ++it) {
+                const auto to = stretch.place(*it);
+                before[at] = before[at] || (to < all.size() && !known.set.apart[*it] &&
+                                            (known.set.inside[*it] || before[to]));
+            }
+        }
+        for (std::size_t at = 0; at < all.size(); ++at) {
+            if (behind[at] && before[at] && known.set.is_outside(all[at])) {
+                known.set.inside[all[at]] = true;
+                members.push_back(all[at]);
+            }
+        }
+        std::sort(members.begin(), members.end());
+    }
+
+    /// Calls `f(value)` for what a node and all its bodies read.
+    template <class Function>
+    void for_each_read(id node, Function f) const {
+        for (auto value : model_.inputs(node)) {
+            if (value != no_id) {
+                f(value);
+            }
+        }
+        for (auto inside : contents_.inner_nodes(node)) {
+            for_each_read(inside, f);
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            for (auto value : model_.graph(g).outputs) {
+                if (value != no_id) {
+                    f(value);
+                }
+            }
+        }
+    }
+
+    /// Whether a value is defined inside of a body of `node`.
+    [[nodiscard]] bool is_inside_of(id value, id node) const {
+        auto g = model_.graph_of_value(value);
+        while (model_.graph(g).kind == graph_kind::body) {
+            if (model_.graph(g).owner == node) {
+                return true;
+            }
+            g = model_.graph_of(model_.graph(g).owner);
+        }
+        return false;
+    }
+
+    /// Requires: exactly the members are inside of the set of graph `g`.
+    [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
+        const auto& known = facts(g);
+        cut_plan plan;
+        plan.graph = g;
+        for (auto v : members) {
+            if (known.set.is_inside(v)) {
+                plan.nodes.push_back(known.view.nodes[v]);
+                marks_[plan.nodes.back()] = mark::core;
+            }
+        }
+        ++plan_number_;
+        find_outputs(known, plan);
+        if (plan.outputs.empty()) {
+            plan.refusal = cut_refusal::no_output;
+        }
+        collect_clones(g, known.set, plan);
+        put_in_order(g, plan);
+        ++plan_number_;
+        find_inputs(g, plan);
+        find_functions(plan);
+        for (auto node : plan.nodes) {
+            marks_[node] = mark::none;
+        }
+        return plan;
+    }
+
+    /// Whether this is the first time that the current list meets a value.
+    [[nodiscard]] bool is_first(id value) {
+        return std::exchange(seen_[value], plan_number_) != plan_number_;
+    }
+
+    void find_outputs(const graph_facts& known, cut_plan& plan) {
+        const auto& graph = known.view.graph;
+        for (auto node : plan.nodes) {
+            // Of values seen here, the ones that are read outside.
+            for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
+                if (known.set.is_outside((*it).target)) {
+                    seen_[get(value_id, graph, *it)] = plan_number_;
+                }
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                const auto value = model_.first_output(node) + i;
+                if (!model_.value_name(value).empty() &&
+                    (exposed_[value] || seen_[value] == plan_number_)) {
+                    plan.outputs.push_back(value);
+                }
+            }
+        }
+    }
+
+    /// Adds what the chosen nodes read from, as far as it is copied in.
+    void collect_clones(id g, const vertex_set& set, cut_plan& plan) {
+        auto open = plan.nodes;
+        while (!open.empty()) {
+            const auto node = open.back();
+            open.pop_back();
+            for_each_read(node, [&](id value) {
+                const auto producer = model_.producer(value);
+                if (producer == no_id || marks_[producer] != mark::none ||
+                    is_inside_of(value, node)) {
+                    return;
+                }
+                const bool around = model_.graph_of(producer) != g;
+                if (around ? is_apart(producer) : set.apart[model_.position(producer)]) {
+                    marks_[producer] = mark::clone;
+                    plan.clones.push_back(producer);
+                    open.push_back(producer);
+                }
+            });
+        }
+        std::sort(plan.clones.begin(), plan.clones.end());
+        plan.nodes.insert(plan.nodes.end(), plan.clones.begin(), plan.clones.end());
+    }
+
+    /// Nodes of graphs around come first; then file order, unless that puts a reader before what it
+    /// reads.
+    void put_in_order(id g, cut_plan& plan) {
+        const auto& known = facts(g);
+        plan.sorted = !known.sorted_already;
+        const auto key = [&](id node) {
+            const bool here = model_.graph_of(node) == g;
+            const auto rank = here && plan.sorted ? known.rank[model_.position(node)] : node;
+            return std::tuple(here, rank, node);
+        };
+        std::sort(plan.nodes.begin(), plan.nodes.end(),
+                  [&](id a, id b) { return key(a) < key(b); });
+    }
+
+    void find_inputs(id g, cut_plan& plan) {
+        for (auto node : plan.nodes) {
+            for_each_read(node, [&](id value) {
+                const auto producer = model_.producer(value);
+                if ((producer != no_id && marks_[producer] != mark::none) ||
+                    is_inside_of(value, node) || !is_first(value)) {
+                    return;
+                }
+                (model_.is_initializer(value) ? plan.initializers : plan.inputs).push_back(value);
+            });
+        }
+        if (policy_.keeps_unused_initializers()) {
+            for (auto value : model_.graph(g).initializers) {
+                if (is_first(value)) {
+                    plan.initializers.push_back(value);
+                }
+            }
+        }
+    }
+
+    void find_functions(cut_plan& plan) const {
+        std::vector<id> open;
+        const auto look = [&](auto& self, id node) -> void {
+            if (const auto f = model_.callee(node);
+                f != no_id && std::find(plan.functions.begin(), plan.functions.end(), f) ==
+                                  plan.functions.end()) {
+                plan.functions.push_back(f);
+                open.push_back(f);
+            }
+            plan.random = plan.random || random_[node];
+            for (auto inside : contents_.inner_nodes(node)) {
+                self(self, inside);
+            }
+        };
+        for (auto node : plan.nodes) {
+            look(look, node);
+        }
+        while (!open.empty()) {
+            const auto body = model_.functions()[open.back()].graph;
+            open.pop_back();
+            for (auto node : contents_.nodes(body)) {
+                look(look, node);
+            }
+        }
+        std::sort(plan.functions.begin(), plan.functions.end());
+    }
+
+    const onnx_model& model_;
+    Policy policy_;
+    graph_contents contents_;
+    std::vector<bool> random_; // by node
+    std::vector<dependence> dependence_;
+    std::vector<bool> exposed_; // values that are outputs of a graph
+    std::unordered_map<id, std::unique_ptr<graph_facts>> facts_;
+    std::vector<mark> marks_; // of the plan being made, by node
+    std::vector<id> seen_;    // by value: the list that met it last
+    id plan_number_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CUT_PLANNER_HPP
+
+// <stemma/detail/onnx_fields.hpp>
+#ifndef STEMMA_DETAIL_ONNX_FIELDS_HPP
+#define STEMMA_DETAIL_ONNX_FIELDS_HPP
+
+/// Field numbers of the messages in onnx.proto3, IR version 13, by message.
+namespace stemma::detail::onnx_fields {
+
+struct model {
+    enum : std::uint32_t {
+        ir_version = 1,
+        producer_name = 2,
+        producer_version = 3,
+        graph = 7,
+        opset_import = 8,
+        metadata_props = 14,
+        training_info = 20,
+        functions = 25,
+    };
+};
+
+struct opset {
+    enum : std::uint32_t { domain = 1, version = 2 };
+};
+
+struct graph {
+    enum : std::uint32_t {
+        node = 1,
+        name = 2,
+        initializer = 5,
+        doc_string = 10,
+        input = 11,
+        output = 12,
+        value_info = 13,
+        quantization_annotation = 14,
+        sparse_initializer = 15,
+        metadata_props = 16,
+    };
+};
+
+struct annotation {
+    enum : std::uint32_t { tensor_name = 1, parameters = 2 };
+};
+
+struct node {
+    enum : std::uint32_t {
+        input = 1,
+        output = 2,
+        name = 3,
+        op_type = 4,
+        attribute = 5,
+        doc_string = 6,
+        domain = 7,
+        overload = 8,
+        metadata_props = 9,
+    };
+};
+
+struct attribute {
+    enum : std::uint32_t {
+        name = 1,
+        s = 4,
+        t = 5,
+        g = 6,
+        strings = 9,
+        graphs = 11,
+        doc_string = 13,
+        type = 20,
+        ref_attr_name = 21,
+    };
+};
+
+struct tensor {
+    enum : std::uint32_t {
+        dims = 1,
+        data_type = 2,
+        float_data = 4,
+        int32_data = 5,
+        string_data = 6,
+        int64_data = 7,
+        name = 8,
+        raw_data = 9,
+        double_data = 10,
+        uint64_data = 11,
+        external_data = 13,
+        data_location = 14,
+        metadata_props = 16,
+    };
+};
+
+struct sparse_tensor {
+    enum : std::uint32_t { values = 1, indices = 2, dims = 3 };
+};
+
+struct value_info {
+    enum : std::uint32_t { name = 1, type = 2, metadata_props = 4 };
+};
+
+struct function {
+    enum : std::uint32_t {
+        name = 1,
+        input = 4,
+        output = 5,
+        node = 7,
+        opset_import = 9,
+        domain = 10,
+        value_info = 12,
+        overload = 13,
+        metadata_props = 14,
+    };
+};
+
+struct entry {
+    enum : std::uint32_t { key = 1, value = 2 };
+};
+
+} // namespace stemma::detail::onnx_fields
+
+#endif // STEMMA_DETAIL_ONNX_FIELDS_HPP
+
+// <stemma/onnx/model_tables.hpp>
+#ifndef STEMMA_ONNX_MODEL_TABLES_HPP
+#define STEMMA_ONNX_MODEL_TABLES_HPP
+
+namespace stemma {
+
+/// Fills the tables of an onnx_model: a reader reports what it meets, in file order, and `finish`
+/// binds the names that nodes read to the values that carry them.
+class model_tables : public onnx_model {
+    [[nodiscard]] static std::uint64_t operator_hash(std::string_view type, std::string_view domain,
+                                                     std::string_view overload) noexcept {
+        // Nearly always there is only a type.
+        const bool plain = domain.empty() && overload.empty();
+        return hash_bytes(type, plain ? 0 : hash_bytes(domain, hash_bytes(overload)));
+    }
+
+    [[nodiscard]] auto same_operator(std::string_view type, std::string_view domain,
+                                     std::string_view overload) const {
+        return [this, type, domain, overload](id known) {
+            const auto& op = operators_[known];
+            return text(op.type) == type && text(op.domain) == domain &&
+                   text(op.overload) == overload;
+        };
+    }
+
+protected:
+    id add_graph(graph_kind kind) {
+        graphs_.emplace_back().kind = kind;
+        return static_cast<id>(graphs_.size() - 1);
+    }
+
+    graph_record& graph_at(id g) { return graphs_[g]; }
+
+    id add_operator(std::string_view type, std::string_view domain, std::string_view overload,
+                    const operator_record& record) {
+        const auto next = static_cast<id>(operators_.size());
+        const auto found = operator_index_.insert(operator_hash(type, domain, overload), next,
+                                                  same_operator(type, domain, overload));
+        if (found == next) {
+            operators_.push_back(record);
+        }
+        return found;
+    }
+
+    /// Numbers a node; the nodes of its bodies must have been added before.
+    id add_node(const node_record& node, std::span<const text_ref> inputs,
+                std::span<const text_ref> outputs) {
+        const auto added = static_cast<id>(nodes_.size());
+        nodes_.push_back(node);
+        nodes_.back().position = graphs_[containers_[node.container].graph].node_count++;
+        nodes_.back().first_input = static_cast<id>(inputs_.size());
+        nodes_.back().first_output = static_cast<id>(value_names_.size());
+        const auto g = containers_[node.container].graph;
+        for (const auto name : inputs) {
+            inputs_.push_back(no_id);
+            if (name.size > 0) {
+                enqueue(
+                    {hash_bytes(text(name)), name, static_cast<id>(inputs_.size() - 1), g, false});
+            }
+        }
+        for (const auto name : outputs) {
+            value_names_.push_back(name);
+            value_graphs_.push_back(g);
+            producers_.push_back(added);
+            if (name.size > 0) {
+                enqueue({hash_bytes(text(name)), name, static_cast<id>(value_names_.size() - 1), g,
+                         true});
+            }
+        }
+        return added;
+    }
+
+    /// Each returns where `finish` says which value it is.
+    id add_graph_input(id g, text_ref name) { return add_named(g, name, role::input); }
+    id add_graph_output(id g, text_ref name) { return add_named(g, name, role::output); }
+    id add_initializer(id g, text_ref name, bool sparse) {
+        return add_named(g, name, sparse ? role::sparse_initializer : role::initializer);
+    }
+    /// Something else that speaks of a value by name.
+    id add_mention(id g, text_ref name) { return add_named(g, name, role::mention); }
+
+    /// Binds all names. Nothing may be added afterwards.
+    /// Returns: the value of every input, output, initializer and mention that was added, in order;
+    /// `no_id` for a mention of nothing that the graph defines.
+    /// Complexity: O(nodes + values + names) expected.
+    std::vector<id> finish() {
+        settle();
+        result_count_ = static_cast<id>(value_names_.size());
+        value_kinds_.assign(result_count_, value_kind::result);
+        main_names_.reserve(result_count_ + named_.size());
+        std::vector<id> bound(named_.size(), no_id);
+        define_named(bound);
+        bind_later_inputs();
+        for (std::size_t i = 0; i < named_.size(); ++i) {
+            const auto& entry = named_[i];
+            if (entry.what == role::output) {
+                bound[i] = look_up(entry.graph, entry.name);
+                graphs_[entry.graph].outputs.push_back(bound[i]);
+            } else if (entry.what == role::mention && entry.name.size > 0) {
+                const auto found =
+                    find_visible(entry.graph, text(entry.name), hash_bytes(text(entry.name)));
+                bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
+            }
+        }
+        bind_calls();
+        std::vector<named_value>().swap(named_);
+        main_names_ = {};
+        nested_names_ = {};
+        return bound;
+    }
+
+private:
+    enum class role : std::uint8_t { input, output, initializer, sparse_initializer, mention };
+
+    struct named_value {
+        id graph;
+        text_ref name;
+        role what;
+    };
+
+    /// A name of an input or result of a node that is to be looked up or defined.
+    struct met_name {
+        std::uint64_t hash = 0;
+        text_ref name;
+        id what = no_id; ///< value, or index of the input
+        id graph = no_id;
+        bool defines = false;
+    };
+
+    static constexpr std::size_t batch = 32;
+
+    id add_named(id g, text_ref name, role what) {
+        named_.push_back({g, name, what});
+        return static_cast<id>(named_.size() - 1);
+    }
+
+    [[nodiscard]] auto same_name(std::string_view name) const {
+        return [this, name](id value) { return value_name(value) == name; };
+    }
+
+    [[nodiscard]] auto same_name_in(id g, std::string_view name) const {
+        return [this, g, name](id value) {
+            return value_graphs_[value] == g && value_name(value) == name;
+        };
+    }
+
+    // Names of the main graph have a table of their own, so that most of a model needs one look-up;
+    // those of bodies and functions share one, keyed by graph and name.
+    [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
+        const auto name = text(ref);
+        return g == 0 ? main_names_.insert(hash, value, same_name(name))
+                      : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
+    }
+
+    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
+    // then the slots they need have been loaded, all at the same time.
+    void enqueue(const met_name& met) {
+        if (met.graph == 0) {
+            main_names_.prefetch(met.hash);
+        }
+        met_[met_count_++] = met;
+        if (met_count_ == batch) {
+            settle();
+        }
+    }
+
+    // Exporters write values before their readers, so that an input of the main graph finds its
+    // value at once. In a body the value may still follow that hides one of an outer graph.
+    void settle() {
+        for (const auto& met : std::span(met_).first(met_count_)) {
+            if (met.defines) {
+                if (define(met.graph, met.name, met.what, met.hash) != met.what) {
+                    redefined_.push_back(met.what);
+                }
+                continue;
+            }
+            const auto found =
+                met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
+            if (found != no_id) {
+                inputs_[met.what] = found;
+            } else {
+                later_.push_back(met);
+            }
+        }
+        met_count_ = 0;
+    }
+
+    id add_value(id g, text_ref name, value_kind kind) {
+        value_names_.push_back(name);
+        value_graphs_.push_back(g);
+        value_kinds_.push_back(kind);
+        return static_cast<id>(value_names_.size() - 1);
+    }
+
+    void define_named(std::vector<id>& bound) {
+        // An initializer may also be listed as an input; it counts as the former.
+        for (const auto what : {role::initializer, role::sparse_initializer, role::input}) {
+            for (std::size_t i = 0; i < named_.size(); ++i) {
+                if (named_[i].what == what) {
+                    bound[i] = define_named(named_[i]);
+                }
+            }
+        }
+    }
+
+    id define_named(const named_value& entry) {
+        auto& graph = graphs_[entry.graph];
+        const auto kind = entry.what == role::initializer          ? value_kind::initializer
+                          : entry.what == role::sparse_initializer ? value_kind::sparse_initializer
+                          : graph.kind == graph_kind::main         ? value_kind::input
+                                                                   : value_kind::formal;
+        const auto added = add_value(entry.graph, entry.name, kind);
+        auto value = added;
+        if (entry.name.size > 0) {
+            value = define(entry.graph, entry.name, added, hash_bytes(text(entry.name)));
+            if (value != added && (entry.what != role::input || !is_initializer(value))) {
+                redefined_.push_back(added);
+                value = added;
+            }
+        }
+        if (value != added) {
+            value_names_.pop_back();
+            value_graphs_.pop_back();
+            value_kinds_.pop_back();
+        }
+        (entry.what == role::input ? graph.inputs : graph.initializers).push_back(value);
+        return value;
+    }
+
+    /// Returns: the value that `name` means inside graph `g`, or `no_id`.
+    [[nodiscard]] id find_visible(id g, std::string_view name, std::uint64_t hash) const {
+        while (g != 0) {
+            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
+            if (found != no_id || graphs_[g].kind == graph_kind::function) {
+                return found;
+            }
+            g = graph_of(graphs_[g].owner);
+        }
+        return main_names_.find(hash, same_name(name));
+    }
+
+    [[nodiscard]] id look_up(id g, text_ref name) {
+        return name.size == 0 ? no_id : look_up(g, name, hash_bytes(text(name)));
+    }
+
+    [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
+        if (const auto found = find_visible(g, text(name), hash); found != no_id) {
+            return found;
+        }
+        while (graphs_[g].kind == graph_kind::body) {
+            g = graph_of(graphs_[g].owner);
+        }
+        const auto value = add_value(g, name, value_kind::undefined);
+        static_cast<void>(define(g, name, value, hash));
+        return value;
+    }
+
+    void bind_later_inputs() {
+        for (std::size_t i = 0; i < later_.size(); ++i) {
+            if (i + batch < later_.size()) {
+                main_names_.prefetch(later_[i + batch].hash);
+            }
+            const auto& met = later_[i];
+            inputs_[met.what] = look_up(met.graph, met.name, met.hash);
+        }
+        std::vector<met_name>().swap(later_);
+    }
+
+    void bind_calls() {
+        for (id f = 0; f < functions_.size(); ++f) {
+            const auto name = text(functions_[f].name);
+            const auto domain = text(functions_[f].domain);
+            const auto overload = text(functions_[f].overload);
+            const auto op = operator_index_.find(operator_hash(name, domain, overload),
+                                                 same_operator(name, domain, overload));
+            if (op != no_id && operators_[op].callee == no_id) {
+                operators_[op].callee = f;
+            }
+        }
+    }
+
+    std::array<met_name, batch> met_{};
+    std::size_t met_count_ = 0;
+    std::vector<met_name> later_;
+    std::vector<named_value> named_;
+    flat_index operator_index_;
+    flat_index main_names_;
+    flat_index nested_names_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_TABLES_HPP
+
+// <stemma/onnx/wire/wire_reader.hpp>
+#ifndef STEMMA_ONNX_WIRE_WIRE_READER_HPP
+#define STEMMA_ONNX_WIRE_WIRE_READER_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: how many bytes a varint takes in minimal form.
+[[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) noexcept {
+    return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
+}
+
+} // namespace detail
+
+/// How a field is written, see "Encoding" in the Protocol Buffers documentation.
+enum class wire_type : std::uint8_t {
+    varint = 0,
+    fixed64 = 1,
+    bytes = 2,
+    group = 3,
+    end_group = 4,
+    fixed32 = 5,
+};
+
+/// One field of a message: where it stands and what it holds.
+struct wire_field {
+    std::uint32_t number = 0;
+    wire_type type = wire_type::varint;
+    std::uint32_t begin = 0;   ///< of the tag
+    std::uint32_t content = 0; ///< of the content: behind the tag, and behind the length of bytes
+    std::uint32_t end = 0;     ///< behind the field
+    std::uint64_t value = 0;   ///< of a varint
+
+    [[nodiscard]] bool is(std::uint32_t wanted, wire_type how) const noexcept {
+        return number == wanted && type == how;
+    }
+    [[nodiscard]] bool is_bytes(std::uint32_t wanted) const noexcept {
+        return is(wanted, wire_type::bytes);
+    }
+    [[nodiscard]] std::uint32_t size() const noexcept { return end - content; }
+};
+
+/// Steps through the fields of one message without decoding what they hold.
+///
+/// Accepts what protobuf's own parser accepts: padded varints, unknown fields, groups.
+/// Positions are offsets from the start of the file.
+class wire_reader {
+public:
+    /// Reads the message at [begin, end) of a file; `file` is its name in errors.
+    wire_reader(const char* base, std::uint32_t begin, std::uint32_t end, std::string_view file)
+        : base_(reinterpret_cast<const unsigned char*>(base)), at_(begin), end_(end), file_(file) {}
+
+    /// Returns: whether there was a field.
+    /// Throws: `error` of `error_code::malformed` for bytes that are no message.
+    [[nodiscard]] bool next(wire_field& field) {
+        // Nearly all fields are short bytes with a low number: two bytes say it all.
+        if (at_ < end_ && end_ - at_ >= 2) {
+            const std::uint32_t tag = base_[at_];
+            const std::uint32_t size = base_[at_ + 1];
+            if ((tag & 0x87U) == 2 && tag > 7 && size < 0x80U && size <= end_ - at_ - 2) {
+                field.number = tag >> 3U;
+                field.type = wire_type::bytes;
+                field.begin = at_;
+                field.content = at_ + 2;
+                at_ += 2 + size;
+                field.end = at_;
+                return true;
+            }
+        }
+        return next_of_any_kind(field);
+    }
+
+    [[nodiscard]] std::string_view text(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
+    }
+
+    /// Returns: a field as it stands, tag and all.
+    [[nodiscard]] std::string_view whole(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_) + field.begin, field.end - field.begin};
+    }
+
+    /// Returns: a reader of the message that a field of bytes holds.
+    [[nodiscard]] wire_reader inner(const wire_field& field) const noexcept {
+        return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};
+    }
+
+    [[nodiscard]] std::uint32_t position() const noexcept { return at_; }
+
+    [[noreturn]] void fail(std::uint32_t where, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, "byte " + std::to_string(where), reason));
+    }
+
+private:
+    [[nodiscard]] bool next_of_any_kind(wire_field& field) {
+        if (at_ >= end_) {
+            return false;
+        }
+        field.begin = at_;
+        read_tag(field);
+        switch (field.type) {
+        case wire_type::varint:
+            field.content = at_;
+            field.value = varint();
+            break;
+        case wire_type::bytes: {
+            const auto size = varint();
+            field.content = at_;
+            if (size > end_ - at_) {
+                fail(field.begin, "a field reaches beyond the end of its message");
+            }
+            at_ += static_cast<std::uint32_t>(size);
+            break;
+        }
+        case wire_type::fixed64:
+            skip_fixed(field, 8);
+            break;
+        case wire_type::fixed32:
+            skip_fixed(field, 4);
+            break;
+        case wire_type::group:
+            field.content = at_;
+            skip_group(field.number);
+            break;
+        case wire_type::end_group:
+            fail(field.begin, "a group ends that did not begin");
+        }
+        field.end = at_;
+        return true;
+    }
+
+    void read_tag(wire_field& field) {
+        // As in protobuf's parser: of a tag of up to five bytes, 32 bits count.
+        const auto tag = static_cast<std::uint32_t>(varint());
+        if (at_ - field.begin > 5 || (tag >> 3U) == 0) {
+            fail(field.begin, "not a field of a protobuf message");
+        }
+        const auto type = tag & 7U;
+        if (type > 5) {
+            fail(field.begin, "not a wire type of protobuf");
+        }
+        field.number = tag >> 3U;
+        field.type = static_cast<wire_type>(type);
+    }
+
+    [[nodiscard]] std::uint64_t varint() {
+        if (at_ < end_ && base_[at_] < 0x80U) {
+            return base_[at_++];
+        }
+        const auto begin = at_;
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 70 && at_ < end_; shift += 7) {
+            const std::uint64_t byte = base_[at_++];
+            value |= shift < 64 ? (byte & 0x7fU) << shift : 0;
+            if (byte < 0x80U) {
+                return value;
+            }
+        }
+        fail(begin, at_ < end_ ? "a number of more than ten bytes" : "the file ends in a number");
+    }
+
+    void skip_fixed(wire_field& field, std::uint32_t size) {
+        field.content = at_;
+        if (end_ - at_ < size) {
+            fail(field.begin, "a field reaches beyond the end of its message");
+        }
+        at_ += size;
+    }
+
+    // Groups nest; a counter would accept a wrong end, so the open ones are kept on a small stack.
+    void skip_group(std::uint32_t number) {
+        constexpr std::size_t max_depth = 100;
+        std::uint32_t open[max_depth] = {number};
+        std::size_t depth = 1;
+        while (depth > 0) {
+            if (at_ >= end_) {
+                fail(at_, "the message ends in a group");
+            }
+            wire_field inside;
+            inside.begin = at_;
+            read_tag(inside);
+            if (inside.type == wire_type::group) {
+                if (depth == max_depth) {
+                    fail(inside.begin, "groups nested deeper than 100");
+                }
+                open[depth++] = inside.number;
+            } else if (inside.type == wire_type::end_group) {
+                if (open[--depth] != inside.number) {
+                    fail(inside.begin, "a group ends that did not begin");
+                }
+            } else {
+                at_ = inside.begin;
+                static_cast<void>(next(inside));
+            }
+        }
+    }
+
+    const unsigned char* base_;
+    std::uint32_t at_;
+    std::uint32_t end_;
+    std::string_view file_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WIRE_READER_HPP
+
+// <stemma/onnx/wire/wire_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_WIRE_MODEL_HPP
+#define STEMMA_ONNX_WIRE_WIRE_MODEL_HPP
+
+namespace stemma {
+
+/// A message inside the file: the content lies in [begin, begin + size), behind tag and length.
+struct message_ref {
+    std::uint32_t begin = 0;
+    std::uint32_t size = 0;
+    id container = no_id; ///< the message around it
+};
+
+/// An initializer's message, or that of the values of a sparse one.
+struct tensor_ref {
+    message_ref message;
+    id graph = no_id;
+    text_ref name;
+    id value = no_id;
+    bool sparse = false;
+};
+
+/// A ValueInfoProto: input, output or value_info of a graph or function.
+struct value_info_ref {
+    message_ref message;
+    id graph = no_id;
+    text_ref name;
+    id value = no_id;        ///< `no_id` when the graph defines none of this name
+    std::uint32_t field = 0; ///< number of the field in the graph
+};
+
+/// The structure of an ONNX file, read from its bytes in one pass. Tensor data is not touched.
+///
+/// Reads what protobuf's own parser would make of the bytes, newer fields included: fields in any
+/// order, repeated ones merged, unknown ones passed over. `training_info` is left alone.
+class wire_model : public model_tables {
+public:
+    /// Requires: `bytes` outlives the model. `file` names it in errors.
+    /// Throws: `error` when the bytes are no model (`malformed`), or are 4 GiB or more, or nest
+    /// bodies
+    ///   deeper than protobuf allows (`unsupported`).
+    /// Complexity: O(bytes that are not tensor data).
+    explicit wire_model(std::string_view bytes, std::string file = "model")
+        : bytes_(bytes), file_(std::move(file)) {
+        if (bytes.size() > 0xffff'ffffU) {
+            STEMMA_THROW(error(error_code::unsupported, file_, "",
+                               "larger than 4 GiB; protobuf itself ends at 2 GiB"));
+        }
+        base_ = bytes.data();
+        if (bytes.empty()) {
+            STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
+        }
+        add_graph(graph_kind::main);
+        scan_model();
+        const auto bound = finish();
+        for (auto& tensor : tensors_) {
+            tensor.value = bound[tensor.value];
+        }
+        for (auto& info : value_infos_) {
+            info.value = bound[info.value];
+        }
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+    [[nodiscard]] const std::string& file() const noexcept { return file_; }
+
+    [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
+        return {base_, message.begin, message.begin + message.size, file_};
+    }
+    [[nodiscard]] message_ref message(id node) const noexcept {
+        return {nodes_[node].begin, nodes_[node].size, nodes_[node].container};
+    }
+
+    [[nodiscard]] std::span<const tensor_ref> tensors() const noexcept { return tensors_; }
+    [[nodiscard]] std::span<const value_info_ref> value_infos() const noexcept {
+        return value_infos_;
+    }
+    /// The `metadata_props` entries of the model itself.
+    [[nodiscard]] std::span<const message_ref> model_metadata() const noexcept {
+        return model_metadata_;
+    }
+
+    /// Whether in front of some message stands a length with more bytes than it needs, or a padded
+    /// tag. Where not, the size of a message tells that of its length.
+    [[nodiscard]] bool has_padding() const noexcept { return padding_; }
+
+    /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
+    [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
+    [[nodiscard]] bool has_metadata(id node) const noexcept {
+        return (holds_text_[node] & holds_metadata) != 0;
+    }
+
+    using onnx_model::container_record;
+    [[nodiscard]] std::span<const container_record> containers() const noexcept {
+        return containers_;
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of the model itself, in file order.
+    template <class Function>
+    void for_each_model_metadata(Function f) const {
+        for (const auto& entry : model_metadata_) {
+            const wire_field field{0,           wire_type::bytes,         0,
+                                   entry.begin, entry.begin + entry.size, 0};
+            const auto [key, value] = read_entry(reader(entry), field);
+            f(key, value);
+        }
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of a node, in file order.
+    template <class Function>
+    void for_each_metadata(id node, Function f) const {
+        if (!has_metadata(node)) {
+            return;
+        }
+        auto fields = reader(message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::metadata_props)) {
+                const auto [key, value] = read_entry(fields, field);
+                f(key, value);
+            }
+        }
+    }
+
+    /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
+    template <class Function>
+    void for_each_value_metadata(Function f) const {
+        const auto read = [&](message_ref message, id value, std::uint32_t metadata_field) {
+            auto fields = reader(message);
+            for (wire_field field; value != no_id && fields.next(field);) {
+                if (field.is_bytes(metadata_field)) {
+                    const auto [key, text] = read_entry(fields, field);
+                    f(value, key, text);
+                }
+            }
+        };
+        for (auto i : described_tensors_) {
+            read(tensors_[i].message, tensors_[i].value,
+                 detail::onnx_fields::tensor::metadata_props);
+        }
+        for (auto i : described_infos_) {
+            read(value_infos_[i].message, value_infos_[i].value,
+                 detail::onnx_fields::value_info::metadata_props);
+        }
+    }
+
+    /// Returns: key and value of a StringStringEntryProto.
+    [[nodiscard]] static std::pair<std::string_view, std::string_view>
+    read_entry(const wire_reader& around, const wire_field& field) {
+        std::pair<std::string_view, std::string_view> entry;
+        auto fields = around.inner(field);
+        for (wire_field inside; fields.next(inside);) {
+            if (inside.is_bytes(detail::onnx_fields::entry::key)) {
+                entry.first = fields.text(inside);
+            } else if (inside.is_bytes(detail::onnx_fields::entry::value)) {
+                entry.second = fields.text(inside);
+            }
+        }
+        return entry;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_opset = detail::onnx_fields::opset;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+    using at_attribute = detail::onnx_fields::attribute;
+    using at_tensor = detail::onnx_fields::tensor;
+    using at_function = detail::onnx_fields::function;
+
+    static constexpr std::uint8_t holds_metadata = 1;
+    static constexpr std::uint8_t holds_doc_string = 2;
+    static constexpr std::uint8_t holds_our_attribute = 4;
+
+    // What a node needs to remember while its bodies are read.
+    struct node_frame {
+        std::vector<text_ref> inputs;
+        std::vector<text_ref> outputs;
+        std::vector<wire_field> attributes; // those that hold graphs
+    };
+
+    // Protobuf gives up behind 100 nested messages: those of 33 bodies, each with the node and the
+    // attribute around it, and the main graph. The innermost may have no nodes then.
+    static constexpr std::size_t max_nesting = 33;
+
+    [[nodiscard]] static text_ref ref(const wire_field& field) noexcept {
+        return {field.content, field.size()};
+    }
+
+    // Looking back for the length in front of a message would touch its bytes once more.
+    void note_padding(const wire_field& field) noexcept {
+        padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
+    }
+
+    void scan_model() {
+        wire_reader fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        bool has_graph = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                has_graph = true;
+                scan_graph_part(fields.inner(field), field, 0, no_id);
+            } else if (field.is_bytes(at_model::functions)) {
+                scan_function(fields, field);
+            } else if (field.is_bytes(at_model::opset_import)) {
+                scan_opset(fields.inner(field));
+            } else if (field.is(at_model::ir_version, wire_type::varint)) {
+                ir_version_ = static_cast<std::int64_t>(field.value);
+            } else if (field.is_bytes(at_model::producer_name)) {
+                producer_name_ = ref(field);
+            } else if (field.is_bytes(at_model::producer_version)) {
+                producer_version_ = ref(field);
+            } else if (field.is_bytes(at_model::metadata_props)) {
+                model_metadata_.push_back({field.content, field.size(), no_id});
+            }
+        }
+        if (!has_graph) {
+            STEMMA_THROW(
+                error(error_code::malformed, file_, "", "not an ONNX model: it has no graph"));
+        }
+    }
+
+    void scan_opset(wire_reader fields) {
+        opset_import import;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_opset::domain)) {
+                import.domain = fields.text(field);
+            } else if (field.is(at_opset::version, wire_type::varint)) {
+                import.version = static_cast<std::int64_t>(field.value);
+            }
+        }
+        opsets_.push_back(import);
+    }
+
+    id begin_container(const wire_field& field, id g, id parent) {
+        containers_.push_back({field.content, field.size(), g, parent, no_id, 0});
+        return static_cast<id>(containers_.size() - 1);
+    }
+
+    void end_container(id c) { containers_[c].ends_before = node_count(); }
+
+    void scan_graph_part(wire_reader fields, const wire_field& where, id g, id parent) {
+        const auto container = begin_container(where, g, parent);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::node)) {
+                scan_node(fields.inner(field), field, container);
+            } else if (field.is_bytes(at_graph::initializer)) {
+                scan_tensor(fields, field, container);
+            } else if (field.is_bytes(at_graph::sparse_initializer)) {
+                scan_sparse_tensor(fields.inner(field), field, container);
+            } else if (field.is_bytes(at_graph::name)) {
+                graph_at(g).name = ref(field);
+            } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
+                       field.is_bytes(at_graph::value_info)) {
+                scan_value_info(fields.inner(field), field, container);
+            }
+        }
+        end_container(container);
+    }
+
+    void scan_value_info(wire_reader fields, const wire_field& where, id container) {
+        note_padding(where);
+        value_info_ref info;
+        info.message = {where.content, where.size(), container};
+        info.graph = containers_[container].graph;
+        info.field = where.number;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::name)) {
+                info.name = ref(field);
+            } else if (field.is_bytes(detail::onnx_fields::value_info::metadata_props)) {
+                note_described(described_infos_, value_infos_.size());
+            }
+        }
+        const bool in_function = graph_at(info.graph).kind == graph_kind::function;
+        info.value = in_function                        ? add_mention(info.graph, info.name)
+                     : where.number == at_graph::input  ? add_graph_input(info.graph, info.name)
+                     : where.number == at_graph::output ? add_graph_output(info.graph, info.name)
+                                                        : add_mention(info.graph, info.name);
+        value_infos_.push_back(info);
+    }
+
+    static void note_described(std::vector<id>& list, std::size_t i) {
+        if (list.empty() || list.back() != i) {
+            list.push_back(static_cast<id>(i));
+        }
+    }
+
+    void scan_tensor(const wire_reader& around, const wire_field& where, id container) {
+        note_padding(where);
+        tensor_ref tensor;
+        tensor.message = {where.content, where.size(), container};
+        tensor.graph = containers_[container].graph;
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_tensor::name)) {
+                tensor.name = ref(field);
+            } else if (field.is_bytes(at_tensor::metadata_props)) {
+                note_described(described_tensors_, tensors_.size());
+            }
+        }
+        tensor.value = add_initializer(tensor.graph, tensor.name, false);
+        tensors_.push_back(tensor);
+    }
+
+    void scan_sparse_tensor(wire_reader fields, const wire_field& where, id container) {
+        const auto outer = begin_container(where, containers_[container].graph, container);
+        const auto g = containers_[container].graph;
+        tensor_ref tensor;
+        tensor.graph = g;
+        tensor.sparse = true;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
+                note_padding(field);
+                tensor.message = {field.content, field.size(), outer};
+                auto inner = fields.inner(field);
+                for (wire_field inside; inner.next(inside);) {
+                    if (inside.is_bytes(at_tensor::name)) {
+                        tensor.name = ref(inside);
+                    } else if (inside.is_bytes(at_tensor::metadata_props)) {
+                        note_described(described_tensors_, tensors_.size());
+                    }
+                }
+            }
+        }
+        end_container(outer);
+        if (tensor.message.container != no_id) {
+            tensor.value = add_initializer(g, tensor.name, true);
+            tensors_.push_back(tensor);
+        }
+    }
+
+    void scan_node(wire_reader fields, const wire_field& where, id container) {
+        if (depth_ == frames_.size()) {
+            frames_.emplace_back();
+        }
+        auto& frame = frames_[depth_];
+        frame.inputs.clear();
+        frame.outputs.clear();
+        frame.attributes.clear();
+        note_padding(where);
+        node_record node;
+        node.begin = where.content;
+        node.size = where.size();
+        node.container = container;
+        operator_record op;
+        std::uint8_t holds = 0;
+        for (wire_field field; fields.next(field);) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_node::input:
+                frame.inputs.push_back(ref(field));
+                break;
+            case at_node::output:
+                frame.outputs.push_back(ref(field));
+                break;
+            case at_node::name:
+                node.name = ref(field);
+                break;
+            case at_node::op_type:
+                op.type = ref(field);
+                break;
+            case at_node::attribute:
+                holds |= look_at_attribute(fields.inner(field), field, frame);
+                break;
+            case at_node::doc_string:
+                holds |= holds_doc_string;
+                break;
+            case at_node::domain:
+                op.domain = ref(field);
+                break;
+            case at_node::overload:
+                op.overload = ref(field);
+                break;
+            case at_node::metadata_props:
+                holds |= holds_metadata;
+                break;
+            default:
+                break;
+            }
+        }
+        node.op = add_operator(text(op.type), text(op.domain), text(op.overload), op);
+        if (frame.attributes.empty()) {
+            add_node(node, frame.inputs, frame.outputs);
+            holds_text_.push_back(holds);
+        } else {
+            scan_bodies(frame, node, holds);
+        }
+    }
+
+    /// Notes an attribute that holds graphs; returns whether it may be one of ours.
+    std::uint8_t look_at_attribute(wire_reader fields, const wire_field& where, node_frame& frame) {
+        bool holds_graph = false;
+        bool ours = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::name)) {
+                const auto name = fields.text(field);
+                ours = name == "source_module" || name == "hierarchy_tags";
+            } else if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
+                holds_graph = true;
+            }
+        }
+        if (holds_graph) {
+            frame.attributes.push_back(where);
+        }
+        return ours ? holds_our_attribute : std::uint8_t{0};
+    }
+
+    void scan_bodies(node_frame& frame, const node_record& node, std::uint8_t holds) {
+        if (++depth_ > max_nesting) {
+            STEMMA_THROW(error(error_code::unsupported, file_, "byte " + std::to_string(node.begin),
+                               "bodies nested deeper than protobuf allows"));
+        }
+        const auto first_graph = graph_count();
+        std::vector<id> outer_containers;
+        const wire_reader file_fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        for (const auto& attribute : frame.attributes) {
+            outer_containers.push_back(
+                begin_container(attribute, containers_[node.container].graph, no_id));
+            scan_attribute(file_fields.inner(attribute), outer_containers.back());
+            end_container(outer_containers.back());
+        }
+        --depth_;
+        const auto owner = add_node(node, frame.inputs, frame.outputs);
+        holds_text_.push_back(holds);
+        for (auto c : outer_containers) {
+            containers_[c].owner = owner;
+        }
+        for (auto g = first_graph; g < graph_count(); ++g) {
+            if (graph_at(g).owner == no_id) {
+                graph_at(g).owner = owner;
+            }
+        }
+    }
+
+    void scan_attribute(wire_reader fields, id container) {
+        text_ref name;
+        id alone = no_id;
+        id listed = 0;
+        std::vector<id> made;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::name)) {
+                name = ref(field);
+            } else if (field.is_bytes(at_attribute::g)) {
+                if (alone == no_id) {
+                    alone = add_graph(graph_kind::body);
+                    made.push_back(alone);
+                }
+                scan_graph_part(fields.inner(field), field, alone, container);
+            } else if (field.is_bytes(at_attribute::graphs)) {
+                const auto g = add_graph(graph_kind::body);
+                made.push_back(g);
+                graph_at(g).listed = true;
+                graph_at(g).attribute_index = listed++;
+                scan_graph_part(fields.inner(field), field, g, container);
+            }
+        }
+        for (auto g : made) {
+            graph_at(g).attribute = name;
+        }
+    }
+
+    void scan_function(const wire_reader& around, const wire_field& where) {
+        function_record function;
+        function.graph = add_graph(graph_kind::function);
+        graph_at(function.graph).function = static_cast<id>(functions_.size());
+        const auto container = begin_container(where, function.graph, no_id);
+        auto fields = around.inner(where);
+        for (wire_field field; fields.next(field);) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_function::name:
+                function.name = ref(field);
+                break;
+            case at_function::domain:
+                function.domain = ref(field);
+                break;
+            case at_function::overload:
+                function.overload = ref(field);
+                break;
+            case at_function::input:
+                add_graph_input(function.graph, ref(field));
+                break;
+            case at_function::output:
+                add_graph_output(function.graph, ref(field));
+                break;
+            case at_function::node:
+                scan_node(fields.inner(field), field, container);
+                break;
+            case at_function::value_info:
+                scan_value_info(fields.inner(field), field, container);
+                break;
+            default:
+                break;
+            }
+        }
+        end_container(container);
+        graph_at(function.graph).name = function.name;
+        functions_.push_back(function);
+    }
+
+    std::string_view bytes_;
+    std::string file_;
+    std::vector<tensor_ref> tensors_;
+    std::vector<value_info_ref> value_infos_;
+    std::vector<message_ref> model_metadata_;
+    std::vector<id> described_tensors_; // those with metadata
+    std::vector<id> described_infos_;
+    std::vector<std::uint8_t> holds_text_;
+    std::deque<node_frame> frames_;
+    std::size_t depth_ = 0;
+    bool padding_ = false;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WIRE_MODEL_HPP
+
+// <stemma/onnx/wire/tensor_header.hpp>
+#ifndef STEMMA_ONNX_WIRE_TENSOR_HEADER_HPP
+#define STEMMA_ONNX_WIRE_TENSOR_HEADER_HPP
+
+namespace stemma {
+
+/// What a TensorProto says of its data.
+struct tensor_header {
+    std::vector<std::int64_t> dims;
+    std::int64_t data_type = 0; ///< number in TensorProto.DataType
+    bool external = false;
+    std::string_view location; ///< of external data: the file, relative to the model's folder
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+
+    /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
+    [[nodiscard]] std::uint64_t elements() const noexcept {
+        std::uint64_t product = 1;
+        for (auto dim : dims) {
+            if (dim < 0 ||
+                __builtin_mul_overflow(product, static_cast<std::uint64_t>(dim), &product)) {
+                return 0;
+            }
+        }
+        return product;
+    }
+};
+
+/// Returns: the name of a data type as PyTorch prints it, "" for an unknown number.
+[[nodiscard]] constexpr std::string_view data_type_name(std::int64_t data_type) noexcept {
+    constexpr std::array<std::string_view, 24> names{"",
+                                                     "float32",
+                                                     "uint8",
+                                                     "int8",
+                                                     "uint16",
+                                                     "int16",
+                                                     "int32",
+                                                     "int64",
+                                                     "string",
+                                                     "bool",
+                                                     "float16",
+                                                     "float64",
+                                                     "uint32",
+                                                     "uint64",
+                                                     "complex64",
+                                                     "complex128",
+                                                     "bfloat16",
+                                                     "float8_e4m3fn",
+                                                     "float8_e4m3fnuz",
+                                                     "float8_e5m2",
+                                                     "float8_e5m2fnuz",
+                                                     "uint4",
+                                                     "int4",
+                                                     "float4_e2m1"};
+    return data_type > 0 && data_type < 24 ? names[static_cast<std::size_t>(data_type)] : "";
+}
+
+/// Whether tensors of a type hold weights rather than indices, shapes, flags or text.
+[[nodiscard]] constexpr bool is_floating_type(std::int64_t data_type) noexcept {
+    return data_type_name(data_type).find("float") != std::string_view::npos;
+}
+
+namespace detail {
+
+/// Adds the varints of a repeated field, packed or not.
+inline void read_dims(const wire_reader& around, const wire_field& field,
+                      std::vector<std::int64_t>& dims) {
+    if (field.type == wire_type::varint) {
+        dims.push_back(static_cast<std::int64_t>(field.value));
+        return;
+    }
+    const auto packed = around.text(field);
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (char c : packed) {
+        const auto byte = static_cast<unsigned char>(c);
+        value |= shift < 64 ? static_cast<std::uint64_t>(byte & 0x7fU) << shift : 0;
+        shift += 7;
+        if (byte < 0x80U) {
+            dims.push_back(static_cast<std::int64_t>(value));
+            value = 0;
+            shift = 0;
+        }
+    }
+}
+
+} // namespace detail
+
+/// Reads dims, type and place of the data of an initializer; the data itself is not touched. For a
+/// sparse one: those of its values.
+/// Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
+                                                      const tensor_ref& tensor) {
+    using at = detail::onnx_fields::tensor;
+    tensor_header header;
+    auto fields = model.reader(tensor.message);
+    const auto number = [](std::string_view text) {
+        std::uint64_t value = 0;
+        std::from_chars(text.data(), text.data() + text.size(), value);
+        return value;
+    };
+    for (wire_field field; fields.next(field);) {
+        if (field.number == at::dims &&
+            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            detail::read_dims(fields, field, header.dims);
+        } else if (field.is(at::data_type, wire_type::varint)) {
+            header.data_type = static_cast<std::int64_t>(field.value);
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            header.external = field.value == 1;
+        } else if (field.is_bytes(at::external_data)) {
+            const auto [key, value] = wire_model::read_entry(fields, field);
+            if (key == "location") {
+                header.location = value;
+            } else if (key == "offset") {
+                header.offset = number(value);
+            } else if (key == "length") {
+                header.length = number(value);
+            }
+        }
+    }
+    return header;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TENSOR_HEADER_HPP
+
+// <stemma/onnx/module_statistics.hpp>
+#ifndef STEMMA_ONNX_MODULE_STATISTICS_HPP
+#define STEMMA_ONNX_MODULE_STATISTICS_HPP
+
+namespace stemma {
+
+/// How many nodes, parameters and operators of which type a module has, itself and with all below.
+/// Columns are by module.
+struct module_statistics {
+    struct operator_count {
+        id op = no_id; ///< number of the operator in the model
+        id count = 0;
+    };
+
+    std::vector<id> own_nodes;
+    std::vector<id> nodes;
+    std::vector<std::uint64_t> own_parameters; ///< elements, shared ones with every owner
+    std::vector<std::uint64_t> parameters;     ///< elements, shared ones once
+    std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 where the tree declares none
+    std::vector<std::vector<operator_count>> operators; ///< with all below; the most frequent first
+    bool declared = false; ///< parameters are those the tree declares, not the model's initializers
+};
+
+namespace detail {
+
+inline void add_up(const tree_index& tree, std::vector<std::uint64_t>& column) {
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        column[tree.parent(m)] += column[m];
+    }
+}
+
+/// Counts what the tree declares. What several modules share counts once where they meet.
+inline void count_declared(const module_tree& modules, module_statistics& result) {
+    const auto& tree = modules.index();
+    for (id m = 0; m < modules.size(); ++m) {
+        for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+            const auto parameter = modules.parameter(m, i);
+            result.own_parameters[m] += parameter.elements();
+            result.trainable[m] += parameter.trainable ? parameter.elements() : 0;
+        }
+    }
+    result.parameters = result.own_parameters;
+    const module_lookup<module_tree> lookup(modules);
+    for (const auto& group : modules.shared_parameters()) {
+        std::vector<std::pair<id, std::size_t>> owners; // module, which of its parameters
+        for (const auto& path : group) {
+            const auto dot = path.rfind('.');
+            const auto owner =
+                find_module(lookup, dot == path.npos ? "" : std::string_view(path).substr(0, dot));
+            const auto name = std::string_view(path).substr(dot == path.npos ? 0 : dot + 1);
+            for (std::size_t i = 0; owner != no_id && i < modules.parameter_count(owner); ++i) {
+                if (modules.parameter(owner, i).name == name) {
+                    owners.emplace_back(owner, i);
+                }
+            }
+        }
+        std::sort(owners.begin(), owners.end());
+        for (std::size_t i = 1; i < owners.size(); ++i) {
+            const auto meet = tree.lca(owners[i - 1].first, owners[i].first);
+            const auto parameter = modules.parameter(owners[i].first, owners[i].second);
+            result.parameters[meet] -= parameter.elements();
+            result.trainable[meet] -= parameter.trainable ? parameter.elements() : 0;
+        }
+    }
+}
+
+/// Counts the weights of the model: each with the module its name speaks of, else where its readers
+/// meet.
+inline void count_initializers(const wire_model& model, const module_tree& modules,
+                               const tagging& found, module_statistics& result) {
+    const module_lookup<module_tree> lookup(modules);
+    std::vector<id> meets(model.value_count(), no_id);
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && model.is_initializer(value)) {
+                const auto module = found.attributions[node].module;
+                meets[value] =
+                    meets[value] == no_id ? module : modules.index().lca(meets[value], module);
+            }
+        }
+    }
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        if (!is_floating_type(header.data_type)) {
+            continue;
+        }
+        const auto path = owner_path(model.text(tensor.name));
+        const auto owner = path.empty() ? no_id : find_module(lookup, path);
+        const auto module = owner != no_id ? owner : meets[tensor.value];
+        result.own_parameters[module == no_id ? 0 : module] += header.elements();
+    }
+    result.parameters = result.own_parameters;
+}
+
+} // namespace detail
+
+/// Complexity: O(nodes + values + modules), and modules times operator types for the operators.
+[[nodiscard]] inline module_statistics
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
+    const auto& tree = modules.index();
+    module_statistics result;
+    result.own_nodes.resize(modules.size());
+    result.own_parameters.resize(modules.size());
+    result.trainable.resize(modules.size());
+    result.operators.resize(modules.size());
+    for (const auto& made : found.attributions) {
+        ++result.own_nodes[made.module];
+    }
+    for (id m = 0; m < modules.size() && !result.declared; ++m) {
+        result.declared = modules.parameter_count(m) > 0;
+    }
+    result.declared ? detail::count_declared(modules, result)
+                    : detail::count_initializers(model, modules, found, result);
+    detail::add_up(tree, result.parameters);
+    detail::add_up(tree, result.trainable);
+    result.nodes = result.own_nodes;
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        result.nodes[tree.parent(m)] += result.nodes[m];
+    }
+    std::vector<std::pair<id, id>> pairs; // module, operator
+    for (id node = 0; node < model.node_count(); ++node) {
+        pairs.emplace_back(found.attributions[node].module, model.operator_id(node));
+    }
+    std::sort(pairs.begin(), pairs.end());
+    for (std::size_t i = 0, end = 0; i < pairs.size(); i = end) {
+        while (end < pairs.size() && pairs[end] == pairs[i]) {
+            ++end;
+        }
+        result.operators[pairs[i].first].push_back({pairs[i].second, static_cast<id>(end - i)});
+    }
+    const auto merge_into = [](auto& above, const auto& below) {
+        for (const auto& more : below) {
+            const auto same = std::find_if(above.begin(), above.end(),
+                                           [&](const auto& known) { return known.op == more.op; });
+            same == above.end() ? above.push_back(more)
+                                : static_cast<void>(same->count += more.count);
+        }
+    };
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        merge_into(result.operators[tree.parent(m)], result.operators[m]);
+    }
+    for (auto& operators : result.operators) {
+        std::sort(operators.begin(), operators.end(), [&](const auto& a, const auto& b) {
+            return a.count != b.count ? a.count > b.count
+                                      : model.operator_type(a.op) < model.operator_type(b.op);
+        });
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODULE_STATISTICS_HPP
+
+// <stemma/onnx/wire/tensor_size.hpp>
+#ifndef STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+#define STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+
+namespace stemma {
+
+/// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
+[[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
+    constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
+                                            32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
+    return data_type > 0 && data_type < 24 ? bits[static_cast<std::size_t>(data_type)] : 0;
+}
+
+/// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
+/// packed; nothing where that is not known or does not fit 64 bits.
+[[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
+    const std::uint64_t bits = bits_of_type(header.data_type);
+    std::uint64_t elements = 1;
+    for (auto dim : header.dims) {
+        if (dim < 0 ||
+            __builtin_mul_overflow(elements, static_cast<std::uint64_t>(dim), &elements)) {
+            return std::nullopt;
+        }
+    }
+    if (bits == 0 || elements > ~std::uint64_t{0} / bits - 1) {
+        return std::nullopt;
+    }
+    return (elements * bits + 7) / 8;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+
+// <stemma/onnx/model_analysis.hpp>
+#ifndef STEMMA_ONNX_MODEL_ANALYSIS_HPP
+#define STEMMA_ONNX_MODEL_ANALYSIS_HPP
+
+namespace stemma {
+
+/// A weight that nodes of several modules read.
+struct shared_weight {
+    id value = no_id;
+    std::uint64_t bytes = 0;
+    std::vector<id> modules; ///< the deepest ones, ascending
+};
+
+/// What there is to say of the modules of a model, beside a summary.
+struct model_analysis {
+    std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
+    module_statistics modules;
+    std::vector<std::uint64_t> bytes; ///< by module with all below: data of floating initializers
+    std::vector<shared_weight> shared;
+    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
+    std::vector<non_convex_module> non_convex;
+};
+
+namespace detail {
+
+/// Returns: by value the initializer that it is, also through nodes that only pass it on.
+[[nodiscard]] inline std::vector<id> find_weights(const wire_model& model,
+                                                  std::vector<bool>& passes_on) {
+    std::vector<id> weight(model.value_count(), no_id);
+    for (id value = 0; value < model.value_count(); ++value) {
+        weight[value] = model.is_initializer(value) ? value : no_id;
+    }
+    passes_on.assign(model.node_count(), false);
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
+            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
+            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
+            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
+            passes_on[node] = true;
+        }
+    }
+    return weight;
+}
+
+inline void measure_weights(const wire_model& model, const module_tree& modules,
+                            const tagging& found, model_analysis& result) {
+    std::vector<bool> passes_on;
+    const auto weight = find_weights(model, passes_on);
+    std::vector<std::pair<id, id>> reads; // weight, module of a reader
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && weight[value] != no_id && !passes_on[node]) {
+                reads.emplace_back(weight[value], found.attributions[node].module);
+            }
+        }
+    }
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    result.bytes.assign(modules.size(), 0);
+    const module_lookup<module_tree> lookup(modules);
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        const auto size = data_size(header).value_or(0);
+        if (!is_floating_type(header.data_type) || tensor.value == no_id) {
+            continue;
+        }
+        shared_weight here{tensor.value, size, {}};
+        for (auto read =
+                 std::lower_bound(reads.begin(), reads.end(), std::pair(tensor.value, id{0}));
+             read != reads.end() && read->first == tensor.value; ++read) {
+            here.modules.push_back(read->second);
+        }
+        const auto path = owner_path(model.text(tensor.name));
+        auto owner = path.empty() ? no_id : find_module(lookup, path);
+        for (std::size_t i = 0; owner == no_id && i < here.modules.size(); ++i) {
+            // Modules are ascending, so all meet where the first and the last one do.
+            owner = modules.index().lca(here.modules.front(), here.modules.back());
+        }
+        result.bytes[owner == no_id ? 0 : owner] += size;
+        if (here.modules.size() > 1 && header.elements() > 1) {
+            result.shared.push_back(std::move(here));
+        }
+    }
+    add_up(modules.index(), result.bytes);
+}
+
+} // namespace detail
+
+/// Looks at the modules of a model and at `nodes` of it. `graph` is the flat graph of the model.
+/// Complexity: that of `collect_statistics` and of `find_non_convex_modules`, and O(reads * log
+/// reads) of weights.
+[[nodiscard]] inline model_analysis
+analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
+                const tagging& found, std::span<const id> nodes) {
+    model_analysis result;
+    for (auto node : nodes) {
+        const auto tenth =
+            static_cast<std::size_t>(found.attributions[node].confidence * 10 + 1e-4F);
+        ++result.confidence[std::min<std::size_t>(tenth, 10)];
+    }
+    result.modules = collect_statistics(model, modules, found);
+    detail::measure_weights(model, modules, found, result);
+    for (id m = 0; m < modules.size();) {
+        const bool empty = result.modules.nodes[m] == 0;
+        if (empty) {
+            result.without_nodes.push_back(m);
+        }
+        m = empty ? modules.index().end(m) : m + 1;
+    }
+    const auto dependences = find_dependence(model, find_random_operators(model));
+    std::vector<bool> apart(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        apart[node] = dependences[node] <= dependence::weight;
+    }
+    result.non_convex =
+        find_non_convex_modules(graph, modules.index(), found.attributions, std::move(apart));
+    return result;
+}
+
+/// Writes the members of an analysis into an object that is open; of the modules those in `rows`.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
+                    const wire_model& model, const module_tree& modules, std::span<const id> rows) {
+    json.key("confidence");
+    json.begin_array(true);
+    for (auto nodes : analysis.confidence) {
+        json.value(nodes);
+    }
+    json.end_array();
+    json.key("modules");
+    json.begin_array();
+    for (auto m : rows) {
+        json.begin_object(true);
+        json.member("path", modules.path(m));
+        json.member("class", modules.class_name(m));
+        json.member("own_nodes", analysis.modules.own_nodes[m]);
+        json.member("nodes", analysis.modules.nodes[m]);
+        json.member("own_parameters", analysis.modules.own_parameters[m]);
+        json.member("parameters", analysis.modules.parameters[m]);
+        json.member("bytes", analysis.bytes[m]);
+        json.key("operators");
+        json.begin_object(true);
+        for (const auto& [op, count] : analysis.modules.operators[m]) {
+            const auto domain = model.operator_domain(op);
+            json.member((domain.empty() ? std::string() : std::string(domain) + "::") +
+                            std::string(model.operator_type(op)),
+                        count);
+        }
+        json.end_object();
+        json.end_object();
+    }
+    json.end_array();
+    const auto write_paths = [&](const char* key, std::span<const id> list) {
+        json.key(key);
+        json.begin_array(true);
+        for (auto m : list) {
+            json.value(modules.path(m));
+        }
+        json.end_array();
+    };
+    json.key("shared_weights");
+    json.begin_array();
+    for (const auto& one : analysis.shared) {
+        json.begin_object(true);
+        json.member("name", model.value_name(one.value));
+        json.member("bytes", one.bytes);
+        write_paths("modules", one.modules);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("shared_parameters");
+    json.begin_array();
+    for (const auto& group : modules.shared_parameters()) {
+        json.begin_array(true);
+        for (const auto& path : group) {
+            json.value(path);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    write_paths("without_nodes", analysis.without_nodes);
+    json.key("non_convex");
+    json.begin_array();
+    for (const auto& one : analysis.non_convex) {
+        json.begin_object(true);
+        json.member("module", modules.path(one.module));
+        json.key("witness");
+        json.begin_array(true);
+        for (auto node : one.witness) {
+            json.value(model.graph_path(model.graph_of(node)) + "#" +
+                       std::to_string(model.position(node)));
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_ANALYSIS_HPP
+
+// <stemma/onnx/recorded_claims.hpp>
+#ifndef STEMMA_ONNX_RECORDED_CLAIMS_HPP
+#define STEMMA_ONNX_RECORDED_CLAIMS_HPP
+
+namespace stemma {
+
+/// Returns: a confidence as it comes back from a record, in whole per cent.
+[[nodiscard]] inline float in_percent(float confidence) {
+    return static_cast<float>(std::lround(confidence * 100)) / 100;
+}
+
+/// A table of claims as a record holds it: the same claim for so many nodes.
+struct claim_runs {
+    struct run {
+        std::uint64_t count = 0;
+        claim made; ///< `module == no_id`: none
+    };
+
+    provenance source = provenance::root;
+    std::vector<run> runs;
+
+    /// Returns: how many nodes they speak of, claims or none.
+    [[nodiscard]] std::uint64_t nodes() const noexcept {
+        std::uint64_t total = 0;
+        for (const auto& part : runs) {
+            total += part.count;
+        }
+        return total;
+    }
+};
+
+/// Complexity: O(claims).
+[[nodiscard]] inline claim_runs to_runs(const claim_table& table) {
+    const auto is_same = [](const claim& a, const claim& b) {
+        return a.module == b.module && a.call == b.call && a.confidence == b.confidence &&
+               a.exact == b.exact;
+    };
+    claim_runs result{table.source, {}};
+    for (const auto& made : table.of) {
+        if (result.runs.empty() || !is_same(result.runs.back().made, made)) {
+            result.runs.push_back({0, made});
+        }
+        ++result.runs.back().count;
+    }
+    return result;
+}
+
+/// Requires: as many nodes as a model in memory has. Complexity: O(nodes).
+[[nodiscard]] inline claim_table to_table(const claim_runs& runs) {
+    claim_table table{runs.source, {}};
+    for (const auto& [count, made] : runs.runs) {
+        table.of.insert(table.of.end(), static_cast<std::size_t>(count), made);
+    }
+    return table;
+}
+
+/// Writes claims as `{"source", "runs"}`: a run is `[count]` of nodes without a claim, or
+/// `[count, module, per cent]`, and behind it the call, or null, and 1 where the module is the
+/// deepest, where that is not as usual.
+/// Complexity: O(runs).
+template <class Writer>
+void write_claims(Writer& json, const claim_runs& claims) {
+    json.begin_object(true);
+    json.member("source", to_string(claims.source));
+    json.key("runs");
+    json.begin_array(true);
+    for (const auto& [count, made] : claims.runs) {
+        json.begin_array(true);
+        json.value(count);
+        if (made.module != no_id) {
+            json.value(made.module);
+            json.value(std::lround(made.confidence * 100));
+            if (made.call != no_id || !made.exact) {
+                made.call == no_id ? json.null() : json.value(made.call);
+            }
+            if (!made.exact) {
+                json.value(0);
+            }
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+/// Reads what `write_claims` writes, for a model of so many nodes and modules.
+/// Returns: nothing when it is something else.
+[[nodiscard]] inline std::optional<claim_runs>
+read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules) {
+    const auto source = part.is_object() ? part.value("source", nlohmann::json()) : part;
+    const auto runs = part.is_object() ? part.value("runs", nlohmann::json()) : part;
+    if (!source.is_string() || !runs.is_array()) {
+        return std::nullopt;
+    }
+    const auto known = parse_provenance(source.get<std::string>());
+    if (!known || !is_evidence(*known)) {
+        return std::nullopt;
+    }
+    claim_runs result{*known, {}};
+    std::uint64_t total = 0;
+    for (const auto& run : runs) {
+        const auto number = [&](std::size_t i) -> std::uint64_t {
+            return run.size() > i && run[i].is_number_unsigned() ? run[i].get<std::uint64_t>()
+                                                                 : UINT64_MAX;
+        };
+        if (!run.is_array() || run.size() == 2 || number(0) > nodes - total) {
+            return std::nullopt;
+        }
+        claim made;
+        if (run.size() > 2) {
+            if (number(1) >= modules || number(2) > 100) {
+                return std::nullopt;
+            }
+            made.module = static_cast<id>(number(1));
+            made.confidence = static_cast<float>(number(2)) / 100;
+            made.source = *known;
+            made.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
+            made.exact = number(4) != 0;
+        }
+        total += number(0);
+        result.runs.push_back({number(0), made});
+    }
+    return total == nodes ? std::optional(std::move(result)) : std::nullopt;
+}
+
+/// Returns: the claims about some of the nodes of a model, which are numbered anew in that order;
+/// none where they are about a model of another size.
+[[nodiscard]] inline std::vector<claim_runs> claims_about(const std::vector<claim_runs>& all,
+                                                          std::span<const id> nodes,
+                                                          std::size_t model_nodes) {
+    std::vector<claim_runs> result;
+    for (const auto& claims : all) {
+        if (claims.nodes() == model_nodes) {
+            const auto table = to_table(claims);
+            claim_table part{claims.source, {}};
+            for (auto node : nodes) {
+                part.of.push_back(table.of[node]);
+            }
+            result.push_back(to_runs(part));
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_RECORDED_CLAIMS_HPP
+
+// <stemma/onnx/model_record.hpp>
+#ifndef STEMMA_ONNX_MODEL_RECORD_HPP
+#define STEMMA_ONNX_MODEL_RECORD_HPP
+
+namespace stemma {
+
+/// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
+/// find them all again without the capture.
+struct model_record {
+    carrier_set carriers;
+    std::map<std::string, std::string>
+        options; ///< how the tags were found, as the program takes it
+    std::uint64_t nodes = 0;
+    std::uint64_t digest = 0; ///< see `structure_digest`
+    bool from_model = false;  ///< the tree was made from the model itself, without a capture
+    module_tree modules;
+    std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
+carrier_names(const carrier_set& carriers) {
+    return {{"metadata", carriers.metadata},
+            {"attribute", carriers.attribute},
+            {"doc-string", carriers.doc_string},
+            {"namespace", carriers.name_space},
+            {"model", carriers.model}};
+}
+
+template <class Writer>
+void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers) {
+    const auto count = buffers ? modules.buffer_count(m) : modules.parameter_count(m);
+    json.begin_array(true);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto tensor = buffers ? modules.buffer(m, i) : modules.parameter(m, i);
+        json.begin_array(true);
+        json.value(tensor.name);
+        json.begin_array(true);
+        for (auto extent : tensor.shape) {
+            json.value(extent);
+        }
+        json.end_array();
+        json.value(tensor.dtype);
+        json.value(tensor.trainable);
+        json.end_array();
+    }
+    json.end_array();
+}
+
+/// Reads what `to_json(model_record)` writes.
+class record_reader {
+public:
+    explicit record_reader(std::string_view file) : file_(file) {}
+
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
+
+    void element(const std::string& path, nlohmann::json& part) {
+        if (path == "carriers") {
+            read_carrier(part);
+        } else if (path == "classes") {
+            classes_.push_back(part.get<std::string>());
+        } else if (path == "modules") {
+            read_module(part);
+        } else if (path == "aliases") {
+            aliases_.emplace_back(part.at(0).get<std::string>(), number(part.at(1)));
+        } else if (path == "captured") {
+            claims_.push_back(std::move(part));
+        } else if (path == "shared_parameters") {
+            builder_.add_shared_parameters(part.get<std::vector<std::string>>());
+        }
+    }
+
+    void scalar(const std::string& path, nlohmann::json& part) {
+        if (path == "schema" && part != "stemma.model/1") {
+            fail("has another schema than stemma.model/1");
+        } else if (path == "nodes") {
+            record_.nodes = number(part);
+        } else if (path == "digest") {
+            record_.digest = std::stoull(part.get<std::string>(), nullptr, 16);
+        } else if (path == "from_model") {
+            record_.from_model = part.get<bool>();
+        } else if (path.starts_with("options.")) {
+            record_.options[path.substr(8)] = part.get<std::string>();
+        }
+    }
+
+    [[nodiscard]] model_record finish() {
+        if (count_ == 0) {
+            fail("has no modules");
+        }
+        for (auto& [path, module] : aliases_) {
+            check_module(module);
+            builder_.add_alias(std::move(path), module);
+        }
+        record_.modules = builder_.build();
+        for (const auto& part : claims_) {
+            auto claims = read_claims(part, record_.nodes, record_.modules.size());
+            if (!claims) {
+                fail("holds claims that do not fit the model");
+            }
+            record_.claims.push_back(std::move(*claims));
+        }
+        return std::move(record_);
+    }
+
+    [[noreturn]] void fail(std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, std::string(model_key), reason));
+    }
+
+private:
+    void read_carrier(const nlohmann::json& part) {
+        auto& carriers = record_.carriers;
+        carriers.metadata |= part == "metadata";
+        carriers.attribute |= part == "attribute";
+        carriers.doc_string |= part == "doc-string";
+        carriers.name_space |= part == "namespace";
+        carriers.model |= part == "model";
+    }
+
+    [[nodiscard]] id number(const nlohmann::json& part) const {
+        if (!part.is_number_unsigned() || part.get<std::uint64_t>() >= no_id) {
+            fail("holds something else where a number belongs");
+        }
+        return part.get<id>();
+    }
+
+    [[nodiscard]] std::vector<std::int64_t> extents(const nlohmann::json& part) const {
+        std::vector<std::int64_t> shape;
+        for (const auto& extent : part) {
+            if (!extent.is_number_integer()) {
+                fail("holds something else where a number belongs");
+            }
+            shape.push_back(extent.get<std::int64_t>());
+        }
+        return shape;
+    }
+
+    void check_module(id m) const {
+        if (m >= count_) {
+            fail("names a module that it does not list");
+        }
+    }
+
+    /// [parent, attribute, class, qualified class, calls, parameters, buffers]
+    void read_module(const nlohmann::json& part) {
+        const auto attribute = part.at(1).get<std::string>();
+        id m = 0;
+        if (count_ == 0) {
+            builder_.set_root_name(attribute);
+        } else {
+            const auto parent = number(part.at(0));
+            check_module(parent);
+            m = builder_.child(parent, attribute);
+            if (m != count_) {
+                fail("lists a module twice");
+            }
+        }
+        ++count_;
+        const auto class_at = [&](std::size_t i) {
+            return part.at(i).is_null() ? std::string() : classes_.at(number(part.at(i)));
+        };
+        const auto class_name = class_at(2);
+        if (!class_name.empty()) {
+            builder_.set_class(m, class_name, class_at(3));
+        }
+        if (!part.at(4).is_null()) {
+            builder_.set_calls(m, number(part.at(4)));
+        }
+        read_tensors(part, 5, m, false);
+        read_tensors(part, 6, m, true);
+    }
+
+    void read_tensors(const nlohmann::json& part, std::size_t i, id m, bool buffers) {
+        if (part.size() <= i) {
+            return;
+        }
+        for (const auto& tensor : part[i]) {
+            const auto name = tensor.at(0).get<std::string>();
+            const auto shape = extents(tensor.at(1));
+            const auto dtype = tensor.at(2).get<std::string>();
+            const tensor_info info{name, dtype, shape, tensor.at(3).get<bool>()};
+            buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
+        }
+    }
+
+    std::string file_;
+    model_record record_{
+        .carriers = {.metadata = false}, .options = {}, .modules = {}, .claims = {}};
+    module_tree_builder builder_;
+    std::vector<std::string> classes_;
+    std::vector<std::pair<std::string, id>> aliases_;
+    std::vector<nlohmann::json> claims_;
+    id count_ = 0;
+};
+
+} // namespace detail
+
+/// Returns: the record as one line of JSON.
+/// Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const model_record& record) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.model/1");
+    json.key("carriers");
+    json.begin_array(true);
+    for (const auto& [name, used] : detail::carrier_names(record.carriers)) {
+        if (used) {
+            json.value(name);
+        }
+    }
+    json.end_array();
+    json.key("options");
+    json.begin_object(true);
+    for (const auto& [name, value] : record.options) {
+        json.member(name, value);
+    }
+    json.end_object();
+    json.member("nodes", record.nodes);
+    std::string digest(16, '0');
+    for (std::size_t i = 0; i < 16; ++i) {
+        digest[15 - i] = "0123456789abcdef"[record.digest >> (4 * i) & 15U];
+    }
+    json.member("digest", digest);
+    json.member("from_model", record.from_model);
+    const auto& modules = record.modules;
+    string_pool classes;
+    for (id m = 0; m < modules.size(); ++m) {
+        classes.intern(modules.class_name(m));
+        classes.intern(modules.qualified_class(m));
+    }
+    json.key("classes");
+    json.begin_array(true);
+    for (id c = 0; c < classes.size(); ++c) {
+        json.value(classes[c]);
+    }
+    json.end_array();
+    json.key("modules");
+    json.begin_array(true);
+    const auto number_or_null = [&](bool known, id number) {
+        known ? json.value(number) : json.null();
+    };
+    for (id m = 0; m < modules.size(); ++m) {
+        json.begin_array(true);
+        number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
+        json.value(modules.attribute(m));
+        const bool known = !modules.class_name(m).empty();
+        number_or_null(known, classes.find(modules.class_name(m)));
+        number_or_null(known, classes.find(modules.qualified_class(m)));
+        number_or_null(modules.calls(m) != no_id, modules.calls(m));
+        if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
+            detail::write_tensors(json, modules, m, false);
+            detail::write_tensors(json, modules, m, true);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.key("aliases");
+    json.begin_array(true);
+    for (const auto& alias : modules.aliases()) {
+        json.begin_array(true);
+        json.value(alias.path);
+        json.value(alias.module);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("shared_parameters");
+    json.begin_array(true);
+    for (const auto& group : modules.shared_parameters()) {
+        json.begin_array(true);
+        for (const auto& path : group) {
+            json.value(path);
+        }
+        json.end_array();
+    }
+    json.end_array();
+    if (!record.claims.empty()) {
+        json.key("captured");
+        json.begin_array(true);
+        for (const auto& claims : record.claims) {
+            write_claims(json, claims);
+        }
+        json.end_array();
+    }
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return sink.text;
+}
+
+/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline model_record read_model_record(std::string_view text, std::string_view file) {
+    detail::record_reader reader(file);
+    try {
+        stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
+    } catch (const nlohmann::json::exception&) {
+        reader.fail("is not what stemma.model/1 says");
+    } catch (const std::out_of_range&) {
+        reader.fail("is not what stemma.model/1 says");
+    } catch (const std::invalid_argument&) {
+        reader.fail("is not what stemma.model/1 says");
+    }
+    return reader.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_RECORD_HPP
+
+// <stemma/onnx/onnx_operators.hpp>
+#ifndef STEMMA_ONNX_ONNX_OPERATORS_HPP
+#define STEMMA_ONNX_ONNX_OPERATORS_HPP
+
+namespace stemma {
+
+/// The nodes of an ONNX model as an operator view over its flat graph.
+///
+/// Parameters are the initializers, and the outputs of Identity nodes that only pass one on:
+/// exporters make those for merged initializers and give them the name the merged one had.
+///
+/// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
+template <class Model = onnx_model>
+class onnx_operators {
+public:
+    using graph_type = operator_graph;
+
+    /// Requires: `model` outlives the view.
+    /// Complexity: O(nodes + values).
+    explicit onnx_operators(const Model& model)
+        : model_(&model), graph_(flat_graph(model)), parameter_of_(model.value_count(), no_id) {
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                add_parameter(value);
+            }
+        }
+        for (id op = 0; op < model.operator_count(); ++op) {
+            const bool standard = model.operator_domain(op).empty();
+            const auto type = model.operator_type(op);
+            passes_on_.push_back(standard && type == "Identity");
+            hides_data_.push_back(standard && (type == "Shape" || type == "Size"));
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (passes_parameter_on(node) && model.output_count(node) == 1) {
+                add_parameter(model.first_output(node));
+            }
+        }
+        number_formals();
+        if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
+                          model.for_each_model_metadata(take);
+                      }) {
+            model.for_each_model_metadata([&](std::string_view key, std::string_view value) {
+                our_namespaces_ =
+                    key == model_key ? detail::records_namespaces(value) : our_namespaces_;
+            });
+        }
+    }
+
+    [[nodiscard]] const Model& model() const noexcept { return *model_; }
+    [[nodiscard]] const operator_graph& graph() const noexcept { return graph_; }
+    [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
+    [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
+    /// Returns: the name of a node's first output, "" when it has none.
+    [[nodiscard]] std::string_view result_name(id node) const noexcept {
+        return model_->output_count(node) == 0 ? std::string_view{}
+                                               : model_->value_name(model_->first_output(node));
+    }
+    [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
+    /// Returns: the graph of a node of a body, else `no_id`.
+    [[nodiscard]] id body(id node) const noexcept {
+        return owner(node) == no_id ? no_id : model_->graph_of(node);
+    }
+
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
+    [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
+        return model_->value_name(parameters_[p]);
+    }
+    /// Returns: the value that parameter `p` is.
+    [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
+
+    /// Calls `f` for the parameters a node reads; for none when it only passes one on.
+    template <class Function>
+    void for_each_parameter(id node, Function f) const {
+        if (passes_parameter_on(node)) {
+            return;
+        }
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && parameter_of_[value] != no_id) {
+                f(parameter_of_[value]);
+            }
+        }
+    }
+
+    [[nodiscard]] bool hides_data(id node) const noexcept {
+        return hides_data_[model_->operator_id(node)];
+    }
+    [[nodiscard]] bool reads_data(id node) const noexcept {
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && model_->kind(value) != value_kind::result &&
+                !model_->is_initializer(value)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of a node, as before it was tagged: what
+    /// stemma wrote is no evidence.
+    template <class Function>
+    void for_each_metadata(id node, Function f) const requires requires(const Model& model) {
+        model.for_each_metadata(node, f);
+    }
+    {
+        model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            if (key == saved_namespace_key) {
+                f(namespace_key, value);
+            } else if (!key.starts_with(key_prefix) && !(our_namespaces_ && key == namespace_key)) {
+                f(key, value);
+            }
+        });
+    }
+
+    /// Calls `f(node, name)` for the values that the result of a node was folded from, as far as
+    /// metadata tell.
+    template <class Function>
+    void for_each_folded(Function f) const {
+        for_each_origin([&](id value, std::string_view origin) {
+            if (const auto node = model_->producer(value); node != no_id) {
+                f(node, origin);
+            }
+        });
+    }
+
+    /// Calls `f(parameter, name)` for the values that an initializer was folded from.
+    template <class Function>
+    void for_each_folded_parameter(Function f) const {
+        for_each_origin([&](id value, std::string_view origin) {
+            if (parameter_of_[value] != no_id && model_->producer(value) == no_id) {
+                f(parameter_of_[value], origin);
+            }
+        });
+    }
+
+    /// Whether along this edge an If or a Loop reads its condition.
+    [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
+        const auto slot = get(in_port, graph_, e);
+        return (slot == 0 && op_type(e.target) == "If") ||
+               (slot == 1 && op_type(e.target) == "Loop");
+    }
+
+    [[nodiscard]] id function_count() const noexcept {
+        return static_cast<id>(model_->functions().size());
+    }
+    [[nodiscard]] std::string_view function_domain(id f) const noexcept {
+        return model_->text(model_->functions()[f].domain);
+    }
+    [[nodiscard]] std::string_view function_name(id f) const noexcept {
+        return model_->text(model_->functions()[f].name);
+    }
+    /// Returns: the function a node calls, or `no_id`.
+    [[nodiscard]] id callee(id node) const noexcept { return model_->callee(node); }
+    /// Returns: the function in whose body a node is, at any depth, or `no_id`.
+    [[nodiscard]] id enclosing_function(id node) const noexcept {
+        auto g = model_->graph_of(node);
+        while (model_->graph(g).kind == graph_kind::body) {
+            g = model_->graph_of(model_->graph(g).owner);
+        }
+        return model_->graph(g).function;
+    }
+
+    /// Calls `f(argument)` for every input slot of a node.
+    template <class Function>
+    void for_each_argument(id node, Function f) const {
+        for (auto value : model_->inputs(node)) {
+            operator_argument argument;
+            if (value != no_id) {
+                argument.parameter = parameter_of_[value];
+                argument.formal = formal_slots_.empty() ? no_id : formal_slots_[value];
+            }
+            f(argument);
+        }
+    }
+
+private:
+    template <class Function>
+    void for_each_origin(Function f) const {
+        if constexpr (requires(void (*take)(id, std::string_view, std::string_view)) {
+                          model_->for_each_value_metadata(take);
+                      }) {
+            std::vector<std::string> origins;
+            model_->for_each_value_metadata(
+                [&](id value, std::string_view key, std::string_view text) {
+                    if (key == "pkg.onnxscript.optimizer.folded_from" &&
+                        detail::read_python_list(text, origins)) {
+                        for (const auto& origin : origins) {
+                            f(value, std::string_view(origin));
+                        }
+                    }
+                });
+        }
+    }
+
+    void add_parameter(id value) {
+        parameter_of_[value] = static_cast<id>(parameters_.size());
+        parameters_.push_back(value);
+    }
+
+    [[nodiscard]] bool passes_parameter_on(id node) const noexcept {
+        if (!passes_on_[model_->operator_id(node)] || model_->inputs(node).size() != 1) {
+            return false;
+        }
+        const auto value = model_->inputs(node)[0];
+        return value != no_id && parameter_of_[value] != no_id;
+    }
+
+    void number_formals() {
+        for (const auto& function : model_->functions()) {
+            formal_slots_.resize(model_->value_count(), no_id);
+            const auto& formals = model_->graph(function.graph).inputs;
+            for (id slot = 0; slot < formals.size(); ++slot) {
+                formal_slots_[formals[slot]] = slot;
+            }
+        }
+    }
+
+    const Model* model_;
+    operator_graph graph_;
+    std::vector<id> parameters_;
+    std::vector<id> parameter_of_;
+    std::vector<id> formal_slots_; // by value, where there are functions
+    std::vector<bool> passes_on_;
+    std::vector<bool> hides_data_;
+    bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_ONNX_OPERATORS_HPP
+
+// <stemma/onnx/report_names.hpp>
+#ifndef STEMMA_ONNX_REPORT_NAMES_HPP
+#define STEMMA_ONNX_REPORT_NAMES_HPP
+
+namespace stemma {
+
+/// Names under which reports list nodes and initializers: no two are equal.
+///
+/// A node has its own name; where that is empty, occurs again or names an initializer too, its
+/// graph and position, `#7` or `5/then_branch#2`. An initializer has its own name; where another
+/// graph has one of that name, the graph in front, `5/then_branch##weight`. Names that read like
+/// one of these are treated as if they occurred again.
+class report_names {
+public:
+    /// Requires: the model outlives this. Complexity: O(nodes + values + length of names).
+    explicit report_names(const onnx_model& model)
+        : model_(&model), node_named_(model.node_count()), value_named_(model.value_count()) {
+        std::unordered_map<std::string_view, id> graphs;
+        for (id g = 0; g < model.graph_count(); ++g) {
+            graph_paths_.push_back(model.graph_path(g));
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            graphs.emplace(graph_paths_[g], g);
+        }
+        std::unordered_map<std::string_view, int> initializers;
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                ++initializers[model.value_name(value)];
+            }
+        }
+        std::unordered_map<std::string_view, int> nodes;
+        for (id node = 0; node < model.node_count(); ++node) {
+            ++nodes[model.name(node)];
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto name = model.name(node);
+            node_named_[node] = !name.empty() && nodes[name] == 1 &&
+                                initializers.count(name) == 0 && !reads_like_place(name, graphs);
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto name = model.value_name(value);
+            value_named_[value] = model.is_initializer(value) && initializers[name] == 1 &&
+                                  !reads_like_place(name, graphs);
+        }
+    }
+
+    /// Returns: the name of a node.
+    [[nodiscard]] std::string node(id node) const {
+        return node_named_[node] ? std::string(model_->name(node)) : position(node);
+    }
+
+    /// Returns: the name of an initializer.
+    [[nodiscard]] std::string initializer(id value) const {
+        const std::string name(model_->value_name(value));
+        return value_named_[value] ? name
+                                   : graph_paths_[model_->graph_of_value(value)] + "##" + name;
+    }
+
+    /// Returns: `#7`, or `5/then_branch#2` for a node of a body.
+    [[nodiscard]] std::string position(id node) const {
+        return graph_paths_[model_->graph_of(node)] + "#" + std::to_string(model_->position(node));
+    }
+
+    [[nodiscard]] const std::string& graph_path(id g) const { return graph_paths_[g]; }
+
+private:
+    [[nodiscard]] bool
+    reads_like_place(std::string_view name,
+                     const std::unordered_map<std::string_view, id>& graphs) const {
+        if (const auto marks = name.find("##");
+            marks != name.npos && graphs.count(name.substr(0, marks)) > 0) {
+            return true;
+        }
+        const auto mark = name.rfind('#');
+        if (mark == name.npos || graphs.count(name.substr(0, mark)) == 0) {
+            return false;
+        }
+        const auto digits = name.substr(mark + 1);
+        const auto end = digits.data() + digits.size();
+        id number = 0;
+        const auto read = std::from_chars(digits.data(), end, number);
+        return !digits.empty() && read.ptr == end;
+    }
+
+    const onnx_model* model_;
+    std::vector<std::string> graph_paths_;
+    std::vector<bool> node_named_;
+    std::vector<bool> value_named_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_REPORT_NAMES_HPP
+
+// <stemma/onnx/operation_metadata.hpp>
+#ifndef STEMMA_ONNX_OPERATION_METADATA_HPP
+#define STEMMA_ONNX_OPERATION_METADATA_HPP
+
+namespace stemma {
+
+/// Writes of every node and initializer, by name, its type, what it reads and makes, and its tags
+/// (docs/operations.schema.json).
+///
+/// An omitted input or output is "". `value_tags` is by value, see `find_value_tags`.
+/// Complexity: O(length of the result); memory for a buffer.
+template <text_sink Sink>
+void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& found,
+                              std::span<const id_set> value_tags, const report_names& names) {
+    json_writer json(sink);
+    const auto write_tags = [&](id_set set) {
+        json.key("tags");
+        json.begin_array(true);
+        found.pool.for_each(set, [&](id m) { json.value(found.tags.text(m)); });
+        json.end_array();
+    };
+    json.begin_object();
+    for (id node = 0; node < model.node_count(); ++node) {
+        json.key(names.node(node));
+        json.begin_object(true);
+        json.member("op_type", model.op_type(node));
+        json.key("inputs");
+        json.begin_array(true);
+        for (auto value : model.inputs(node)) {
+            json.value(value == no_id ? std::string_view() : model.value_name(value));
+        }
+        json.end_array();
+        json.key("outputs");
+        json.begin_array(true);
+        for (id i = 0; i < model.output_count(node); ++i) {
+            json.value(model.value_name(model.first_output(node) + i));
+        }
+        json.end_array();
+        write_tags(found.tag_sets[node]);
+        json.end_object();
+    }
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (!model.is_initializer(value)) {
+            continue;
+        }
+        json.key(names.initializer(value));
+        json.begin_object(true);
+        json.member("op_type", "Initializer");
+        json.key("inputs");
+        json.begin_array(true);
+        json.end_array();
+        json.key("outputs");
+        json.begin_array(true);
+        json.value(model.value_name(value));
+        json.end_array();
+        write_tags(value_tags[value]);
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_OPERATION_METADATA_HPP
+
+// <stemma/onnx/query_answer.hpp>
+#ifndef STEMMA_ONNX_QUERY_ANSWER_HPP
+#define STEMMA_ONNX_QUERY_ANSWER_HPP
+
+namespace stemma {
+
+/// What of a model a query asks for.
+struct query_answer {
+    std::vector<id> modules;      ///< see `find_matching_modules`; none when it asks about nodes
+    std::vector<id> nodes;        ///< by vertex index, ascending
+    std::vector<id> values;       ///< that the nodes make
+    std::vector<id> initializers; ///< values that the nodes read
+};
+
+/// Complexity: that of `find_matching_operators`, and O(values).
+template <module_view Modules, named_operators Ops>
+[[nodiscard]] query_answer answer_query(const query& asked, const onnx_model& model, const Ops& ops,
+                                        const Modules& modules, const tagging& found) {
+    query_answer answer;
+    if (!asked.asks_for_operators()) {
+        answer.modules = find_matching_modules(asked, modules, found.tags);
+    }
+    answer.nodes = find_matching_operators(asked, modules, found.tags, ops, found.attributions);
+    std::vector<bool> is_read(model.value_count(), false);
+    for (auto node : answer.nodes) {
+        for (id i = 0; i < model.output_count(node); ++i) {
+            const auto value = model.first_output(node) + i;
+            if (!model.value_name(value).empty()) {
+                answer.values.push_back(value);
+            }
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && model.is_initializer(value)) {
+                is_read[value] = true;
+            }
+        }
+    }
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (is_read[value]) {
+            answer.initializers.push_back(value);
+        }
+    }
+    return answer;
+}
+
+/// Writes the members `modules`, `nodes`, `values` and `initializers` into an object that is open.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_answer(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
+                  const module_tree& modules, const tagging& found) {
+    json.key("modules");
+    json.begin_array();
+    for (auto m : answer.modules) {
+        json.begin_object(true);
+        json.member("path", modules.path(m));
+        json.member("class", modules.class_name(m));
+        json.member("tag", found.tags.text(m));
+        json.end_object();
+    }
+    json.end_array();
+    json.key("nodes");
+    json.begin_array();
+    for (auto node : answer.nodes) {
+        const auto module = found.attributions[node].module;
+        json.begin_object(true);
+        json.member("graph", model.graph_path(model.graph_of(node)));
+        json.member("index", model.position(node));
+        json.member("name", model.name(node));
+        json.member("op_type", model.op_type(node));
+        json.member("scope_module", modules.path(module));
+        json.member("tag", found.tags.text(module));
+        json.end_object();
+    }
+    json.end_array();
+    const auto write_values = [&](std::string_view key, std::span<const id> values) {
+        json.key(key);
+        json.begin_array();
+        for (auto value : values) {
+            json.begin_object(true);
+            json.member("graph", model.graph_path(model.graph_of_value(value)));
+            json.member("name", model.value_name(value));
+            json.end_object();
+        }
+        json.end_array();
+    };
+    write_values("values", answer.values);
+    write_values("initializers", answer.initializers);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_QUERY_ANSWER_HPP
+
+// <stemma/onnx/recorded_tags.hpp>
+#ifndef STEMMA_ONNX_RECORDED_TAGS_HPP
+#define STEMMA_ONNX_RECORDED_TAGS_HPP
+
+namespace stemma {
+
+/// The tags of all nodes in one table (`model_carrier`): modules as ranks in the record's tree.
+struct recorded_tags {
+    std::vector<id> module;                ///< by node
+    std::map<id, std::vector<id>> several; ///< nodes with more than one tag
+};
+
+/// Returns: the table as one line of JSON: runs of [count, module], with a list of the selected
+/// modules behind it where there are several tags.
+[[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.tags/1");
+    json.key("runs");
+    json.begin_array(true);
+    const auto several = [&](std::size_t v) -> const std::vector<id>* {
+        const auto found = tags.several.find(static_cast<id>(v));
+        return found == tags.several.end() ? nullptr : &found->second;
+    };
+    for (std::size_t v = 0; v < tags.module.size();) {
+        auto end = v + 1;
+        while (end < tags.module.size() && tags.module[end] == tags.module[v] &&
+               (several(v) == nullptr) == (several(end) == nullptr) &&
+               (several(v) == nullptr || *several(v) == *several(end))) {
+            ++end;
+        }
+        json.begin_array(true);
+        json.value(end - v);
+        json.value(tags.module[v]);
+        if (several(v) != nullptr) {
+            json.begin_array(true);
+            for (auto m : *several(v)) {
+                json.value(m);
+            }
+            json.end_array();
+        }
+        json.end_array();
+        v = end;
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return sink.text;
+}
+
+namespace detail {
+
+/// Reads what `to_json(recorded_tags)` writes.
+struct tags_reader {
+    // A short run may stand for many lists: more than any tagging has is no table but an attack.
+    static constexpr std::size_t max_tags_on_average = 64;
+
+    recorded_tags tags;
+    std::size_t nodes = 0;
+    std::size_t listed = 0;
+    id modules = 0;
+    bool valid = true;
+
+    [[nodiscard]] bool wants(const std::string& path) const { return path == "runs"; }
+    void scalar(const std::string&, nlohmann::json&) {}
+
+    void element(const std::string&, nlohmann::json& run) {
+        const auto is_module = [&](const nlohmann::json& m) {
+            return m.is_number_unsigned() && m.get<std::uint64_t>() < modules;
+        };
+        valid = valid && run.is_array() && run.size() >= 2 && run[0].is_number_unsigned() &&
+                run[0].get<std::uint64_t>() <= nodes - tags.module.size() && is_module(run[1]);
+        if (!valid) {
+            return;
+        }
+        const auto count = run[0].get<std::size_t>();
+        if (run.size() > 2) {
+            listed += count * run[2].size();
+            valid = run[2].is_array() && listed <= nodes * max_tags_on_average;
+            for (const auto& m : run[2]) {
+                valid = valid && is_module(m);
+            }
+            for (std::size_t i = 0; valid && i < count; ++i) {
+                tags.several[static_cast<id>(tags.module.size() + i)] =
+                    run[2].get<std::vector<id>>();
+            }
+        }
+        tags.module.insert(tags.module.end(), count, run[1].get<id>());
+    }
+};
+
+} // namespace detail
+
+/// Reads a table of tags for a model of so many nodes and modules.
+/// Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline recorded_tags read_recorded_tags(std::string_view text, std::string_view file,
+                                                      std::size_t nodes, std::size_t modules) {
+    detail::tags_reader reader;
+    reader.nodes = nodes;
+    reader.modules = static_cast<id>(modules);
+    const auto place = std::string(file) + ": " + std::string(tag_table_key);
+    stream_json(text, place, reader);
+    if (!reader.valid || reader.tags.module.size() != nodes) {
+        STEMMA_THROW(error(error_code::malformed, place, "", "does not fit the model"));
+    }
+    return std::move(reader.tags);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_RECORDED_TAGS_HPP
+
+// <stemma/onnx/schema_changes.hpp>
+#ifndef STEMMA_ONNX_SCHEMA_CHANGES_HPP
+#define STEMMA_ONNX_SCHEMA_CHANGES_HPP
+
+namespace stemma {
+
+/// The last opset of the standard domain that `changed_between` knows.
+inline constexpr std::int64_t last_known_opset = 24;
+
+namespace detail {
+
+/// Operators of the standard domain that an opset added or gave a new version; from the list of
+/// changes that ONNX publishes (docs/Changelog.md), separated by blanks.
+struct opset_changes {
+    std::int64_t opset;
+    std::string_view operators;
+};
+
+inline constexpr std::array<opset_changes, 7> opset_history{{
+    {18,
+     " BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CenterCropPad Col2Im GroupNormalization LpPool "
+     "Mish OptionalGetElement OptionalHasElement Pad ReduceL1 ReduceL2 ReduceLogSum "
+     "ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare Resize "
+     "ScatterElements ScatterND Split "},
+    {19,
+     " AveragePool Cast CastLike Constant DeformConv DequantizeLinear Equal Identity If Loop Pad "
+     "QuantizeLinear Reshape Resize Scan Shape Size "},
+    {20, " AffineGrid ConstantOfShape DFT Gelu GridSample ImageDecoder IsInf IsNaN ReduceMax "
+         "ReduceMin RegexFullMatch StringConcat StringSplit "},
+    {21, " Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten GroupNormalization "
+         "Identity If Loop Pad QLinearMatMul QuantizeLinear Reshape Scan Shape Size Squeeze "
+         "Transpose Unsqueeze "},
+    {22,
+     " Acos Acosh Asin Asinh Atan Atanh AveragePool Bernoulli Conv ConvTranspose Cos Cosh "
+     "DeformConv Det Dropout Elu EyeLike GRU GlobalAveragePool GlobalLpPool GlobalMaxPool "
+     "GridSample HardSigmoid HardSwish InstanceNormalization LSTM LpNormalization LpPool MaxPool "
+     "MaxRoiPool MaxUnpool Mish Multinomial NegativeLogLikelihoodLoss RNN RandomNormal "
+     "RandomNormalLike RandomUniform RandomUniformLike RoiAlign Round Selu Sin Sinh Softplus "
+     "Softsign Tan ThresholdedRelu "},
+    {23,
+     " Attention Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop "
+     "Pad QuantizeLinear RMSNormalization Reshape RotaryEmbedding Scan Shape Size Squeeze "
+     "Transpose Unsqueeze "},
+    {24,
+     " Attention Cast CastLike Constant ConstantOfShape DequantizeLinear Flatten Identity If Loop "
+     "Pad QuantizeLinear Reshape Scan Shape Size SplitToSequence Squeeze Swish TensorScatter "
+     "TopK Transpose Unsqueeze "},
+}};
+
+} // namespace detail
+
+/// Whether an operator of the standard domain may mean something else in opset `later` than in
+/// `earlier`, both at least 17; yes for opsets that are not known.
+[[nodiscard]] constexpr bool changed_between(std::string_view op_type, std::int64_t earlier,
+                                             std::int64_t later) noexcept {
+    if (later > last_known_opset || earlier < 17) {
+        return later != earlier;
+    }
+    if (op_type.empty() || op_type.find(' ') != op_type.npos) {
+        return false;
+    }
+    for (const auto& change : detail::opset_history) {
+        if (change.opset <= earlier || change.opset > later) {
+            continue;
+        }
+        for (auto at = change.operators.find(op_type); at != std::string_view::npos;
+             at = change.operators.find(op_type, at + 1)) {
+            if (change.operators[at - 1] == ' ' && change.operators[at + op_type.size()] == ' ') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_SCHEMA_CHANGES_HPP
+
+// <stemma/onnx/summary.hpp>
+#ifndef STEMMA_ONNX_SUMMARY_HPP
+#define STEMMA_ONNX_SUMMARY_HPP
+
+namespace stemma {
+
+/// What there is to say of a tagged model as a whole (`stemma.summary/1`).
+struct tag_summary {
+    std::string model;
+    std::size_t nodes = 0;
+    std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
+                            ///< root because nothing is known
+    std::size_t values = 0;
+    std::size_t values_tagged = 0;
+    std::size_t initializers = 0;
+    std::size_t modules = 0;
+    std::size_t conflicts = 0;
+    std::size_t dropped = 0;
+    std::array<std::size_t, provenance_count> provenance{};
+    std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
+    std::map<std::string, std::size_t> dialects;
+    std::size_t full_scope = 0; ///< nodes whose metadata or name gives path and class
+    std::size_t path_only = 0;  ///< nodes whose name gives a path
+    std::size_t name_only = 0;  ///< nodes that say no more than their operator
+    std::optional<accuracy> against_oracle;
+    std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
+    double seconds = 0;
+
+    [[nodiscard]] double coverage() const noexcept {
+        return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
+    }
+};
+
+/// Sums up some nodes of a model, and its values. Complexity: O(nodes + values + length of the
+/// tags).
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects,
+                                           std::span<const id> nodes) {
+    tag_summary summary;
+    summary.nodes = nodes.size();
+    summary.values = model.value_count();
+    summary.values_tagged = model.value_count();
+    summary.modules = modules.size();
+    summary.dropped = found.dropped;
+    for (id value = 0; value < model.value_count(); ++value) {
+        summary.initializers += model.is_initializer(value) ? 1U : 0U;
+    }
+    std::vector<std::size_t> by_module(modules.size());
+    for (auto node : nodes) {
+        const auto& made = found.attributions[node];
+        summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
+        ++summary.provenance[static_cast<std::size_t>(made.source)];
+        summary.tagged += made.source == provenance::root ? 0U : 1U;
+        ++by_module[found.selected(node)];
+        if (dialects.of[node] != dialect::none) {
+            ++summary.dialects[std::string(to_string(dialects.of[node]))];
+        }
+        switch (dialects.quality[node]) {
+        case scope_quality::path_and_class:
+            ++summary.full_scope;
+            break;
+        case scope_quality::path:
+            ++summary.path_only;
+            break;
+        case scope_quality::operator_only:
+            ++summary.name_only;
+            break;
+        }
+    }
+    for (id m = 0; m < modules.size(); ++m) {
+        if (by_module[m] > 0) {
+            summary.tags.emplace_back(found.tags.text(m), by_module[m]);
+        }
+    }
+    std::stable_sort(summary.tags.begin(), summary.tags.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return summary;
+}
+
+/// The same of all nodes.
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects) {
+    std::vector<id> nodes(model.node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return summarize(model, modules, found, dialects, nodes);
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
+    json.member("exact", counts.exact);
+    json.member("ancestor", counts.ancestor);
+    json.member("descendant", counts.descendant);
+    json.member("contaminated", counts.contaminated);
+    json.member("missing", counts.missing);
+}
+
+} // namespace detail
+
+/// Writes the members of a summary into an object that is open.
+template <text_sink Sink>
+void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
+    json.member("model", summary.model);
+    json.member("nodes", summary.nodes);
+    json.member("tagged", summary.tagged);
+    json.member("coverage", summary.coverage());
+    json.key("provenance");
+    json.begin_object(true);
+    for (std::size_t p = 0; p < provenance_count; ++p) {
+        if (summary.provenance[p] > 0) {
+            json.member(to_string(static_cast<provenance>(p)), summary.provenance[p]);
+        }
+    }
+    json.end_object();
+    json.key("tags");
+    json.begin_object();
+    for (const auto& [tag, nodes] : summary.tags) {
+        json.member(tag, nodes);
+    }
+    json.end_object();
+    json.member("values", summary.values);
+    json.member("values_tagged", summary.values_tagged);
+    json.member("initializers", summary.initializers);
+    json.member("modules", summary.modules);
+    json.member("conflicts", summary.conflicts);
+    json.key("dialects");
+    json.begin_object(true);
+    for (const auto& [dialect, nodes] : summary.dialects) {
+        json.member(dialect, nodes);
+    }
+    json.end_object();
+    json.key("scope_quality");
+    json.begin_object(true);
+    json.member("full", summary.full_scope);
+    json.member("path", summary.path_only);
+    json.member("name", summary.name_only);
+    json.end_object();
+    if (summary.against_oracle) {
+        detail::write_accuracy(json, *summary.against_oracle);
+        json.key("oracle_modules");
+        json.begin_object();
+        for (const auto& [module, counts] : summary.oracle_modules) {
+            json.key(module);
+            json.begin_object(true);
+            detail::write_accuracy(json, counts);
+            json.end_object();
+        }
+        json.end_object();
+    }
+    json.member("seconds", summary.seconds);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_SUMMARY_HPP
+
+// <stemma/onnx/value_tags.hpp>
+#ifndef STEMMA_ONNX_VALUE_TAGS_HPP
+#define STEMMA_ONNX_VALUE_TAGS_HPP
+
+namespace stemma {
+
+/// The nodes that read each value, in order, each as often as it reads it.
+class value_readers {
+public:
+    /// Complexity: O(values + inputs).
+    explicit value_readers(const onnx_model& model) : first_(model.value_count() + 1) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            for (auto value : model.inputs(node)) {
+                first_[value == no_id ? model.value_count() : value] += value == no_id ? 0U : 1U;
+            }
+        }
+        id sum = 0;
+        for (auto& count : first_) {
+            sum += count;
+            count = sum;
+        }
+        nodes_.resize(sum);
+        for (auto node = model.node_count(); node-- > 0;) {
+            const auto inputs = model.inputs(node);
+            for (auto slot = inputs.size(); slot-- > 0;) {
+                if (inputs[slot] != no_id) {
+                    nodes_[--first_[inputs[slot]]] = node;
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::span<const id> of(id value) const noexcept {
+        return {nodes_.data() + first_[value], nodes_.data() + first_[value + 1]};
+    }
+
+private:
+    std::vector<id> first_;
+    std::vector<id> nodes_;
+};
+
+/// Finds the tags of every value: those of its readers; unread, those of its producer; an unread
+/// initializer, that of the module its name speaks of; else the root's.
+///
+/// New sets are added to the tagging's pool.
+/// Returns: by value, never empty sets.
+/// Complexity: O((values + inputs) * cap).
+[[nodiscard]] inline std::vector<id_set>
+find_value_tags(const onnx_model& model, const module_tree& modules, tagging& found) {
+    std::vector<id> selected(modules.size());
+    for (id m = 0; m < selected.size(); ++m) {
+        selected[m] = found.tags.selected(m);
+    }
+    const value_readers readers(model);
+    const module_lookup<module_tree> lookup(modules);
+    detail::tag_union united(modules.index(), selected, default_tag_cap, found.pool);
+    std::vector<id_set> tags(model.value_count());
+    for (id value = 0; value < tags.size(); ++value) {
+        united.clear();
+        for (auto node : readers.of(value)) {
+            united.add(found.tag_sets[node]);
+        }
+        tags[value] = united.get();
+        if (tags[value] != no_id) {
+            continue;
+        }
+        if (const auto producer = model.producer(value); producer != no_id) {
+            tags[value] = found.tag_sets[producer];
+        } else {
+            const auto path = owner_path(model.value_name(value));
+            tags[value] = found.tags.selected(
+                model.is_initializer(value) ? find_longest(lookup, path).first : 0);
+        }
+    }
+    return tags;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_VALUE_TAGS_HPP
+
+// <stemma/onnx/sidecar.hpp>
+#ifndef STEMMA_ONNX_SIDECAR_HPP
+#define STEMMA_ONNX_SIDECAR_HPP
+
+namespace stemma {
+
+/// Returns: how reports call a kind of value.
+[[nodiscard]] constexpr std::string_view to_string(value_kind kind) noexcept {
+    switch (kind) {
+    case value_kind::result:
+        return "intermediate";
+    case value_kind::input:
+        return "input";
+    case value_kind::formal:
+        return "formal";
+    case value_kind::initializer:
+    case value_kind::sparse_initializer:
+        return "initializer";
+    case value_kind::undefined:
+        return "undefined";
+    }
+    return "";
+}
+
+/// Writes one module as reports show it: an object on one line.
+template <text_sink Sink>
+void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& found,
+                  const module_statistics& counts, id m) {
+    const infrastructure_packages infrastructure;
+    const auto& tree = modules.index();
+    const auto text_or_null = [&](std::string_view key, std::string_view text) {
+        json.key(key);
+        text.empty() ? json.null() : json.value(text);
+    };
+    const auto write_tensors = [&](std::string_view key, std::size_t count, auto tensor_at) {
+        json.key(key);
+        json.begin_array(true);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto tensor = tensor_at(i);
+            json.begin_object(true);
+            json.member("name", tensor.name);
+            json.key("shape");
+            json.begin_array(true);
+            for (auto extent : tensor.shape) {
+                json.value(extent);
+            }
+            json.end_array();
+            text_or_null("dtype", tensor.dtype);
+            json.member("trainable", tensor.trainable);
+            json.end_object();
+        }
+        json.end_array();
+    };
+    json.begin_object(true);
+    json.member("path", modules.path(m));
+    text_or_null("class", modules.class_name(m));
+    text_or_null("qualified_class", modules.qualified_class(m));
+    json.member("infrastructure", infrastructure.contain(modules.qualified_class(m)));
+    text_or_null("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+    json.key("parent");
+    m == 0 ? json.null() : json.value(modules.path(tree.parent(m)));
+    json.member("level", tree.depth(m));
+    json.member("leaf", tree.end(m) == m + 1);
+    json.key("aliases");
+    json.begin_array(true);
+    for (const auto& alias : modules.aliases()) {
+        if (alias.module == m) {
+            json.value(alias.path);
+        }
+    }
+    json.end_array();
+    json.key("calls");
+    modules.calls(m) == no_id ? json.null() : json.value(modules.calls(m));
+    write_tensors("parameters", modules.parameter_count(m),
+                  [&](std::size_t i) { return modules.parameter(m, i); });
+    write_tensors("buffers", modules.buffer_count(m),
+                  [&](std::size_t i) { return modules.buffer(m, i); });
+    json.member("own_nodes", counts.own_nodes[m]);
+    json.member("nodes", counts.nodes[m]);
+    json.member("own_parameter_count", counts.own_parameters[m]);
+    json.member("parameter_count", counts.parameters[m]);
+    json.key("trainable_parameter_count");
+    counts.declared ? json.value(counts.trainable[m]) : json.null();
+    json.end_object();
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_tags(json_writer<Sink>& json, const tagging& found, id_set set) {
+    json.begin_array(true);
+    found.pool.for_each(set, [&](id m) { json.value(found.tags.text(m)); });
+    json.end_array();
+}
+
+template <text_sink Sink>
+void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
+                const tagging& found, std::string_view graph, id node) {
+    const auto& made = found.attributions[node];
+    json.begin_object(true);
+    json.member("index", model.position(node));
+    json.member("name", model.name(node));
+    json.member("op_type", model.op_type(node));
+    json.member("graph", graph);
+    json.member("scope_module", modules.path(made.module));
+    json.member("module", modules.path(found.selected(node)));
+    json.member("tag", found.tags.text(made.module));
+    json.key("tags");
+    write_tags(json, found, found.tag_sets[node]);
+    json.member("provenance", to_string(made.source));
+    json.member("confidence", made.confidence);
+    json.key("call");
+    made.call == no_id ? json.null() : json.value(made.call);
+    for (auto caller : found.callers.of(node)) {
+        json.member("caller", modules.path(caller));
+    }
+    json.key("conflict");
+    const auto claims = found.conflicts.of(node);
+    if (claims.empty()) {
+        json.null();
+    } else {
+        json.begin_object(true);
+        json.key("claims");
+        json.begin_array(true);
+        for (const auto& one : claims) {
+            json.begin_object(true);
+            json.member("source", to_string(one.source));
+            json.member("module", modules.path(one.module));
+            json.member("confidence", one.confidence);
+            json.end_object();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_object();
+}
+
+} // namespace detail
+
+/// Writes all that is known of a tagged model (`stemma.sidecar/1`, docs/sidecar.schema.json).
+///
+/// `value_tags` is by value, see `find_value_tags`.
+/// Complexity: O(length of the result); memory for a buffer, and the readers of values.
+template <text_sink Sink>
+void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modules,
+                   const tagging& found, const module_statistics& counts,
+                   std::span<const id_set> value_tags, const tag_summary& summary) {
+    json_writer json(sink);
+    std::vector<std::string> graph_paths;
+    for (id g = 0; g < model.graph_count(); ++g) {
+        graph_paths.push_back(model.graph_path(g));
+    }
+    json.begin_object();
+    json.member("schema", "stemma.sidecar/1");
+    json.member("model", summary.model);
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < modules.size(); ++m) {
+        write_module(json, modules, found, counts, m);
+    }
+    json.end_array();
+    json.key("nodes");
+    json.begin_array();
+    for (id node = 0; node < model.node_count(); ++node) {
+        detail::write_node(json, model, modules, found, graph_paths[model.graph_of(node)], node);
+    }
+    json.end_array();
+    json.key("values");
+    json.begin_array();
+    const value_readers readers(model);
+    const auto write_place = [&](id node) {
+        json.begin_object(true);
+        json.member("graph", graph_paths[model.graph_of(node)]);
+        json.member("index", model.position(node));
+        json.end_object();
+    };
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (model.value_name(value).empty()) {
+            continue;
+        }
+        json.begin_object(true);
+        json.member("name", model.value_name(value));
+        json.member("graph", graph_paths[model.graph_of_value(value)]);
+        json.member("kind", to_string(model.kind(value)));
+        json.key("tags");
+        detail::write_tags(json, found, value_tags[value]);
+        json.key("producer");
+        const auto producer = model.producer(value);
+        producer == no_id ? json.null() : write_place(producer);
+        json.key("consumers");
+        json.begin_array(true);
+        for (auto reader : readers.of(value)) {
+            write_place(reader);
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.key("summary");
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    write_summary(json, summary);
+    json.end_object();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_SIDECAR_HPP
+
+// <stemma/onnx/split_manifest.hpp>
+#ifndef STEMMA_ONNX_SPLIT_MANIFEST_HPP
+#define STEMMA_ONNX_SPLIT_MANIFEST_HPP
+
+namespace stemma {
+
+/// What `split` says of the files it wrote, and `join` goes by: `stemma.split/1`, see
+/// docs/formats.md.
+struct split_manifest {
+    /// A file, by its name in the folder, and the XXH64 of its bytes in hexadecimal digits.
+    struct file_entry {
+        std::string file;
+        std::string hash;
+    };
+
+    struct part_entry {
+        file_entry at;
+        std::string module;
+        std::string tag;
+        id level = 0;
+        std::uint64_t cost = 0;
+        std::vector<id> nodes;  ///< places in the source's graph, ascending
+        std::vector<id> clones; ///< of nodes of other parts, ascending
+        std::vector<id> order;  ///< of both in the file; empty where it is ascending
+        std::vector<std::string> cloned_values; ///< what the clones make
+        std::vector<std::string> initializers;
+    };
+
+    /// A tensor that a part reads or gives out.
+    struct tensor_entry {
+        std::string name;
+        std::string type;
+        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1 for an unknown extent
+        id from = no_id;     ///< the part that makes it; `no_id`: an input of the model
+        std::vector<id> to;  ///< parts that read it
+        bool output = false; ///< of the model
+    };
+
+    /// Some bytes of the source, and where they are now.
+    struct piece {
+        enum class kind : std::uint8_t {
+            skeleton,    ///< bytes [first, first + count) of the skeleton
+            bytes,       ///< `text`
+            nodes,       ///< nodes [first, first + count), each with tag and length
+            node,        ///< node `first` without them
+            weights,     ///< bytes [first, first + count) of the file of weights
+            initializer, ///< bytes [first, first + count) of the message of initializer `text`
+        };
+
+        kind from = kind::skeleton;
+        std::uint64_t first = 0;
+        std::uint64_t count = 0;
+        std::string text;
+    };
+
+    file_entry source;
+    file_entry skeleton;
+    file_entry weights; ///< no file where all weights are elsewhere
+    std::vector<part_entry> parts;
+    std::vector<tensor_entry> tensors;
+    std::vector<id> order; ///< of parts, as they can be run
+    std::vector<piece> recipe;
+};
+
+inline constexpr std::string_view split_schema = "stemma.split/1";
+
+namespace detail {
+
+inline constexpr std::string_view piece_names[] = {"skeleton", "bytes",   "nodes",
+                                                   "node",     "weights", "initializer"};
+
+[[nodiscard]] inline std::string bytes_to_hex(std::string_view bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        text.push_back(digits[byte >> 4U]);
+        text.push_back(digits[byte & 15U]);
+    }
+    return text;
+}
+
+/// Takes a manifest apart. Members that it does not know are left alone.
+class split_manifest_handler {
+public:
+    split_manifest_handler(split_manifest& manifest, std::string_view file)
+        : manifest_(manifest), file_(file) {}
+
+    bool wants(const std::string&) const { return true; }
+
+    void scalar(const std::string& path, nlohmann::json& value) {
+        if (path == "schema") {
+            known_ = value == split_schema;
+        } else if (value.is_string()) {
+            auto* at = path == "source.file"     ? &manifest_.source.file
+                       : path == "source.hash"   ? &manifest_.source.hash
+                       : path == "skeleton.file" ? &manifest_.skeleton.file
+                       : path == "skeleton.hash" ? &manifest_.skeleton.hash
+                       : path == "weights.file"  ? &manifest_.weights.file
+                       : path == "weights.hash"  ? &manifest_.weights.hash
+                                                 : nullptr;
+            if (at != nullptr) {
+                *at = value.get<std::string>();
+            }
+        }
+    }
+
+    void element(const std::string& path, nlohmann::json& value) {
+        if (path == "parts") {
+            read_part(value);
+        } else if (path == "recipe") {
+            read_piece(value);
+        } else if (path == "order") {
+            manifest_.order.push_back(value.get<id>());
+        }
+    }
+
+    [[nodiscard]] bool knows_schema() const noexcept { return known_; }
+
+private:
+    void read_part(const nlohmann::json& value) {
+        split_manifest::part_entry part;
+        part.at = {value.at("file").get<std::string>(), value.at("hash").get<std::string>()};
+        part.module = value.at("module").get<std::string>();
+        part.nodes = value.at("nodes").get<std::vector<id>>();
+        part.clones = value.at("clones").get<std::vector<id>>();
+        part.cloned_values = value.at("cloned_values").get<std::vector<std::string>>();
+        part.initializers = value.at("initializers").get<std::vector<std::string>>();
+        if (value.contains("order")) {
+            part.order = value.at("order").get<std::vector<id>>();
+        }
+        manifest_.parts.push_back(std::move(part));
+    }
+
+    void read_piece(const nlohmann::json& value) {
+        using kind = split_manifest::piece::kind;
+        split_manifest::piece piece;
+        const auto name = value.at(0).get<std::string>();
+        unsigned k = 0;
+        while (k < std::size(piece_names) && piece_names[k] != name) {
+            ++k;
+        }
+        if (k == std::size(piece_names)) {
+            fail("'" + name + "' is no kind of piece");
+        }
+        piece.from = static_cast<kind>(k);
+        if (piece.from == kind::bytes) {
+            piece.text = from_hex(value.at(1).get<std::string>());
+        } else if (piece.from == kind::initializer) {
+            piece.text = value.at(1).get<std::string>();
+            piece.first = value.at(2).get<std::uint64_t>();
+            piece.count = value.at(3).get<std::uint64_t>();
+        } else {
+            piece.first = value.at(1).get<std::uint64_t>();
+            piece.count = piece.from == kind::node ? 1 : value.at(2).get<std::uint64_t>();
+        }
+        manifest_.recipe.push_back(std::move(piece));
+    }
+
+    [[nodiscard]] std::string from_hex(const std::string& text) const {
+        std::string bytes;
+        const auto digit = [&](char c) {
+            const auto found = std::string_view("0123456789abcdef").find(c);
+            if (found == std::string_view::npos) {
+                fail("'" + text + "' is no sequence of bytes");
+            }
+            return static_cast<unsigned>(found);
+        };
+        for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+            bytes.push_back(static_cast<char>(digit(text[i]) << 4U | digit(text[i + 1])));
+        }
+        return bytes;
+    }
+
+    [[noreturn]] void fail(const std::string& reason) const {
+        STEMMA_THROW(error(error_code::malformed, file_, "recipe", reason));
+    }
+
+    split_manifest& manifest_;
+    std::string_view file_;
+    bool known_ = false;
+};
+
+} // namespace detail
+
+/// Reads a manifest.
+/// Throws: `error` of `malformed`, naming `file`.
+[[nodiscard]] inline split_manifest read_split_manifest(std::string_view text,
+                                                        std::string_view file) {
+    split_manifest manifest;
+    detail::split_manifest_handler handler(manifest, file);
+    try {
+        stream_json(text, file, handler);
+    } catch (const nlohmann::json::exception& e) {
+        STEMMA_THROW(error(error_code::malformed, file, "", e.what()));
+    }
+    if (!handler.knows_schema()) {
+        STEMMA_THROW(error(error_code::malformed, file, "",
+                           "is no " + std::string(split_schema) + " manifest"));
+    }
+    return manifest;
+}
+
+/// Writes a manifest as JSON. Complexity: O(length).
+template <text_sink Sink>
+void write_split_manifest(const split_manifest& manifest, Sink& sink) {
+    json_writer json(sink);
+    const auto list = [&](std::string_view name, const auto& values) {
+        json.key(name);
+        json.begin_array(true);
+        for (const auto& value : values) {
+            json.value(value);
+        }
+        json.end_array();
+    };
+    const auto entry = [&](std::string_view name, const split_manifest::file_entry& at) {
+        json.key(name);
+        if (at.file.empty()) {
+            json.null();
+            return;
+        }
+        json.begin_object(true);
+        json.member("file", at.file);
+        json.member("hash", at.hash);
+        json.end_object();
+    };
+    json.begin_object();
+    json.member("schema", split_schema);
+    entry("source", manifest.source);
+    entry("skeleton", manifest.skeleton);
+    entry("weights", manifest.weights);
+    json.key("parts");
+    json.begin_array();
+    for (const auto& part : manifest.parts) {
+        json.begin_object(true);
+        json.member("file", part.at.file);
+        json.member("hash", part.at.hash);
+        json.member("module", part.module);
+        json.member("level", part.level);
+        json.member("tag", part.tag);
+        json.member("cost", part.cost);
+        list("nodes", part.nodes);
+        list("clones", part.clones);
+        list("cloned_values", part.cloned_values);
+        if (!part.order.empty()) {
+            list("order", part.order);
+        }
+        list("initializers", part.initializers);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("tensors");
+    json.begin_array();
+    for (const auto& tensor : manifest.tensors) {
+        json.begin_object(true);
+        json.member("name", tensor.name);
+        json.member("type", tensor.type);
+        json.key("shape");
+        json.begin_array(true);
+        for (const auto& extent : tensor.shape) {
+            if (const auto* number = std::get_if<std::int64_t>(&extent)) {
+                *number < 0 ? json.null() : json.value(*number);
+            } else {
+                json.value(std::get<std::string>(extent));
+            }
+        }
+        json.end_array();
+        json.key("from");
+        tensor.from == no_id ? json.null() : json.value(tensor.from);
+        list("to", tensor.to);
+        json.member("output", tensor.output);
+        json.end_object();
+    }
+    json.end_array();
+    list("order", manifest.order);
+    json.key("recipe");
+    json.begin_array();
+    for (const auto& piece : manifest.recipe) {
+        using kind = split_manifest::piece::kind;
+        json.begin_array(true);
+        json.value(detail::piece_names[static_cast<std::size_t>(piece.from)]);
+        if (piece.from == kind::bytes) {
+            json.value(detail::bytes_to_hex(piece.text));
+        } else {
+            if (piece.from == kind::initializer) {
+                json.value(piece.text);
+            }
+            json.value(piece.first);
+            if (piece.from != kind::node) {
+                json.value(piece.count);
+            }
+        }
+        json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_SPLIT_MANIFEST_HPP
+
+// <stemma/onnx/split_plan.hpp>
+#ifndef STEMMA_ONNX_SPLIT_PLAN_HPP
+#define STEMMA_ONNX_SPLIT_PLAN_HPP
+
+namespace stemma {
+
+/// One part of a split model.
+struct split_part {
+    id module = 0;          ///< that holds all of its nodes
+    id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
+    std::vector<id> nodes;  ///< of the main graph, that are its own, ascending
+    std::vector<id> clones; ///< the others it holds: copies of constants of other parts, ascending
+    std::uint64_t cost = 0;
+    cut_plan plan; ///< how it is written
+};
+
+/// Divides the main graph of a model into parts that run one after the other.
+///
+/// Constants, and what is computed from weights alone, go with their first reader and are copied to
+/// the others.
+template <cost_policy Cost = cost_in_bytes>
+class split_planner {
+public:
+    /// `loads` is by node and counts weights where they are first read; `attributions` by node.
+    /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and serves
+    /// nothing else. Throws: `error` of `refused` for a graph with a cycle.
+    split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
+                  std::span<const attribution> attributions, std::span<const operator_load> loads,
+                  Cost cost = {})
+        : model_(model)
+        , cuts_(cuts)
+        , facts_(cuts.facts(0))
+        , modules_(modules)
+        , attributions_(attributions)
+        , loads_(loads)
+        , cost_(std::move(cost)) {
+        if (facts_.order.size() != facts_.view.nodes.size()) {
+            STEMMA_THROW(error(error_code::refused, "", "split", "the graph has a cycle"));
+        }
+        find_homeless();
+        for (auto v : facts_.order) {
+            if (!facts_.set.apart[v]) {
+                order_.push_back(v);
+            }
+        }
+    }
+
+    /// Splits by part: `part_of(module)` says, for the module of a node, which module's part the
+    /// node goes to. Parts that read from each other in circles are divided by level; with `joins`
+    /// levels that nothing keeps apart are joined again.
+    /// Complexity: O(nodes + edges), and that of `join_levels`.
+    template <class PartOf>
+    [[nodiscard]] std::vector<split_part> by_module(PartOf part_of, bool joins = false) {
+        std::vector<id> part(facts_.view.nodes.size(), no_id);
+        for (auto v : order_) {
+            part[v] = part_of(module_of(v));
+        }
+        auto pieces = make_acyclic(facts_.view.graph, std::span<const id>(part), modules_.size(),
+                                   std::span<const id>(order_));
+        if (joins) {
+            join_levels(facts_.view.graph, pieces);
+        }
+        std::vector<split_part> parts(pieces.pieces.size());
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            parts[p].module = pieces.pieces[p].part;
+            parts[p].level = pieces.pieces[p].level;
+        }
+        return filled(std::move(parts), std::move(pieces.piece_of));
+    }
+
+    /// Splits into exactly `count` parts of about equal cost, each a stretch of the graph's order.
+    /// Throws: `error` of `refused` when there are fewer nodes that are not constant.
+    [[nodiscard]] std::vector<split_part> into(std::size_t count) {
+        if (count == 0 || count > order_.size()) {
+            STEMMA_THROW(error(error_code::refused, "", "split",
+                               "into " + std::to_string(count) + " parts: the graph has " +
+                                   std::to_string(order_.size()) + " nodes that are not constant"));
+        }
+        std::vector<std::uint64_t> costs;
+        for (auto v : order_) {
+            costs.push_back(cost_.cost(loads_[facts_.view.nodes[v]]));
+        }
+        const auto crossing = count_crossing();
+        const auto begins = divide_evenly(costs, count, [&](std::size_t i) {
+            const auto meet = modules_.lca(module_of(order_[i - 1]), module_of(order_[i]));
+            return std::pair(crossing[i], modules_.depth(meet));
+        });
+        std::vector<split_part> parts(count);
+        std::vector<id> piece(facts_.view.nodes.size(), no_id);
+        for (std::size_t p = 0; p < count; ++p) {
+            const auto end = p + 1 < count ? begins[p + 1] : order_.size();
+            parts[p].module = module_of(order_[begins[p]]);
+            for (auto i = begins[p]; i < end; ++i) {
+                piece[order_[i]] = static_cast<id>(p);
+                parts[p].module = modules_.lca(parts[p].module, module_of(order_[i]));
+            }
+        }
+        return filled(std::move(parts), std::move(piece));
+    }
+
+private:
+    [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view.nodes[v]].module; }
+
+    /// What is constant has a home where it is read. What nobody reads, and what the model gives
+    /// out, is made to count like everything else; all is where nothing else is.
+    void find_homeless() {
+        const auto& graph = facts_.view.graph;
+        std::vector<bool> gives_out(model_.node_count(), false);
+        for (auto value : model_.graph(0).outputs) {
+            if (value != no_id && model_.producer(value) != no_id) {
+                gives_out[model_.producer(value)] = true;
+            }
+        }
+        const bool all_constant = std::all_of(facts_.order.begin(), facts_.order.end(),
+                                              [&](id v) { return bool{facts_.set.apart[v]}; });
+        for (auto v : facts_.order) {
+            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view.nodes[v]]) {
+                facts_.set.apart[v] = false;
+            }
+        }
+    }
+
+    /// Returns: by place in the order, how many values cross it.
+    [[nodiscard]] std::vector<std::int64_t> count_crossing() const {
+        std::vector<std::int64_t> crossing(order_.size() + 1, 0);
+        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            place[order_[i]] = static_cast<id>(i);
+        }
+        const auto& graph = facts_.view.graph;
+        for (auto v : order_) {
+            id last_reader = place[v];
+            for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
+                if (place[*it] != no_id) {
+                    last_reader = std::max(last_reader, place[*it]);
+                }
+            }
+            ++crossing[place[v] + 1];
+            if (last_reader + 1U < crossing.size()) {
+                --crossing[last_reader + 1];
+            }
+        }
+        for (std::size_t i = 1; i < crossing.size(); ++i) {
+            crossing[i] += crossing[i - 1];
+        }
+        return crossing;
+    }
+
+    [[nodiscard]] std::vector<split_part> filled(std::vector<split_part> parts,
+                                                 std::vector<id> piece) {
+        // Constants, last ones first: what reads them has a home already.
+        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+            if (facts_.set.apart[*v]) {
+                for (auto [it, last] = adjacent_vertices(*v, facts_.view.graph); it != last; ++it) {
+                    piece[*v] = std::min(piece[*v], piece[*it]);
+                }
+            }
+        }
+        std::vector<std::vector<id>> members(parts.size());
+        for (id v = 0; v < piece.size(); ++v) {
+            auto& part = parts[piece[v]];
+            part.nodes.push_back(facts_.view.nodes[v]);
+            part.cost += cost_.cost(loads_[facts_.view.nodes[v]]);
+            if (!facts_.set.apart[v]) {
+                members[piece[v]].push_back(v);
+            }
+        }
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            auto& part = parts[p];
+            part.plan = cuts_.plan_exactly(0, members[p]);
+            give_something_out(part.plan);
+            std::set_difference(part.plan.clones.begin(), part.plan.clones.end(),
+                                part.nodes.begin(), part.nodes.end(),
+                                std::back_inserter(part.clones));
+        }
+        return parts;
+    }
+
+    /// A part that nobody reads from gives out what is not read: a model has outputs.
+    void give_something_out(cut_plan& plan) const {
+        if (!plan.outputs.empty()) {
+            return;
+        }
+        plan.refusal = cut_refusal::none;
+        for (auto node : plan.nodes) {
+            if (out_degree(model_.position(node), facts_.view.graph) == 0) {
+                for (id i = 0; i < model_.output_count(node); ++i) {
+                    if (!model_.value_name(model_.first_output(node) + i).empty()) {
+                        plan.outputs.push_back(model_.first_output(node) + i);
+                    }
+                }
+            }
+        }
+    }
+
+    const onnx_model& model_;
+    cut_planner<>& cuts_;
+    cut_planner<>::graph_facts& facts_;
+    const tree_index& modules_;
+    std::span<const attribution> attributions_;
+    std::span<const operator_load> loads_;
+    Cost cost_;
+    std::vector<id> order_; // vertices that are not constant, producers first
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_SPLIT_PLAN_HPP
+
+// <stemma/onnx/structure_digest.hpp>
+#ifndef STEMMA_ONNX_STRUCTURE_DIGEST_HPP
+#define STEMMA_ONNX_STRUCTURE_DIGEST_HPP
+
+namespace stemma {
+
+/// Computes numbers that change with the operators of some nodes or their wiring, not with names,
+/// weights, attributes or metadata. The same everywhere, so they may be stored.
+///
+/// Values and graphs are numbered as they first appear, so a part that was cut out has the digest
+/// that its nodes have in the whole.
+class structure_digester {
+public:
+    /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
+    explicit structure_digester(const onnx_model& model)
+        : model_(model), values_(model.value_count(), no_id), graphs_(model.graph_count(), no_id) {
+        // FNV-1a, because hash_bytes depends on the order of bytes in a word.
+        const auto hash_text = [](std::string_view text, std::uint64_t hash) {
+            for (char c : text) {
+                hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+            }
+            return (hash ^ 0xffU) * 0x100'0000'01b3U;
+        };
+        for (id op = 0; op < model.operator_count(); ++op) {
+            operators_.push_back(
+                hash_text(model.operator_type(op),
+                          hash_text(model.operator_domain(op), 0xcbf2'9ce4'8422'2325U)));
+        }
+        for (id g = 1; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind == graph_kind::body) {
+                bodies_.emplace_back(model.graph(g).owner, g);
+            }
+        }
+        std::sort(bodies_.begin(), bodies_.end());
+    }
+
+    /// Complexity: O(nodes + inputs) expected.
+    [[nodiscard]] std::uint64_t operator()(std::span<const id> nodes) {
+        std::uint64_t digest = nodes.size();
+        for (auto node : nodes) {
+            digest = hash_mix(digest ^ operators_[model_.operator_id(node)],
+                              number(graphs_, model_.graph_of(node), used_graphs_));
+            for (auto value : model_.inputs(node)) {
+                digest = hash_mix(digest, of_value(value));
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                digest = hash_mix(digest, of_value(model_.first_output(node) + i));
+            }
+        }
+        // What a body gives its owner is wiring, too.
+        for (auto node : nodes) {
+            for (auto body =
+                     std::lower_bound(bodies_.begin(), bodies_.end(), std::pair(node, id{0}));
+                 body != bodies_.end() && body->first == node; ++body) {
+                for (auto value : model_.graph(body->second).outputs) {
+                    digest = hash_mix(digest, of_value(value));
+                }
+            }
+        }
+        forget(values_, used_values_);
+        forget(graphs_, used_graphs_);
+        return digest;
+    }
+
+private:
+    [[nodiscard]] static id number(std::vector<id>& known, id what, std::vector<id>& used) {
+        if (known[what] == no_id) {
+            known[what] = static_cast<id>(used.size());
+            used.push_back(what);
+        }
+        return known[what];
+    }
+
+    [[nodiscard]] id of_value(id value) {
+        return value == no_id ? no_id : number(values_, value, used_values_);
+    }
+
+    static void forget(std::vector<id>& known, std::vector<id>& used) {
+        for (auto what : used) {
+            known[what] = no_id;
+        }
+        used.clear();
+    }
+
+    const onnx_model& model_;
+    std::vector<std::uint64_t> operators_;
+    std::vector<std::pair<id, id>> bodies_; // owner, graph
+    std::vector<id> values_;                // number of each, in one call
+    std::vector<id> graphs_;
+    std::vector<id> used_values_;
+    std::vector<id> used_graphs_;
+};
+
+/// Returns: the digest of all nodes of a model.
+[[nodiscard]] inline std::uint64_t structure_digest(const onnx_model& model) {
+    std::vector<id> nodes(model.node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return structure_digester(model)(nodes);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_STRUCTURE_DIGEST_HPP
+
+// <stemma/onnx/tag_texts.hpp>
+#ifndef STEMMA_ONNX_TAG_TEXTS_HPP
+#define STEMMA_ONNX_TAG_TEXTS_HPP
+
+namespace stemma {
+
+/// Spells out what is written about operators. The texts are valid until the next call.
+class tag_texts {
+public:
+    /// Requires: both outlive the texts.
+    tag_texts(const module_tree& modules, const tagging& found)
+        : modules_(&modules), found_(&found) {}
+
+    /// Complexity: O(length).
+    [[nodiscard]] operator_tags of_operator(id v) {
+        const auto module = found_->attributions[v].module;
+        tag_.clear();
+        found_->tags.append(found_->tags.writable(module), tag_);
+        path_.clear();
+        modules_->append_path(module, path_);
+        all_.clear();
+        json_.clear();
+        if (found_->pool.size_of(found_->tag_sets[v]) > 1) {
+            spell_set(found_->tag_sets[v]);
+        }
+        return {tag_, path_, all_, json_};
+    }
+
+    /// Returns: the tags of a set as a JSON array.
+    [[nodiscard]] std::string_view as_json(id_set set) {
+        all_.clear();
+        json_.clear();
+        spell_set(set);
+        return json_;
+    }
+
+private:
+    void spell_set(id_set set) {
+        found_->pool.for_each(set, [&](id m) {
+            all_.push_back(found_->tags.text(found_->tags.writable(m)));
+            json_.append(json_.empty() ? "[" : ", ");
+            append_json_string(all_.back(), json_);
+        });
+        json_.append("]");
+    }
+
+    const module_tree* modules_;
+    const tagging* found_;
+    std::string tag_;
+    std::string path_;
+    std::vector<std::string> all_;
+    std::string json_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_TAG_TEXTS_HPP
+
+// <stemma/onnx/wire/captured_claims.hpp>
+#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
+namespace stemma {
+
+/// Returns: the shapes of the initializers that the operators read.
+/// Complexity: O(fields of initializers); data is not touched.
+[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
+                                                            const onnx_operators<wire_model>& ops) {
+    std::vector<id> tensor_of(model.value_count(), no_id);
+    for (id t = 0; t < model.tensors().size(); ++t) {
+        if (model.tensors()[t].value != no_id) {
+            tensor_of[model.tensors()[t].value] = t;
+        }
+    }
+    parameter_shapes shapes;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        auto value = ops.parameter_value(p);
+        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
+            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
+        }
+        const auto tensor = tensor_of[value];
+        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
+                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
+    }
+    return shapes;
+}
+
+/// What the parts of a capture besides its modules say of a model.
+struct captured_evidence {
+    std::vector<claim_table> claims;
+    std::vector<std::string> notes; ///< what a user should know of how it went
+};
+
+/// Finds what a capture claims about the nodes of a model.
+class captured_claims {
+public:
+    /// Requires: all outlive it.
+    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                    const module_tree& modules, const path_mapping& mapping)
+        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
+
+    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
+    /// known of them.
+    void align_operations(const captured_operations& captured, provenance source,
+                          const std::vector<bool>& open) {
+        if (captured.empty()) {
+            return;
+        }
+        if (!shapes_known_) {
+            shapes_ = find_parameter_shapes(model_, ops_);
+            shapes_known_ = true;
+        }
+        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : found.doubts) {
+            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
+        }
+        if (!found.is_plausible()) {
+            return;
+        }
+        claim_table table{source, std::vector<claim>(model_.node_count())};
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found.of[node];
+            if (open[node] && made.module != no_id && made.confidence > 0) {
+                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
+                                  made.exact};
+            }
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Looks up the nodes that an export recorded.
+    void look_up(const captured_export& exported) {
+        if (exported.empty()) {
+            return;
+        }
+        std::map<std::string, id, std::less<>> graphs;
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            graphs.emplace(model_.graph_path(g), g);
+        }
+        std::map<std::pair<id, id>, id> places;
+        for (id node = 0; node < model_.node_count(); ++node) {
+            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
+        }
+        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
+        std::size_t strangers = 0;
+        for (const auto& made : exported.nodes()) {
+            const auto g = graphs.find(made.graph);
+            const auto place =
+                g == graphs.end() ? places.end() : places.find({g->second, made.index});
+            const auto module = find_path(modules_, made.module);
+            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
+                module == no_id) {
+                ++strangers;
+                continue;
+            }
+            table.of[place->second] = {module, no_id, 1, provenance::exported};
+        }
+        if (strangers > 0) {
+            found_.notes.push_back(
+                "export: " + std::to_string(strangers) + " of " +
+                std::to_string(exported.nodes().size()) +
+                " nodes are not in this file; it is the record of another export");
+            return;
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Returns: all that was found, once.
+    [[nodiscard]] captured_evidence finish() {
+        settle();
+        return std::move(found_);
+    }
+
+private:
+    /// Where a trace and an FX graph name different modules, both lose by what speaks for the
+    /// other; and where the trace's word is worth much less, it is not heard.
+    void settle() {
+        claim_table* trace = nullptr;
+        claim_table* fx = nullptr;
+        for (auto& table : found_.claims) {
+            trace = table.source == provenance::trace ? &table : trace;
+            fx = table.source == provenance::fx ? &table : fx;
+        }
+        if (trace == nullptr || fx == nullptr) {
+            return;
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            auto& a = trace->of[node];
+            auto& b = fx->of[node];
+            if (a.module == no_id || b.module == no_id || a.module == b.module ||
+                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
+                continue;
+            }
+            const auto first = a.confidence * (1 - b.confidence);
+            const auto second = b.confidence * (1 - a.confidence);
+            const auto sum = first + second;
+            a.confidence = in_percent(sum > 0 ? first / sum : 0);
+            b.confidence = in_percent(sum > 0 ? second / sum : 0);
+            if (b.confidence > a.confidence + 0.5F) {
+                a = {};
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const onnx_operators<wire_model>& ops_;
+    const module_tree& modules_;
+    const path_mapping& mapping_;
+    parameter_shapes shapes_;
+    bool shapes_known_ = false;
+    captured_evidence found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
+// <stemma/onnx/wire/message_edits.hpp>
+#ifndef STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+#define STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+inline void append_varint(std::uint64_t value, std::string& out) {
+    for (; value >= 0x80; value >>= 7U) {
+        out.push_back(static_cast<char>(value | 0x80U));
+    }
+    out.push_back(static_cast<char>(value));
+}
+
+/// Appends the tag of a field of bytes.
+inline void append_tag(std::uint32_t field, std::string& out) {
+    append_varint(field << 3U | 2U, out);
+}
+
+/// Appends a field of bytes: tag, length, content.
+inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
+    append_tag(field, out);
+    append_varint(content.size(), out);
+    out.append(content);
+}
+
+/// Appends a StringStringEntryProto as a field.
+inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
+                         std::string& out) {
+    using entry = onnx_fields::entry;
+    const auto size =
+        2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
+    append_tag(field, out);
+    append_varint(size, out);
+    append_field(entry::key, key, out);
+    append_field(entry::value, value, out);
+}
+
+/// Returns: where the length in front of a message's content starts; it ends where that begins.
+[[nodiscard]] inline std::uint32_t length_position(const char* base,
+                                                   std::uint32_t content) noexcept {
+    auto at = content - 1;
+    while (at > 0 && static_cast<unsigned char>(base[at - 1]) >= 0x80U) {
+        --at;
+    }
+    return at;
+}
+
+} // namespace detail
+
+/// Replaces `removed` bytes of a file at `at` by `text`.
+struct edit {
+    std::uint32_t at = 0;
+    std::uint32_t removed = 0;
+    std::string_view text;
+};
+
+/// What changes inside one message, in file order: a list that is filled, read and cleared again.
+class message_edits {
+public:
+    void clear() noexcept {
+        records_.clear();
+        text_.clear();
+        growth_ = 0;
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
+
+    /// Returns: by how many bytes the content grows; negative when it shrinks.
+    [[nodiscard]] std::int64_t growth() const noexcept { return growth_; }
+
+    /// Requires: edits are reported in file order and do not overlap.
+    void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
+        records_.push_back({begin, end - begin, static_cast<std::uint32_t>(text_.size()),
+                            static_cast<std::uint32_t>(text.size())});
+        text_.append(text);
+        growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
+    }
+
+    void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
+    void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
+
+    /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
+    void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
+                         std::string_view content) {
+        std::string length;
+        detail::append_varint(content.size(), length);
+        replace(detail::length_position(base, begin), begin, length);
+        replace(begin, end, content);
+    }
+
+    /// Calls `f(edit)` in file order. The texts are valid until the next change.
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& r : records_) {
+            f(edit{r.at, r.removed, std::string_view(text_).substr(r.text, r.size)});
+        }
+    }
+
+private:
+    struct record {
+        std::uint32_t at;
+        std::uint32_t removed;
+        std::uint32_t text;
+        std::uint32_t size;
+    };
+
+    std::vector<record> records_;
+    std::string text_;
+    std::int64_t growth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+
+// <stemma/onnx/wire/tag_edits.hpp>
+#ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
+#define STEMMA_ONNX_WIRE_TAG_EDITS_HPP
+
+namespace stemma {
+
+/// What a carrier writes about one operator, as protobuf fields of a node.
+class wire_carrier_sink {
+public:
+    void clear() {
+        metadata_.clear();
+        source_attribute_.clear();
+        tags_attribute_.clear();
+        doc_line_.clear();
+        name_space_.clear();
+        has_name_space_ = false;
+    }
+
+    void metadata(std::string_view key, std::string_view value) {
+        detail::append_entry(detail::onnx_fields::node::metadata_props, key, value, metadata_);
+    }
+
+    void attribute(std::string_view name, std::string_view value) {
+        append_attribute(name, std::span(&value, 1), detail::onnx_fields::attribute::s, 3);
+    }
+
+    void attribute(std::string_view name, std::span<const std::string> values) {
+        append_attribute(name, values, detail::onnx_fields::attribute::strings, 8);
+    }
+
+    void doc_line(std::string_view line) { doc_line_ = line; }
+
+    void name_space(std::string_view path) {
+        detail::append_entry(detail::onnx_fields::node::metadata_props, namespace_key, path,
+                             name_space_);
+        has_name_space_ = true;
+    }
+
+    [[nodiscard]] std::string_view metadata_fields() const noexcept { return metadata_; }
+    [[nodiscard]] std::string_view source_attribute() const noexcept { return source_attribute_; }
+    [[nodiscard]] std::string_view tags_attribute() const noexcept { return tags_attribute_; }
+    [[nodiscard]] std::string_view doc_line() const noexcept { return doc_line_; }
+    [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
+    [[nodiscard]] bool has_name_space() const noexcept { return has_name_space_; }
+
+private:
+    template <class Values>
+    void append_attribute(std::string_view name, const Values& values, std::uint32_t field,
+                          std::uint32_t type) {
+        using at = detail::onnx_fields::attribute;
+        std::string content;
+        detail::append_field(at::name, name, content);
+        for (const auto& value : values) {
+            detail::append_field(field, value, content);
+        }
+        detail::append_field(at::doc_string, attribute_mark, content);
+        detail::append_varint(at::type << 3U, content);
+        detail::append_varint(type, content);
+        detail::append_field(detail::onnx_fields::node::attribute, content,
+                             name == source_module_attribute ? source_attribute_ : tags_attribute_);
+    }
+
+    std::string metadata_;
+    std::string source_attribute_;
+    std::string tags_attribute_;
+    std::string doc_line_;
+    std::string name_space_;
+    bool has_name_space_ = false;
+};
+
+/// Edits that take everything of stemma out of a message, and, for a node, put new tags in.
+class tag_edits {
+public:
+    /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
+    tag_edits(const wire_model& model, bool our_namespaces)
+        : model_(&model), our_namespaces_(our_namespaces) {}
+
+    /// Strips a node; `added`, if any, is what it gets instead.
+    /// Complexity: O(fields of the node), O(1) when it can hold nothing of ours.
+    void edit_node(id node, const wire_carrier_sink* added, message_edits& edits) const {
+        const auto message = model_->message(node);
+        const auto end = message.begin + message.size;
+        const auto seen =
+            model_->may_hold_tags(node) ? edit_fields(message, added, edits) : node_survey{};
+        if (added == nullptr) {
+            return;
+        }
+        insert(end, added->metadata_fields(), edits);
+        if (!seen.foreign_source_attribute) {
+            insert(end, added->source_attribute(), edits);
+        }
+        if (!seen.foreign_tags_attribute) {
+            insert(end, added->tags_attribute(), edits);
+        }
+        if (!seen.has_doc_string && !added->doc_line().empty()) {
+            std::string field;
+            detail::append_field(at_node::doc_string, added->doc_line(), field);
+            edits.insert(end, field);
+        }
+        insert(end, added->name_space_field(), edits);
+    }
+
+    /// Strips the metadata of a message in which it is field `metadata_field`; `added_tags`, if
+    /// any, is written as its `hierarchy_tags`.
+    void edit_metadata(message_ref message, std::uint32_t metadata_field,
+                       std::string_view added_tags, message_edits& edits) const {
+        auto fields = model_->reader(message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(metadata_field) &&
+                wire_model::read_entry(fields, field).first.starts_with(key_prefix)) {
+                edits.remove(field.begin, field.end);
+            }
+        }
+        if (!added_tags.empty()) {
+            std::string entry;
+            detail::append_entry(metadata_field, hierarchy_tags_key, added_tags, entry);
+            edits.insert(message.begin + message.size, entry);
+        }
+    }
+
+    /// Strips the metadata of the model; `added` is appended to the file.
+    void edit_model(std::string_view added, message_edits& edits) const {
+        wire_reader fields(model_->bytes().data(), 0,
+                           static_cast<std::uint32_t>(model_->bytes().size()), model_->file());
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::model::metadata_props) &&
+                wire_model::read_entry(fields, field).first.starts_with(key_prefix)) {
+                edits.remove(field.begin, field.end);
+            }
+        }
+        insert(static_cast<std::uint32_t>(model_->bytes().size()), added, edits);
+    }
+
+    /// Returns: how much of a doc_string is not ours, and whether the field was there before us.
+    struct doc_split {
+        std::size_t kept = 0;
+        bool whole_field_ours = false;
+    };
+    [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
+        if (text.starts_with(doc_line_mark) && text.find('\n') == text.npos) {
+            return {0, true};
+        }
+        const auto line = text.rfind('\n');
+        const bool ours = line != text.npos && text.substr(line + 1).starts_with(doc_line_mark);
+        return {ours ? line : text.size(), false};
+    }
+
+    /// Returns: whether an attribute is one that stemma wrote.
+    [[nodiscard]] static bool is_ours(wire_reader fields) {
+        bool named = false;
+        bool marked = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::attribute::name)) {
+                const auto name = fields.text(field);
+                named = name == source_module_attribute || name == hierarchy_tags_attribute;
+            } else if (field.is_bytes(detail::onnx_fields::attribute::doc_string)) {
+                marked = fields.text(field) == attribute_mark;
+            }
+        }
+        return named && marked;
+    }
+
+private:
+    using at_node = detail::onnx_fields::node;
+
+    struct node_survey {
+        bool has_doc_string = false; // that stays
+        bool foreign_source_attribute = false;
+        bool foreign_tags_attribute = false;
+        std::uint32_t last_doc_string = 0; // of several fields, the last one counts
+    };
+
+    static void insert(std::uint32_t at, std::string_view text, message_edits& edits) {
+        if (!text.empty()) {
+            edits.insert(at, text);
+        }
+    }
+
+    node_survey edit_fields(message_ref message, const wire_carrier_sink* added,
+                            message_edits& edits) const {
+        node_survey seen;
+        auto survey = model_->reader(message);
+        for (wire_field field; survey.next(field);) {
+            if (field.is_bytes(at_node::doc_string)) {
+                seen.last_doc_string = field.begin;
+            }
+        }
+        auto fields = model_->reader(message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_node::metadata_props)) {
+                edit_entry(fields, field, added != nullptr && added->has_name_space(), edits);
+            } else if (field.is_bytes(at_node::attribute)) {
+                edit_attribute(fields, field, seen, edits);
+            } else if (field.is_bytes(at_node::doc_string) && field.begin == seen.last_doc_string) {
+                edit_doc_string(fields, field, added, seen, edits);
+            }
+        }
+        return seen;
+    }
+
+    void edit_entry(const wire_reader& fields, const wire_field& field, bool adds_namespace,
+                    message_edits& edits) const {
+        const auto key = wire_model::read_entry(fields, field).first;
+        if (key == saved_namespace_key) {
+            if (!adds_namespace) {
+                rename_entry(fields, field, namespace_key, edits);
+            }
+        } else if (key.starts_with(key_prefix) || (key == namespace_key && our_namespaces_)) {
+            edits.remove(field.begin, field.end);
+        } else if (key == namespace_key && adds_namespace) {
+            rename_entry(fields, field, saved_namespace_key, edits);
+        }
+    }
+
+    /// Gives an entry another key; all else in it stays.
+    void rename_entry(const wire_reader& fields, const wire_field& field, std::string_view key,
+                      message_edits& edits) const {
+        message_edits inside;
+        wire_field last; // of several keys, the last one counts
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            last = part.is_bytes(detail::onnx_fields::entry::key) ? part : last;
+        }
+        inside.replace_content(model_->bytes().data(), last.content, last.end, key);
+        std::string length;
+        detail::append_varint(static_cast<std::uint64_t>(field.size() + inside.growth()), length);
+        edits.replace(detail::length_position(model_->bytes().data(), field.content), field.content,
+                      length);
+        inside.for_each([&](const edit& e) { edits.replace(e.at, e.at + e.removed, e.text); });
+    }
+
+    void edit_attribute(const wire_reader& fields, const wire_field& field, node_survey& seen,
+                        message_edits& edits) const {
+        if (is_ours(fields.inner(field))) {
+            edits.remove(field.begin, field.end);
+            return;
+        }
+        std::string_view name;
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            name = part.is_bytes(detail::onnx_fields::attribute::name) ? fields.text(part) : name;
+        }
+        seen.foreign_source_attribute |= name == source_module_attribute;
+        seen.foreign_tags_attribute |= name == hierarchy_tags_attribute;
+    }
+
+    void edit_doc_string(const wire_reader& fields, const wire_field& field,
+                         const wire_carrier_sink* added, node_survey& seen,
+                         message_edits& edits) const {
+        const auto text = fields.text(field);
+        const auto split = split_doc_string(text);
+        if (split.whole_field_ours) {
+            edits.remove(field.begin, field.end);
+            return;
+        }
+        seen.has_doc_string = true;
+        std::string content(text.substr(0, split.kept));
+        if (added != nullptr && !added->doc_line().empty()) {
+            content.append("\n").append(added->doc_line());
+        }
+        if (content != text) {
+            edits.replace_content(model_->bytes().data(), field.content, field.end, content);
+        }
+    }
+
+    const wire_model* model_;
+    bool our_namespaces_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TAG_EDITS_HPP
+
+// <stemma/onnx/wire/rewrite.hpp>
+#ifndef STEMMA_ONNX_WIRE_REWRITE_HPP
+#define STEMMA_ONNX_WIRE_REWRITE_HPP
+
+namespace stemma {
+
+/// Says what changes in the messages of a model. Asked up to twice for every message, so the
+/// answers must be the same; an edit may lie anywhere in the message it was asked for.
+template <class Editor>
+concept model_editor = requires(Editor& editor, message_edits& edits, id node,
+                                const tensor_ref& tensor, const value_info_ref& info) {
+    editor.edit_node(node, edits);
+    editor.edit_tensor(tensor, edits);
+    editor.edit_value_info(info, edits);
+    editor.edit_model(edits);
+};
+
+/// Takes a copy of a file piece by piece, from the front to the end.
+template <class Sink>
+concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t size,
+                               std::string_view text) {
+    sink.copy(from, size);
+    sink.write(text);
+};
+
+/// Writes spliced bytes to an output file; long untouched ranges go from file to file.
+class file_splice {
+public:
+    file_splice(const mapped_file& from, output_file& to) : from_(&from), to_(&to) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) { to_->copy(*from_, from, size); }
+    void write(std::string_view text) { to_->write(text); }
+
+private:
+    const mapped_file* from_;
+    output_file* to_;
+};
+
+/// Writes spliced bytes to a string.
+class string_splice {
+public:
+    explicit string_splice(std::string_view from) : from_(from) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
+    void write(std::string_view more) { text.append(more); }
+
+    std::string text;
+
+private:
+    std::string_view from_;
+};
+
+/// A plan to write a model's file again with some messages changed: untouched bytes are copied as
+/// they stand, and only the lengths of messages around a change are written anew.
+template <model_editor Editor>
+class rewrite {
+public:
+    /// Computes all lengths. Nothing is written.
+    /// Throws: `error` of `error_code::too_large` when the result would reach 2 GiB.
+    /// Complexity: O(messages), and that of the editor.
+    rewrite(const wire_model& model, Editor& editor) : model_(model), editor_(editor) {
+        measure_leaves();
+        measure_containers();
+        edits_.clear();
+        editor_.edit_model(edits_);
+        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits_.growth();
+        edits_.for_each([&](const edit& e) { keep(e); });
+        std::stable_sort(kept_.begin(), kept_.end(),
+                         [](const kept_edit& a, const kept_edit& b) { return a.at < b.at; });
+        if (size_ >= std::int64_t{1} << 31) {
+            STEMMA_THROW(error(error_code::too_large, model.file(), "",
+                               "the result would have " + std::to_string(size_) +
+                                   " bytes, and protobuf ends below 2 GiB"));
+        }
+    }
+
+    /// Returns: how many bytes the result has.
+    [[nodiscard]] std::int64_t size() const noexcept { return size_; }
+
+    /// Writes the result.
+    /// Complexity: O(bytes), and that of the editor.
+    template <splice_sink Sink>
+    void write(Sink& sink) {
+        at_ = 0;
+        next_kept_ = 0;
+        merge_leaves([&](message_ref message) {
+            if (edits_.empty()) {
+                return;
+            }
+            const auto length_at = message.begin - length_size(message);
+            apply_kept(sink, length_at);
+            apply(sink, length_at, message.begin, new_length(message, edits_.growth()));
+            edits_.for_each([&](const edit& e) { apply(sink, e.at, e.at + e.removed, e.text); });
+        });
+        const auto end = static_cast<std::uint32_t>(model_.bytes().size());
+        apply_kept(sink, end + 1);
+        sink.copy(at_, end - at_);
+    }
+
+private:
+    struct kept_edit {
+        std::uint32_t at = 0;
+        std::uint32_t removed = 0;
+        std::string text;
+    };
+
+    [[nodiscard]] const char* base() const noexcept { return model_.bytes().data(); }
+
+    /// Returns: how many bytes the length in front of a message takes that holds no other one.
+    [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
+        return model_.has_padding() ? message.begin - detail::length_position(base(), message.begin)
+                                    : static_cast<std::uint32_t>(detail::varint_size(message.size));
+    }
+
+    [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth) {
+        length_.clear();
+        if (growth == 0) {
+            const auto at = detail::length_position(base(), message.begin);
+            return {base() + at, message.begin - at};
+        }
+        detail::append_varint(static_cast<std::uint64_t>(message.size + growth), length_);
+        return length_;
+    }
+
+    /// Returns: by how much the message around grows when this one's content grows by `growth`.
+    [[nodiscard]] std::int64_t outer_growth(message_ref message, std::int64_t growth) {
+        const auto old_length = message.begin - detail::length_position(base(), message.begin);
+        return growth + static_cast<std::int64_t>(new_length(message, growth).size()) - old_length;
+    }
+
+    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
+
+    void keep_length(message_ref message, std::int64_t growth) {
+        const auto at = detail::length_position(base(), message.begin);
+        keep({at, message.begin - at, new_length(message, growth)});
+    }
+
+    /// Asks the editor about every message that holds no other one, in file order, and calls
+    /// `f(message)` with the answer in `edits_`.
+    template <class Function>
+    void merge_leaves(Function f) {
+        const auto tensors = model_.tensors();
+        const auto infos = model_.value_infos();
+        std::size_t tensor = 0;
+        std::size_t info = 0;
+        const auto others_before = [&](std::uint64_t begin) {
+            for (;;) {
+                const auto tensor_at = tensor < tensors.size() ? tensors[tensor].message.begin
+                                                               : std::uint64_t{0xffff'ffffU} + 1;
+                const auto info_at = info < infos.size() ? infos[info].message.begin
+                                                         : std::uint64_t{0xffff'ffffU} + 1;
+                if (std::min(tensor_at, info_at) >= begin) {
+                    return;
+                }
+                edits_.clear();
+                if (tensor_at < info_at) {
+                    editor_.edit_tensor(tensors[tensor], edits_);
+                    f(tensors[tensor++].message);
+                } else {
+                    editor_.edit_value_info(infos[info], edits_);
+                    f(infos[info++].message);
+                }
+            }
+        };
+        auto owner = owners_.begin();
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (owner != owners_.end() && *owner == node) {
+                ++owner;
+                continue;
+            }
+            const auto message = model_.message(node);
+            others_before(message.begin);
+            edits_.clear();
+            editor_.edit_node(node, edits_);
+            f(message);
+        }
+        others_before(std::uint64_t{0xffff'ffffU} + 1);
+    }
+
+    void measure_leaves() {
+        for (const auto& container : model_.containers()) {
+            if (container.owner != no_id) {
+                owners_.push_back(container.owner);
+            }
+        }
+        std::sort(owners_.begin(), owners_.end());
+        owners_.erase(std::unique(owners_.begin(), owners_.end()), owners_.end());
+        inside_.assign(model_.containers().size(), 0);
+        merge_leaves([&](message_ref message) {
+            if (const auto growth = edits_.growth(); growth != 0) {
+                const auto size = static_cast<std::uint64_t>(message.size + growth);
+                inside_[message.container] += growth +
+                                              static_cast<std::int64_t>(detail::varint_size(size)) -
+                                              static_cast<std::int64_t>(length_size(message));
+            }
+        });
+    }
+
+    // Containers are numbered from the outside in and owners from the inside out, so going through
+    // the former backwards meets every message after all that it holds.
+    void measure_containers() {
+        const auto containers = model_.containers();
+        std::vector<std::pair<id, id>> owners; // container, owner
+        std::vector<std::int64_t> inside_owner(owners_.size(), 0);
+        for (auto owner : owners_) {
+            owners.emplace_back(model_.message(owner).container, owner);
+        }
+        std::sort(owners.begin(), owners.end());
+        auto place = [&](id owner) -> std::int64_t& {
+            return inside_owner[static_cast<std::size_t>(
+                std::lower_bound(owners_.begin(), owners_.end(), owner) - owners_.begin())];
+        };
+        for (auto c = static_cast<id>(containers.size()); c-- > 0;) {
+            for (; !owners.empty() && owners.back().first == c; owners.pop_back()) {
+                const auto owner = owners.back().second;
+                inside_[c] += measure_owner(owner, place(owner));
+            }
+            const auto& container = containers[c];
+            const message_ref message{container.begin, container.size, container.parent};
+            if (inside_[c] == 0) {
+                continue;
+            }
+            keep_length(message, inside_[c]);
+            const auto growth = outer_growth(message, inside_[c]);
+            (container.owner != no_id    ? place(container.owner)
+             : container.parent != no_id ? inside_[container.parent]
+                                         : size_) += growth;
+        }
+    }
+
+    [[nodiscard]] std::int64_t measure_owner(id owner, std::int64_t inside) {
+        edits_.clear();
+        editor_.edit_node(owner, edits_);
+        const auto growth = inside + edits_.growth();
+        edits_.for_each([&](const edit& e) { keep(e); });
+        if (growth == 0) {
+            return 0;
+        }
+        keep_length(model_.message(owner), growth);
+        return outer_growth(model_.message(owner), growth);
+    }
+
+    template <class Sink>
+    void apply(Sink& sink, std::uint32_t begin, std::uint32_t end, std::string_view text) {
+        sink.copy(at_, begin - at_);
+        sink.write(text);
+        at_ = end;
+    }
+
+    template <class Sink>
+    void apply_kept(Sink& sink, std::uint32_t before) {
+        for (; next_kept_ < kept_.size() && kept_[next_kept_].at < before; ++next_kept_) {
+            const auto& e = kept_[next_kept_];
+            apply(sink, e.at, e.at + e.removed, e.text);
+        }
+    }
+
+    const wire_model& model_;
+    Editor& editor_;
+    message_edits edits_;
+    std::string length_;
+    std::vector<id> owners_;           // nodes with bodies, ascending
+    std::vector<std::int64_t> inside_; // by container: growth of its content
+    std::vector<kept_edit> kept_;      // edits of containers, owners and the model
+    std::int64_t size_ = 0;
+    std::uint32_t at_ = 0;
+    std::size_t next_kept_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_REWRITE_HPP
+
+// <stemma/onnx/wire/tag_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_TAG_MODEL_HPP
+#define STEMMA_ONNX_WIRE_TAG_MODEL_HPP
+
+namespace stemma {
+
+/// Returns: the value of a metadata entry of the model, if it has one.
+[[nodiscard]] inline std::optional<std::string_view> find_model_metadata(const wire_model& model,
+                                                                         std::string_view key) {
+    std::optional<std::string_view> found;
+    model.for_each_model_metadata([&](std::string_view name, std::string_view value) {
+        if (name == key) {
+            found = value;
+        }
+    });
+    return found;
+}
+
+/// Returns: what the model says of its tags, if it was tagged.
+/// Throws: `error` of `error_code::malformed` when that is damaged.
+[[nodiscard]] inline std::optional<model_record> find_model_record(const wire_model& model) {
+    const auto text = find_model_metadata(model, model_key);
+    return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
+}
+
+namespace detail {
+
+[[nodiscard]] inline bool has_our_namespaces(const wire_model& model) {
+    const auto record = find_model_metadata(model, model_key);
+    return record && records_namespaces(*record);
+}
+
+} // namespace detail
+
+/// Takes everything of stemma out of a model. A `model_editor`.
+class strip_editor {
+public:
+    explicit strip_editor(const wire_model& model)
+        : edits_(model, detail::has_our_namespaces(model)) {}
+
+    void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
+        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props, {},
+                             edits);
+    }
+    void edit_value_info(const value_info_ref& info, message_edits& edits) const {
+        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props, {},
+                             edits);
+    }
+    void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
+
+private:
+    tag_edits edits_;
+};
+
+/// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
+///
+/// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
+/// `tag_values` is set; the record goes to the model's metadata.
+template <carrier_policy Carrier>
+class tag_editor {
+public:
+    /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
+    /// Complexity: O(values + inputs) for the tags of values.
+    tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
+               const Carrier& carrier, bool tag_values, std::string_view record,
+               std::string_view table)
+        : found_(&found)
+        , carrier_(carrier)
+        , texts_(modules, found)
+        , edits_(model, detail::has_our_namespaces(model)) {
+        if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
+            value_tags_ = find_value_tags(model, modules, found);
+        }
+        constexpr auto metadata = detail::onnx_fields::model::metadata_props;
+        detail::append_entry(metadata, model_key, record, added_to_model_);
+        if (!table.empty()) {
+            detail::append_entry(metadata, tag_table_key, table, added_to_model_);
+        }
+    }
+
+    void edit_node(id node, message_edits& edits) {
+        const auto module = found_->attributions[node].module;
+        const auto tags = found_->tag_sets[node];
+        if (module != last_module_ || tags != last_tags_) {
+            last_module_ = module;
+            last_tags_ = tags;
+            sink_.clear();
+            carrier_.write(texts_.of_operator(node), sink_);
+        }
+        edits_.edit_node(node, &sink_, edits);
+    }
+
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
+        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props,
+                             tags_of(tensor.value), edits);
+    }
+
+    void edit_value_info(const value_info_ref& info, message_edits& edits) {
+        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props,
+                             tags_of(info.value), edits);
+    }
+
+    void edit_model(message_edits& edits) const { edits_.edit_model(added_to_model_, edits); }
+
+private:
+    [[nodiscard]] std::string_view tags_of(id value) {
+        return value < value_tags_.size() ? texts_.as_json(value_tags_[value]) : std::string_view{};
+    }
+
+    const tagging* found_;
+    Carrier carrier_;
+    tag_texts texts_;
+    tag_edits edits_;
+    wire_carrier_sink sink_;
+    id last_module_ = no_id;
+    id_set last_tags_ = no_id;
+    std::vector<id_set> value_tags_;
+    std::string added_to_model_;
+};
+
+/// Returns: the table that the `model` carrier writes.
+[[nodiscard]] inline recorded_tags to_table(const tagging& found) {
+    recorded_tags table;
+    for (id v = 0; v < found.attributions.size(); ++v) {
+        table.module.push_back(found.attributions[v].module);
+        if (found.pool.size_of(found.tag_sets[v]) > 1) {
+            found.pool.for_each(found.tag_sets[v], [&](id m) { table.several[v].push_back(m); });
+        }
+    }
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TAG_MODEL_HPP
+
+// <stemma/onnx/wire/read_tags.hpp>
+#ifndef STEMMA_ONNX_WIRE_READ_TAGS_HPP
+#define STEMMA_ONNX_WIRE_READ_TAGS_HPP
+
+namespace stemma {
+
+/// What the carriers in a file say of one node.
+struct carried_tags {
+    std::optional<std::string> module; ///< path of the deepest module
+    std::optional<std::string> tag;    ///< the primary tag
+};
+
+/// What each carrier on a node says.
+struct node_carriers {
+    carried_tags metadata;
+    carried_tags doc_string;
+    carried_tags attribute;
+    std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
+    std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
+};
+
+/// Complexity: O(fields of the node).
+[[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
+    using at_node = detail::onnx_fields::node;
+    using at_attribute = detail::onnx_fields::attribute;
+    node_carriers found;
+    if (!model.may_hold_tags(node)) {
+        return found;
+    }
+    auto fields = model.reader(model.message(node));
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at_node::metadata_props)) {
+            const auto [key, value] = wire_model::read_entry(fields, field);
+            if (key == module_key) {
+                found.metadata.module = value;
+            } else if (key == source_module_key) {
+                found.metadata.tag = value;
+            } else if (key == hierarchy_tags_key) {
+                found.all = value;
+            } else if (key == namespace_key) {
+                found.name_space = value;
+            }
+        } else if (field.is_bytes(at_node::doc_string)) {
+            const auto text = fields.text(field);
+            const auto split = tag_edits::split_doc_string(text);
+            auto line = text.substr(split.kept);
+            found.doc_string = {};
+            if (!line.empty()) {
+                line.remove_prefix(line.find(doc_line_mark) + doc_line_mark.size());
+                const auto parsed = nlohmann::json::parse(line, nullptr, false);
+                if (parsed.is_object() && parsed.contains("module") &&
+                    parsed["module"].is_string()) {
+                    found.doc_string.module = parsed["module"].get<std::string>();
+                }
+                if (parsed.is_object() && parsed.contains("source_module") &&
+                    parsed["source_module"].is_string()) {
+                    found.doc_string.tag = parsed["source_module"].get<std::string>();
+                }
+            }
+        } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at_attribute::s)) {
+                    found.attribute.tag = fields.text(part);
+                }
+            }
+        }
+    }
+    return found;
+}
+
+namespace detail {
+
+[[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
+    for (const auto* found : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
+        if (found->module || found->tag) {
+            return *found;
+        }
+    }
+    return {};
+}
+
+} // namespace detail
+
+/// Reads what the carriers on a node say: metadata first, else the doc_string, else attributes.
+/// Complexity: O(fields of the node).
+[[nodiscard]] inline carried_tags read_carried_tags(const wire_model& model, id node) {
+    return detail::first_of(read_node_carriers(model, node));
+}
+
+/// Returns: the selected module of every tag.
+/// Complexity: O(length of all tags).
+[[nodiscard]] inline std::unordered_map<std::string, id> modules_by_tag(const tag_table& tags) {
+    std::unordered_map<std::string, id> by_tag;
+    for (id m = 0; m < tags.size(); ++m) {
+        if (tags.is_selected(m)) {
+            by_tag.emplace(tags.text(m), m);
+        }
+    }
+    return by_tag;
+}
+
+namespace detail {
+
+/// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
+/// stand for several.
+[[nodiscard]] inline std::unordered_map<std::string, id>
+modules_by_namespace(const module_tree& modules) {
+    std::unordered_map<std::string, id> by_namespace;
+    for (id m = 0; m < modules.size(); ++m) {
+        const auto [known, is_new] =
+            by_namespace.emplace(namespace_carrier::spell(modules.path(m)), m);
+        known->second = is_new ? m : no_id;
+    }
+    return by_namespace;
+}
+
+} // namespace detail
+
+/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
+/// that the tree lacks. From a tag alone it is the module that has the tag. A `namespace` counts
+/// where it is the only one that says something on a node, and was written by stemma.
+/// Complexity: O(nodes + fields + length of all tags).
+[[nodiscard]] inline std::vector<id>
+read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
+    std::vector<id> result(model.node_count(), no_id);
+    if (const auto table = find_model_metadata(model, tag_table_key)) {
+        result =
+            read_recorded_tags(*table, model.file(), model.node_count(), modules.size()).module;
+    }
+    std::unordered_map<std::string, id> by_tag;
+    const module_lookup<module_tree> lookup(modules);
+    const auto by_namespace = detail::has_our_namespaces(model)
+                                  ? detail::modules_by_namespace(modules)
+                                  : std::unordered_map<std::string, id>();
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto carriers = read_node_carriers(model, node);
+        const auto carried = detail::first_of(carriers);
+        if (carried.module) {
+            const auto module = find_module(lookup, *carried.module);
+            result[node] = module != no_id ? module : result[node];
+        } else if (carried.tag) {
+            if (by_tag.empty()) {
+                by_tag = modules_by_tag(tags);
+            }
+            if (const auto found = by_tag.find(*carried.tag); found != by_tag.end()) {
+                result[node] = found->second;
+            }
+        } else if (carriers.name_space && !by_namespace.empty()) {
+            const auto found = by_namespace.find(std::string(*carriers.name_space));
+            if (found != by_namespace.end() && found->second != no_id) {
+                result[node] = found->second;
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_READ_TAGS_HPP
+
+// <stemma/onnx/wire/attributed_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
+
+namespace stemma {
+
+/// How a file is to be attributed; texts as the policies by name take them.
+struct attribution_options {
+    std::vector<std::string> captures{};
+    std::string selection{};            ///< see `parse_selection`
+    std::vector<std::string> keep{};    ///< for the default selection
+    std::string propagation{};          ///< see `parse_propagation`
+    std::vector<std::string> sources{}; ///< provenances to use; empty: all
+    float min_confidence = 0;
+    bool recompute = false; ///< do not take over tags that the file carries
+};
+
+/// An ONNX file, opened, with everything that is known of where its nodes come from.
+///
+/// Tags that the file carries are used when they still fit it and neither captures nor options say
+/// otherwise; else all is found anew. Does not move, as its parts refer to each other.
+class attributed_model {
+public:
+    /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
+    /// name
+    ///   no policy (`refused`).
+    attributed_model(const std::string& path, attribution_options options)
+        : file_(path), model_(file_.bytes(), path), ops_(model_), options_(std::move(options)) {
+        record_ = find_model_record(model_);
+        fresh_ = record_ && record_->nodes == model_.node_count() &&
+                 record_->digest == structure_digest(model_);
+        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
+        if (use_record) {
+            adopt_options();
+        }
+        make_tree(use_record);
+        find_claims(use_record);
+        tag();
+        if (use_record) {
+            take_over_tags();
+        }
+    }
+
+    attributed_model(const attributed_model&) = delete;
+    attributed_model& operator=(const attributed_model&) = delete;
+
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+    [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+    [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
+    [[nodiscard]] const tagging& tags() const noexcept { return found_; }
+    [[nodiscard]] tagging& tags() noexcept { return found_; }
+    [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
+
+    /// Whether the tree was made from the model itself rather than from a capture.
+    [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
+    /// Whether the file was tagged, and the tags still fit it.
+    [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
+    [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+
+    /// Returns: how paths in the model lead into the tree.
+    [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
+    /// Returns: the scopes in the names of the nodes, and their modules.
+    [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
+    [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
+    [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
+    /// Returns: what could not be read of the evidence.
+    [[nodiscard]] std::span<const finding> findings() { return context().hierarchies().problems; }
+    [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
+
+    /// Returns: what the parts of a capture besides its modules claim, by source.
+    [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
+    /// Returns: what a user should know of how well those fit the model.
+    [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
+
+    /// Returns: all that the sources claim about a node.
+    [[nodiscard]] std::vector<claim> claims_about(id node) {
+        std::vector<claim> claims;
+        sources().prepare(context()).for_each_claim(
+            node, [&](const claim& made) { claims.push_back(made); });
+        return claims;
+    }
+
+    /// Calls `f(node, claim)` for all that the sources claim.
+    template <class Function>
+    void for_each_claim(Function f) {
+        const auto prepared = sources().prepare(context());
+        for (id node = 0; node < model_.node_count(); ++node) {
+            prepared.for_each_claim(node, [&](const claim& made) { f(node, made); });
+        }
+    }
+
+    /// Returns: what `tag` writes about the whole.
+    [[nodiscard]] model_record record(const carrier_set& carriers) const {
+        model_record record;
+        record.carriers = carriers;
+        record.nodes = model_.node_count();
+        record.digest = structure_digest(model_);
+        record.from_model = tree_from_model_;
+        record.modules = modules_;
+        for (const auto& table : claims_) {
+            record.claims.push_back(to_runs(table));
+        }
+        const auto note = [&](const char* name, std::string value) {
+            if (!value.empty()) {
+                record.options[name] = std::move(value);
+            }
+        };
+        note("select", options_.selection);
+        note("keep", join(options_.keep));
+        note("propagate", options_.propagation);
+        note("sources", join(options_.sources));
+        if (options_.min_confidence > 0) {
+            note("min-confidence", number(options_.min_confidence));
+        }
+        return record;
+    }
+
+private:
+    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
+    using source_set =
+        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                         optional_source<function_calls>, optional_source<scope_names>,
+                         optional_source<parameter_names>, optional_source<parameter_regions>,
+                         optional_source<leftovers>, given_claims>;
+
+    [[nodiscard]] context_type& context() { return *context_; }
+
+    [[nodiscard]] static std::string join(const std::vector<std::string>& parts) {
+        std::string text;
+        for (const auto& part : parts) {
+            text.append(text.empty() ? "" : ",").append(part);
+        }
+        return text;
+    }
+
+    [[nodiscard]] static std::string number(float value) {
+        char digits[32];
+        return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+    }
+
+    void adopt_options() {
+        const auto take = [&](const char* name, std::string& option) {
+            const auto found = record_->options.find(name);
+            if (option.empty() && found != record_->options.end()) {
+                option = found->second;
+            }
+        };
+        std::string keep = join(options_.keep);
+        std::string sources = join(options_.sources);
+        std::string confidence;
+        take("select", options_.selection);
+        take("keep", keep);
+        take("propagate", options_.propagation);
+        take("sources", sources);
+        take("min-confidence", confidence);
+        options_.keep = split_list(keep);
+        options_.sources = split_list(sources);
+        if (options_.min_confidence == 0) {
+            std::from_chars(confidence.data(), confidence.data() + confidence.size(),
+                            options_.min_confidence);
+        }
+    }
+
+    void make_tree(bool use_record) {
+        if (!options_.captures.empty()) {
+            read_captures();
+        } else if (use_record && !record_->from_model) {
+            modules_ = std::move(record_->modules);
+        } else {
+            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name));
+            modules_ = std::move(rebuilt.modules);
+            tree_from_model_ = true;
+            context_.emplace(ops_, modules_);
+            std::move(rebuilt).teach(*context_);
+            return;
+        }
+        context_.emplace(ops_, modules_);
+    }
+
+    void read_captures() {
+        capture_.emplace();
+        for (const auto& path : options_.captures) {
+            const mapped_file capture(path);
+            capture_->read(capture.bytes(), path);
+        }
+        if (!capture_->has_modules()) {
+            STEMMA_THROW(
+                error(error_code::malformed, options_.captures.front(), "", "holds no modules"));
+        }
+        modules_ = capture_->tree();
+    }
+
+    [[nodiscard]] bool uses(provenance p) const {
+        return options_.sources.empty() ||
+               std::find(options_.sources.begin(), options_.sources.end(), to_string(p)) !=
+                   options_.sources.end();
+    }
+
+    /// Asks the parts of the capture about the nodes, or takes over what they said when the file
+    /// was tagged.
+    void find_claims(bool use_record) {
+        if (use_record) {
+            for (const auto& recorded : record_->claims) {
+                if (uses(recorded.source)) {
+                    claims_.push_back(to_table(recorded));
+                }
+            }
+            return;
+        }
+        if (!capture_ || !capture_->has_operations()) {
+            return;
+        }
+        const auto open = find_open_nodes();
+        captured_claims finder(model_, ops_, modules_, context().owners().mapping);
+        if (uses(provenance::exported)) {
+            finder.look_up(capture_->exported());
+        }
+        if (std::find(open.begin(), open.end(), true) != open.end()) {
+            if (uses(provenance::torchscript)) {
+                finder.align_operations(capture_->torchscript(modules_), provenance::torchscript,
+                                        open);
+            }
+            if (uses(provenance::trace)) {
+                finder.align_operations(capture_->trace(modules_), provenance::trace, open);
+            }
+            if (uses(provenance::fx)) {
+                finder.align_operations(capture_->fx(modules_), provenance::fx, open);
+            }
+        }
+        auto found = finder.finish();
+        claims_ = std::move(found.claims);
+        notes_ = std::move(found.notes);
+        capture_.reset();
+    }
+
+    /// Returns: the nodes of which the file itself does not say in which module they are.
+    [[nodiscard]] std::vector<bool> find_open_nodes() {
+        std::vector<bool> open(model_.node_count(), true);
+        const auto prepared = sources().prepare(context());
+        for (id node = 0; node < model_.node_count(); ++node) {
+            std::size_t exact = 0;
+            bool settled = false;
+            prepared.for_each_claim(node, [&](const claim& made) {
+                exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
+                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.7F &&
+                                      made.source < provenance::parameter);
+            });
+            open[node] = !settled || exact > 1;
+        }
+        return open;
+    }
+
+    [[noreturn]] void refuse(std::string_view what, std::string_view text) const {
+        STEMMA_THROW(error(error_code::refused, "", what,
+                           "'" + std::string(text) + "' is none that is known"));
+    }
+
+    [[nodiscard]] source_set sources() const {
+        const auto on = [&](provenance p) { return uses(p); };
+        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                          {{}, on(provenance::parameter)},
+                          {{}, on(provenance::parameter) && claims_.empty()},
+                          {{}, on(provenance::leftover)}, given_claims{&claims_});
+    }
+
+    void tag() {
+        auto selection = parse_selection(options_.selection);
+        if (!selection) {
+            refuse("selection", options_.selection);
+        }
+        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
+            standard->keep = options_.keep;
+        }
+        const auto propagation = parse_propagation(options_.propagation);
+        if (!propagation) {
+            refuse("propagation", options_.propagation);
+        }
+        for (const auto& source : options_.sources) {
+            const auto known = parse_provenance(source);
+            if (!known || !is_evidence(*known)) {
+                refuse("source of evidence", source);
+            }
+        }
+        found_ = tag_operators(context(), policies{sources(), by_trust{options_.min_confidence},
+                                                   *selection, *propagation});
+    }
+
+    /// A tag that somebody changed in the file counts as that somebody's word.
+    void take_over_tags() {
+        const auto carried = read_carried_modules(model_, modules_, found_.tags);
+        for (id node = 0; node < carried.size(); ++node) {
+            auto& made = found_.attributions[node];
+            if (carried[node] == no_id || carried[node] == made.module ||
+                (found_.tags.is_selected(carried[node]) &&
+                 found_.tags.selected(made.module) == carried[node] &&
+                 !read_carried_tags(model_, node).module)) {
+                continue;
+            }
+            made = {carried[node], no_id, 1, provenance::metadata, false};
+            found_.tag_sets[node] = found_.tags.selected(carried[node]);
+        }
+    }
+
+    mapped_file file_;
+    wire_model model_;
+    onnx_operators<wire_model> ops_;
+    attribution_options options_;
+    std::optional<model_record> record_;
+    bool fresh_ = false;
+    bool tree_from_model_ = false;
+    module_tree modules_;
+    std::optional<context_type> context_;
+    std::optional<capture_reader> capture_; // while what it says is being looked at
+    std::vector<claim_table> claims_;
+    std::vector<std::string> notes_;
+    tagging found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
+
+// <stemma/onnx/wire/byte_rope.hpp>
+#ifndef STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+#define STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+namespace stemma {
+
+/// Bytes to be written: ranges of files, and texts between them. Adjacent ranges become one.
+class byte_rope {
+public:
+    /// Appends bytes of file number `file`.
+    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
+        if (size == 0) {
+            return;
+        }
+        size_ += size;
+        if (!pieces_.empty() && pieces_.back().file == file &&
+            pieces_.back().begin + pieces_.back().size == begin) {
+            pieces_.back().size += size;
+        } else {
+            pieces_.push_back({begin, size, file});
+        }
+    }
+
+    /// Appends other bytes.
+    void add_text(std::string_view text) {
+        if (text.empty()) {
+            return;
+        }
+        size_ += text.size();
+        if (!pieces_.empty() && pieces_.back().file == no_id) {
+            pieces_.back().size += text.size();
+        } else {
+            pieces_.push_back({text_.size(), text.size(), no_id});
+        }
+        text_.append(text);
+    }
+
+    /// Appends a field of bytes that holds a message of the file: as it stands there, when its tag
+    /// and length are written as we would.
+    void add_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
+                     std::uint32_t size) {
+        std::string header;
+        detail::append_tag(field, header);
+        detail::append_varint(size, header);
+        if (begin >= header.size() && file.substr(begin - header.size(), header.size()) == header) {
+            add_range(begin - static_cast<std::uint32_t>(header.size()),
+                      static_cast<std::uint32_t>(header.size()) + size);
+        } else {
+            add_text(header);
+            add_range(begin, size);
+        }
+    }
+
+    /// Appends a field of bytes with this content.
+    void add_field(std::uint32_t field, std::string_view content) {
+        std::string text;
+        detail::append_field(field, content, text);
+        add_text(text);
+    }
+
+    /// Appends a field of bytes that holds another rope.
+    void add_field(std::uint32_t field, const byte_rope& content) {
+        std::string header;
+        detail::append_tag(field, header);
+        detail::append_varint(content.size(), header);
+        add_text(header);
+        append(content);
+    }
+
+    void append(const byte_rope& other) {
+        for (const auto& p : other.pieces_) {
+            p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
+                            : add_range(p.begin, p.size, p.file);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    template <class Range, class Text>
+    void for_each(Range range, Text text) const {
+        for (const auto& p : pieces_) {
+            if (p.file == no_id) {
+                text(std::string_view(text_).substr(p.begin, p.size));
+            } else {
+                range(p.file, p.begin, p.size);
+            }
+        }
+    }
+
+    /// Hands everything to a splice sink over the one file there is.
+    template <class Sink>
+    void write(Sink& sink) const {
+        for_each(
+            [&](id, std::uint64_t begin, std::uint64_t size) {
+                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
+            },
+            [&](std::string_view text) { sink.write(text); });
+    }
+
+private:
+    struct piece {
+        std::uint64_t begin = 0; // in the file, or in `text_`
+        std::uint64_t size = 0;
+        id file = no_id;
+    };
+
+    std::vector<piece> pieces_;
+    std::string text_;
+    std::uint64_t size_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+// <stemma/onnx/wire/external_data.hpp>
+#ifndef STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
+#define STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
+
+namespace stemma {
+
+/// What happens to the files that hold a model's weights when the model goes to another folder.
+enum class data_placement : std::uint8_t {
+    keep, ///< nothing: they stay where they are
+    link, ///< a hard link beside the new model
+    copy, ///< a copy beside the new model
+};
+
+[[nodiscard]] constexpr std::optional<data_placement>
+parse_data_placement(std::string_view name) noexcept {
+    return name == "keep"   ? std::optional(data_placement::keep)
+           : name == "link" ? std::optional(data_placement::link)
+           : name == "copy" ? std::optional(data_placement::copy)
+                            : std::nullopt;
+}
+
+/// Whether an external-data location stays inside of the model's folder.
+[[nodiscard]] inline bool is_inside_folder(std::string_view location) {
+    const std::filesystem::path path(location);
+    return !location.empty() && !path.is_absolute() &&
+           std::find(path.begin(), path.end(), "..") == path.end() &&
+           location.find('\0') == location.npos;
+}
+
+/// Returns: the files that hold external data of initializers, as the model names them, sorted.
+/// Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
+    std::vector<std::string> files;
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        if (header.external) {
+            files.emplace_back(header.location);
+        }
+    }
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return files;
+}
+
+/// Puts the files with a model's external data beside `output`, when that is in another folder.
+///
+/// A file that is there already is left alone when it is the same one, and refused otherwise.
+/// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
+///   missing file, `cannot_write`.
+inline void place_external_data(const wire_model& model, const std::string& output,
+                                data_placement placement) {
+    namespace fs = std::filesystem;
+    if (placement == data_placement::keep) {
+        return;
+    }
+    const auto from_folder = fs::absolute(model.file()).parent_path();
+    const auto to_folder = fs::absolute(output).parent_path();
+    for (const auto& location : external_files(model)) {
+        if (!is_inside_folder(location)) {
+            STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
+                               "'" + location + "' is outside of the model's folder"));
+        }
+        const auto from = from_folder / location;
+        const auto to = to_folder / location;
+        std::error_code failed;
+        if (!fs::is_regular_file(from, failed)) {
+            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is no file"));
+        }
+        if (fs::equivalent(from, to, failed)) {
+            continue;
+        }
+        fs::create_directories(to.parent_path(), failed);
+        failed.clear();
+        placement == data_placement::link ? fs::create_hard_link(from, to, failed)
+                                          : static_cast<void>(fs::copy_file(from, to, failed));
+        if (failed) {
+            STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
+
+// <stemma/onnx/wire/check_data.hpp>
+#ifndef STEMMA_ONNX_WIRE_CHECK_DATA_HPP
+#define STEMMA_ONNX_WIRE_CHECK_DATA_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Checks where the data of initializers are, without reading them.
+template <class Report>
+class data_checker {
+public:
+    data_checker(const wire_model& model, Report& report)
+        : model_(model)
+        , report_(report)
+        , folder_(std::filesystem::absolute(model.file()).parent_path()) {}
+
+    void check(const tensor_ref& tensor) {
+        const auto header = read_tensor_header(model_, tensor);
+        const auto place = "initializer '" + std::string(model_.text(tensor.name)) + "'";
+        if (header.data_type <= 0) {
+            tell("data.type", place, "has no data type");
+        }
+        if (std::any_of(header.dims.begin(), header.dims.end(),
+                        [](std::int64_t dim) { return dim < 0; })) {
+            tell("data.dims", place, "has a negative dimension");
+            return;
+        }
+        const auto expected = data_size(header);
+        if (header.external) {
+            check_external(header, expected, place);
+        } else if (const auto raw = raw_size(tensor); raw && expected && *raw != *expected) {
+            tell("data.size", place,
+                 "holds " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
+        }
+    }
+
+private:
+    void tell(const char* code, std::string place, std::string text,
+              severity level = severity::error) {
+        report_(finding{code, no_id, std::move(text), level, std::move(place)});
+    }
+
+    [[nodiscard]] static std::string bytes(std::uint64_t count) {
+        return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> raw_size(const tensor_ref& tensor) const {
+        std::optional<std::uint64_t> size;
+        auto fields = model_.reader(tensor.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(onnx_fields::tensor::raw_data)) {
+                size = field.size();
+            }
+        }
+        return size;
+    }
+
+    void check_external(const tensor_header& header, std::optional<std::uint64_t> expected,
+                        const std::string& place) {
+        const std::string location(header.location);
+        if (!is_inside_folder(location)) {
+            tell("data.outside", place,
+                 "its data '" + location + "' are outside of the model's folder");
+            return;
+        }
+        const auto size = size_of_file(location);
+        if (header.length > 0 && expected && header.length != *expected) {
+            tell("data.size", place,
+                 "says that it has " + bytes(header.length) + " of data, but type and dims need " +
+                     bytes(*expected));
+        }
+        const auto length = header.length > 0 ? header.length : expected.value_or(0);
+        if (size && (header.offset > *size || length > *size - header.offset)) {
+            tell("data.beyond_end", place,
+                 "its data reach beyond the end of '" + location + "', which has " + bytes(*size));
+        }
+    }
+
+    /// Returns: bytes of a file; nothing, after saying so once, when it is not there.
+    [[nodiscard]] std::optional<std::uint64_t> size_of_file(const std::string& location) {
+        const auto [known, is_new] = sizes_.try_emplace(location);
+        if (is_new) {
+            const auto path = folder_ / location;
+            std::error_code failed;
+            const auto size = std::filesystem::file_size(path, failed);
+            if (failed) {
+                tell("data.missing", "file '" + location + "'", "is not there, or is no file");
+            } else {
+                known->second = size;
+                if (std::filesystem::is_symlink(path, failed)) {
+                    tell("data.symlink", "file '" + location + "'",
+                         "is a symbolic link, which runtimes refuse", severity::warning);
+                }
+            }
+        }
+        return known->second;
+    }
+
+    const wire_model& model_;
+    Report& report_;
+    std::filesystem::path folder_;
+    std::map<std::string, std::optional<std::uint64_t>> sizes_; // by location
+};
+
+} // namespace detail
+
+/// Calls `report(finding)` for all initializers whose data are not where they should be, or not as
+/// many as type and dims need. External data are looked for beside the model's file; no data is
+/// read. Complexity: O(initializers * log files).
+template <class Report>
+void check_data(const wire_model& model, Report report) {
+    detail::data_checker<Report> checker(model, report);
+    for (const auto& tensor : model.tensors()) {
+        checker.check(tensor);
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CHECK_DATA_HPP
+
+// <stemma/onnx/wire/check_structure.hpp>
+#ifndef STEMMA_ONNX_WIRE_CHECK_STRUCTURE_HPP
+#define STEMMA_ONNX_WIRE_CHECK_STRUCTURE_HPP
+
+namespace stemma {
+
+/// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
+[[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
+    const auto position =
+        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+    return model.name(node).empty()
+               ? "node " + position
+               : "node '" + std::string(model.name(node)) + "' (" + position + ")";
+}
+
+namespace detail {
+
+/// Checks the rules that every ONNX model keeps, whatever its version.
+template <class Report>
+class structure_checker {
+public:
+    structure_checker(const wire_model& model, Report& report) : model_(model), report_(report) {}
+
+    void check() {
+        check_opsets();
+        check_definitions();
+        check_order();
+        check_functions();
+    }
+
+private:
+    using at_function = onnx_fields::function;
+    using domains = std::set<std::string_view>;
+
+    void tell(const char* code, std::string place, std::string text,
+              severity level = severity::error, id node = no_id) {
+        report_(finding{code, node, std::move(text), level, std::move(place)});
+    }
+
+    void tell_node(const char* code, id node, std::string text) {
+        tell(code, place_of(model_, node), std::move(text), severity::error, node);
+    }
+
+    [[nodiscard]] static std::string_view standard(std::string_view domain) {
+        return domain == "ai.onnx" ? std::string_view() : domain;
+    }
+
+    void take_import(std::string_view domain, const std::string& place, domains& imports) {
+        if (!imports.insert(standard(domain)).second) {
+            tell("opset.repeated", place,
+                 "imports the operators of domain '" + std::string(domain) + "' more than once");
+        }
+    }
+
+    void check_opsets() {
+        if (model_.ir_version() <= 0) {
+            tell("model.ir_version", "model", "has no ir_version");
+        }
+        domains of_model;
+        for (const auto& import : model_.opset_imports()) {
+            take_import(import.domain, "model", of_model);
+            if (import.version <= 0) {
+                tell("opset.version", "model",
+                     "imports domain '" + std::string(import.domain) + "' without a version");
+            }
+        }
+        if (of_model.empty()) {
+            tell("opset.none", "model", "has no opset imports");
+            return;
+        }
+        const auto of_functions = read_function_imports();
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto function = function_around(node);
+            const auto& imports = function == no_id ? of_model : of_functions[function];
+            if (model_.op_type(node).empty()) {
+                tell_node("node.no_operator", node, "has no operator type");
+            } else if (imports.count(standard(model_.domain(node))) == 0) {
+                tell_node("opset.missing", node,
+                          "domain '" + std::string(model_.domain(node)) + "' of " +
+                              std::string(model_.op_type(node)) + " is not imported");
+            }
+        }
+    }
+
+    [[nodiscard]] id function_around(id node) const {
+        auto g = model_.graph_of(node);
+        while (model_.graph(g).kind == graph_kind::body) {
+            g = model_.graph_of(model_.graph(g).owner);
+        }
+        return model_.graph(g).kind == graph_kind::function ? model_.graph(g).function : no_id;
+    }
+
+    /// Returns: by function what it imports.
+    [[nodiscard]] std::vector<domains> read_function_imports() {
+        std::vector<domains> result(model_.functions().size());
+        std::size_t next = 0;
+        auto fields = model_.reader({0, static_cast<std::uint32_t>(model_.bytes().size()), no_id});
+        for (wire_field field; next < result.size() && fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::model::functions)) {
+                continue;
+            }
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at_function::opset_import)) {
+                    std::string_view domain;
+                    auto inner = parts.inner(part);
+                    for (wire_field each; inner.next(each);) {
+                        domain =
+                            each.is_bytes(onnx_fields::opset::domain) ? inner.text(each) : domain;
+                    }
+                    take_import(domain, function_text(static_cast<id>(next)), result[next]);
+                }
+            }
+            ++next;
+        }
+        return result;
+    }
+
+    [[nodiscard]] std::string function_text(id f) const {
+        return "function '" + model_.graph_path(model_.functions()[f].graph).substr(1) + "'";
+    }
+
+    [[nodiscard]] std::string value_text(id value) const {
+        auto text = "value '" + std::string(model_.value_name(value)) + "'";
+        if (const auto graph = model_.graph_path(model_.graph_of_value(value)); !graph.empty()) {
+            text.append(" of ").append(graph);
+        }
+        return text;
+    }
+
+    void check_definitions() {
+        for (auto value : model_.redefined()) {
+            tell("value.redefined", value_text(value), "is defined more than once", severity::error,
+                 model_.producer(value));
+        }
+        for (id value = 0; value < model_.value_count(); ++value) {
+            if (model_.kind(value) == value_kind::undefined) {
+                tell("value.undefined", value_text(value), "is read, but nothing makes it");
+            }
+        }
+        if (model_.graph(0).outputs.empty()) {
+            tell("graph.no_output", "model", "has no outputs", severity::warning);
+        }
+        check_shadowing();
+    }
+
+    /// A name of a body must not be one of a graph around it.
+    void check_shadowing() {
+        std::vector<bool> is_around(model_.graph_count(), false);
+        bool any = false;
+        for (id g = 1; g < model_.graph_count(); ++g) {
+            if (model_.graph(g).kind == graph_kind::body) {
+                is_around[model_.graph_of(model_.graph(g).owner)] = true;
+                any = true;
+            }
+        }
+        if (!any) {
+            return;
+        }
+        const auto hash = [](const std::pair<id, std::string_view>& key) {
+            return static_cast<std::size_t>(hash_bytes(key.second, key.first));
+        };
+        std::unordered_set<std::pair<id, std::string_view>, decltype(hash)> known(16, hash);
+        const auto counts = [&](id value) {
+            return model_.kind(value) != value_kind::undefined && !model_.value_name(value).empty();
+        };
+        for (id value = 0; value < model_.value_count(); ++value) {
+            if (is_around[model_.graph_of_value(value)] && counts(value)) {
+                known.emplace(model_.graph_of_value(value), model_.value_name(value));
+            }
+        }
+        for (id value = 0; value < model_.value_count(); ++value) {
+            auto g = model_.graph_of_value(value);
+            while (counts(value) && model_.graph(g).kind == graph_kind::body) {
+                g = model_.graph_of(model_.graph(g).owner);
+                if (known.count({g, model_.value_name(value)}) > 0) {
+                    tell("value.shadowed", value_text(value),
+                         "has the name of a value of a graph around it", severity::error,
+                         model_.producer(value));
+                    break;
+                }
+            }
+        }
+    }
+
+    void check_order() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            for (auto value : model_.inputs(node)) {
+                const auto producer = value == no_id ? no_id : model_.producer(value);
+                if (producer == no_id) {
+                    continue;
+                }
+                const auto reader = enclosing_node(model_, model_.graph_of(producer), node);
+                if (reader != no_id && model_.position(producer) >= model_.position(reader)) {
+                    tell_node("node.unsorted", node,
+                              "reads " + value_text(value) +
+                                  (producer == reader ? ", which it makes itself"
+                                                      : ", which a later node makes"));
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Functions must not call each other in a circle.
+    void check_functions() {
+        const auto count = static_cast<id>(model_.functions().size());
+        std::vector<std::pair<id, id>> calls; // caller, callee
+        for (id node = 0; count > 0 && node < model_.node_count(); ++node) {
+            if (const auto caller = function_around(node);
+                caller != no_id && model_.callee(node) != no_id) {
+                calls.emplace_back(caller, model_.callee(node));
+            }
+        }
+        std::sort(calls.begin(), calls.end());
+        calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+        std::vector<id> callers(count, 0); // of each, those that are not done
+        for (const auto& [caller, callee] : calls) {
+            ++callers[callee];
+        }
+        std::vector<id> done;
+        for (id f = 0; f < count; ++f) {
+            if (callers[f] == 0) {
+                done.push_back(f);
+            }
+        }
+        for (std::size_t i = 0; i < done.size(); ++i) {
+            auto call = std::lower_bound(calls.begin(), calls.end(), std::pair(done[i], id{0}));
+            for (; call != calls.end() && call->first == done[i]; ++call) {
+                if (--callers[call->second] == 0) {
+                    done.push_back(call->second);
+                }
+            }
+        }
+        if (done.size() < count) {
+            const auto left =
+                std::find_if(callers.begin(), callers.end(), [](id number) { return number > 0; });
+            tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
+                 "is called in a circle of functions");
+        }
+    }
+
+    const wire_model& model_;
+    Report& report_;
+};
+
+} // namespace detail
+
+/// Calls `report(finding)` for every rule of ONNX that the structure of a model breaks:
+/// definitions, order of nodes, names of bodies, opset imports, calls of functions. Works for any
+/// version.
+///
+/// Complexity: O((nodes + values) * depth of bodies) expected, and sorting the calls of functions.
+template <class Report>
+void check_structure(const wire_model& model, Report report) {
+    detail::structure_checker<Report>(model, report).check();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CHECK_STRUCTURE_HPP
+
+// <stemma/onnx/wire/check_tags.hpp>
+#ifndef STEMMA_ONNX_WIRE_CHECK_TAGS_HPP
+#define STEMMA_ONNX_WIRE_CHECK_TAGS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Checks what a tagged file says of its nodes against the tree that it carries.
+template <class Report>
+class tag_checker {
+public:
+    tag_checker(const wire_model& model, Report& report) : model_(model), report_(report) {}
+
+    void check() {
+        auto record = find_model_record(model_);
+        if (!record) {
+            check_untagged();
+            return;
+        }
+        modules_ = std::move(record->modules);
+        wanted_ = record->carriers;
+        const bool fresh =
+            record->nodes == model_.node_count() && record->digest == structure_digest(model_);
+        if (!fresh) {
+            tell("tags.stale", no_id, "the graph changed since it was tagged", severity::warning);
+        }
+        if (!name_all(record->options)) {
+            return;
+        }
+        const auto table = find_model_metadata(model_, tag_table_key);
+        if (table && record->nodes == model_.node_count()) {
+            table_ = read_recorded_tags(*table, model_.file(), model_.node_count(), modules_.size())
+                         .module;
+        }
+        expect("model", no_id, table.has_value(), wanted_.model);
+        for (id node = 0; node < model_.node_count(); ++node) {
+            check_node(node);
+        }
+        model_.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
+            if (key == hierarchy_tags_key) {
+                check_list(text, no_id, "value '" + std::string(model_.value_name(value)) + "'");
+            }
+        });
+    }
+
+private:
+    void tell(const char* code, id node, std::string text, severity level = severity::error) {
+        report_(finding{code, node, std::move(text), level,
+                        node == no_id ? std::string("model") : place_of(model_, node)});
+    }
+
+    void check_untagged() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto carried = read_carried_tags(model_, node);
+            if (carried.module || carried.tag) {
+                tell("tags.no_record", node,
+                     "has tags, but what the model should say about them is missing");
+                return;
+            }
+        }
+        tell("tags.none", no_id, "has no tags", severity::information);
+    }
+
+    /// Names the modules as they were when the file was tagged.
+    [[nodiscard]] bool name_all(const std::map<std::string, std::string>& options) {
+        const auto option = [&](const char* name) {
+            const auto found = options.find(name);
+            return found == options.end() ? std::string() : found->second;
+        };
+        auto selection = parse_selection(option("select"));
+        if (!selection) {
+            tell("tags.selection", no_id,
+                 "'" + option("select") + "', by which modules have tags, is none that is known");
+            return false;
+        }
+        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
+            standard->keep = split_list(option("keep"));
+        }
+        tags_ = name_modules(modules_, *selection);
+        by_tag_ = modules_by_tag(tags_);
+        return true;
+    }
+
+    /// A carrier that was asked for must be there; another one is told of once.
+    void expect(const char* carrier, id node, bool present, bool wanted) {
+        if (wanted && !present) {
+            tell("tags.incomplete", node, std::string("has no tags in ") + carrier);
+        } else if (!wanted && present &&
+                   std::find(unwanted_.begin(), unwanted_.end(), carrier) == unwanted_.end()) {
+            unwanted_.emplace_back(carrier);
+            tell("tags.unrecorded", node,
+                 std::string("has tags in ") + carrier + ", which the model does not tell of",
+                 severity::warning);
+        }
+    }
+
+    void check_node(id node) {
+        const auto found = read_node_carriers(model_, node);
+        const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
+        expect("metadata", node, is_there(found.metadata), wanted_.metadata);
+        expect("doc_string", node, is_there(found.doc_string), wanted_.doc_string);
+        expect("attributes", node, is_there(found.attribute), wanted_.attribute);
+        if (wanted_.name_space) {
+            expect("namespace", node, found.name_space.has_value(), true);
+        }
+        std::optional<id> said; // by the carrier before
+        const auto agree = [&](id module) {
+            if (module == no_id) {
+                return;
+            }
+            if (said && tags_.selected(*said) != tags_.selected(module)) {
+                tell("tags.disagree", node,
+                     "is in '" + tags_.text(*said) + "' by one carrier, in '" + tags_.text(module) +
+                         "' by another");
+            }
+            said = module;
+        };
+        agree(check_carried(node, found.metadata));
+        agree(check_carried(node, found.doc_string));
+        agree(check_carried(node, found.attribute));
+        if (!table_.empty()) {
+            agree(table_[node]);
+        }
+        if (wanted_.name_space && found.name_space && said) {
+            check_namespace(node, *found.name_space, *said);
+        }
+        if (found.all) {
+            check_list(*found.all, node, place_of(model_, node));
+        }
+    }
+
+    /// Returns: the module that a carrier names, `no_id` for none.
+    [[nodiscard]] id check_carried(id node, const carried_tags& carried) {
+        id by_path = no_id;
+        id by_tag = no_id;
+        if (carried.module) {
+            by_path = find_module(module_lookup<module_tree>(modules_), *carried.module);
+            if (by_path == no_id) {
+                tell("tags.unknown_module", node,
+                     "module '" + *carried.module + "' is not in the tree");
+            }
+        }
+        if (carried.tag) {
+            const auto found = by_tag_.find(*carried.tag);
+            if (found == by_tag_.end()) {
+                tell("tags.unknown_tag", node, "no module has the tag '" + *carried.tag + "'");
+            } else {
+                by_tag = found->second;
+            }
+        }
+        if (by_path != no_id && by_tag != no_id && tags_.writable(by_path) != by_tag) {
+            tell("tags.inconsistent", node,
+                 "has the tag '" + *carried.tag + "', but that of its module '" + *carried.module +
+                     "' is '" + tags_.text(tags_.writable(by_path)) + "'");
+        }
+        return by_path != no_id ? by_path : by_tag;
+    }
+
+    void check_namespace(id node, std::string_view text, id module) {
+        auto path = modules_.path(module);
+        std::replace(path.begin(), path.end(), '.', '/');
+        // Where only a tag is known, the path may go deeper.
+        if (path != text &&
+            !(text.starts_with(path) && text.substr(path.size()).starts_with('/')) && module != 0) {
+            tell("tags.disagree", node,
+                 "is in '" + path + "', but its namespace is '" + std::string(text) + "'");
+        }
+    }
+
+    void check_list(std::string_view text, id node, std::string place) {
+        const auto list = nlohmann::json::parse(text, nullptr, false);
+        std::string problem;
+        if (!list.is_array() || list.empty()) {
+            problem = "its list of tags cannot be read";
+        } else {
+            for (const auto& tag : list) {
+                if (!tag.is_string() || by_tag_.count(tag.template get<std::string>()) == 0) {
+                    problem = "no module has the tag " + tag.dump(-1, ' ', false, replace_invalid);
+                }
+            }
+        }
+        if (!problem.empty()) {
+            report_(finding{"tags.unknown_tag", node, std::move(problem), severity::error,
+                            std::move(place)});
+        }
+    }
+
+    static constexpr auto replace_invalid = nlohmann::json::error_handler_t::replace;
+
+    const wire_model& model_;
+    Report& report_;
+    module_tree modules_;
+    carrier_set wanted_;
+    tag_table tags_;
+    std::unordered_map<std::string, id> by_tag_;
+    std::vector<id> table_; // by node, where the model has a table
+    std::vector<std::string_view> unwanted_;
+};
+
+} // namespace detail
+
+/// Calls `report(finding)` for everything that is wrong with the tags in a file: nodes without any,
+/// tags that do not fit the tree or each other in one of the carriers, a graph that changed.
+///
+/// Throws: `error` of `malformed` when what the model says about its tags cannot be read.
+/// Complexity: O(nodes + fields + length of all tags).
+template <class Report>
+void check_tags(const wire_model& model, Report report) {
+    detail::tag_checker<Report>(model, report).check();
+}
+
+/// Calls `report(finding)` when the tree in a tagged file is not `expected`, at the first module
+/// that differs. Throws: as above. Complexity: O(modules).
+template <class Report>
+void check_tree(const wire_model& model, const module_tree& expected, Report report) {
+    const auto record = find_model_record(model);
+    if (!record) {
+        return;
+    }
+    const auto& tree = record->modules;
+    const auto count = std::min(tree.size(), expected.size());
+    id m = 0;
+    while (m < count && tree.attribute(m) == expected.attribute(m) &&
+           tree.class_name(m) == expected.class_name(m) &&
+           tree.index().parent(m) == expected.index().parent(m)) {
+        ++m;
+    }
+    if (m < tree.size() || m < expected.size()) {
+        const auto& with = m < tree.size() ? tree : expected;
+        report(finding{"tags.other_tree", no_id, "is not the same in the file and in the capture",
+                       severity::warning, "module '" + with.path(m) + "'"});
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CHECK_TAGS_HPP
+
+// <stemma/onnx/wire/tensor_content.hpp>
+#ifndef STEMMA_ONNX_WIRE_TENSOR_CONTENT_HPP
+#define STEMMA_ONNX_WIRE_TENSOR_CONTENT_HPP
+
+namespace stemma {
+
+/// The data of an initializer as they would stand in `raw_data`, wherever and however they are
+/// stored.
+struct tensor_content {
+    tensor_header header;
+    std::string_view data; ///< in a mapped file, or in `own`
+    std::string own;       ///< data that had to be put together
+    bool readable = true;  ///< else external data are not there
+
+    /// Returns: all data. Valid as long as this and the reader are.
+    [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
+};
+
+/// Reads the data of initializers; those in files stay there and are mapped.
+class tensor_content_reader {
+public:
+    /// Requires: `model` outlives the reader.
+    explicit tensor_content_reader(const wire_model& model)
+        : model_(&model), folder_(std::filesystem::absolute(model.file()).parent_path()) {}
+
+    /// Complexity: O(fields), and O(data) where they stand in fields of their type.
+    [[nodiscard]] tensor_content read(const tensor_ref& tensor) {
+        using at = detail::onnx_fields::tensor;
+        tensor_content content;
+        content.header = read_tensor_header(*model_, tensor);
+        if (content.header.external) {
+            read_external(content);
+            return content;
+        }
+        const auto bits = bits_of_type(content.header.data_type);
+        auto fields = model_->reader(tensor.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::raw_data)) {
+                content.data = fields.text(field);
+            } else if (field.number == at::float_data || field.number == at::double_data) {
+                const bool single = field.type == wire_type::fixed32 ||
+                                    field.type == wire_type::fixed64 ||
+                                    field.type == wire_type::bytes;
+                content.own.append(single ? fields.text(field) : std::string_view());
+            } else if (field.number == at::int32_data || field.number == at::int64_data ||
+                       field.number == at::uint64_data) {
+                append_numbers(fields, field, std::max(1U, bits / 8), content.own);
+            } else if (field.is_bytes(at::string_data)) {
+                const auto text = fields.text(field);
+                content.own.append(std::to_string(text.size())).append(":").append(text);
+            }
+        }
+        return content;
+    }
+
+private:
+    static void append_numbers(const wire_reader& around, const wire_field& field, unsigned width,
+                               std::string& out) {
+        std::vector<std::int64_t> numbers;
+        if (field.type == wire_type::varint || field.type == wire_type::bytes) {
+            detail::read_dims(around, field, numbers);
+        }
+        for (auto number : numbers) {
+            auto rest = static_cast<std::uint64_t>(number);
+            for (unsigned i = 0; i < width; ++i, rest >>= 8U) {
+                out.push_back(static_cast<char>(rest & 0xffU));
+            }
+        }
+    }
+
+    void read_external(tensor_content& content) {
+        const auto& header = content.header;
+        const auto* file = open(std::string(header.location));
+        const auto size = file == nullptr ? 0 : file->bytes().size();
+        const auto length = header.length > 0 ? header.length : data_size(header).value_or(0);
+        if (file == nullptr || header.offset > size || length > size - header.offset) {
+            content.readable = false;
+            return;
+        }
+        content.data = file->bytes().substr(header.offset, length);
+    }
+
+    /// Returns: a file, mapped; null when it is not there or outside of the model's folder.
+    [[nodiscard]] const mapped_file* open(const std::string& location) {
+        const auto [known, is_new] = files_.try_emplace(location);
+        if (is_new && is_inside_folder(location)) {
+            const auto path = folder_ / location;
+            std::error_code failed;
+            if (std::filesystem::is_regular_file(path, failed)) {
+                known->second = std::make_unique<mapped_file>(path.string());
+            }
+        }
+        return known->second.get();
+    }
+
+    const wire_model* model_;
+    std::filesystem::path folder_;
+    std::map<std::string, std::unique_ptr<mapped_file>> files_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TENSOR_CONTENT_HPP
+
+// <stemma/onnx/wire/compare_initializers.hpp>
+#ifndef STEMMA_ONNX_WIRE_COMPARE_INITIALIZERS_HPP
+#define STEMMA_ONNX_WIRE_COMPARE_INITIALIZERS_HPP
+
+namespace stemma {
+
+/// How an initializer of one model is to those of another one.
+enum class initializer_change : std::uint8_t {
+    same,
+    vanished, ///< only the first model has one of this name
+    appeared, ///< only the second one
+    renamed,  ///< the second one has the same content under another name
+    retyped,  ///< type or shape differ
+    changed,  ///< type and shape are the same, the data are not
+    unknown,  ///< the data of one are not there
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(initializer_change change) noexcept {
+    constexpr std::array<std::string_view, 7> names{"same",    "vanished", "appeared", "renamed",
+                                                    "retyped", "changed",  "unknown"};
+    return names[static_cast<std::size_t>(change)];
+}
+
+struct initializer_difference {
+    initializer_change change = initializer_change::same;
+    std::string name;  ///< in the first model; for `appeared` in the second one
+    std::string other; ///< `renamed`: in the second model
+    std::string text;  ///< what is in the first and in the second model
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::string type_text(const tensor_header& header) {
+    auto text = std::string(data_type_name(header.data_type));
+    text = text.empty() ? "type " + std::to_string(header.data_type) : text;
+    for (std::size_t i = 0; i < header.dims.size(); ++i) {
+        text.append(i == 0 ? "[" : ", ").append(std::to_string(header.dims[i]));
+    }
+    return text.append(header.dims.empty() ? "[]" : "]");
+}
+
+/// The initializers of a model by name; those of bodies with the way to the graph in front.
+class named_tensors {
+public:
+    explicit named_tensors(const wire_model& model) : model_(&model), reader_(model) {
+        for (std::size_t i = 0; i < model.tensors().size(); ++i) {
+            auto name = name_of(i);
+            const auto next = names_.size();
+            if (by_name_.emplace(name, next).second) {
+                names_.push_back(std::move(name));
+                tensors_.push_back(i);
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return names_.size(); }
+    [[nodiscard]] const std::string& name(std::size_t i) const noexcept { return names_[i]; }
+    [[nodiscard]] tensor_content content(std::size_t i) {
+        return reader_.read(model_->tensors()[tensors_[i]]);
+    }
+    /// Returns: the one of this name, or `size()`.
+    [[nodiscard]] std::size_t find(const std::string& name) const {
+        const auto found = by_name_.find(name);
+        return found == by_name_.end() ? size() : found->second;
+    }
+
+private:
+    [[nodiscard]] std::string name_of(std::size_t i) const {
+        const auto& tensor = model_->tensors()[i];
+        auto path = tensor.graph == 0 ? std::string() : model_->graph_path(tensor.graph) + "/";
+        path.append(model_->text(tensor.name));
+        // The indices of a sparse one may differ where its values do not.
+        return tensor.sparse ? path.append(" (sparse)") : path;
+    }
+
+    const wire_model* model_;
+    tensor_content_reader reader_;
+    std::vector<std::string> names_;
+    std::vector<std::size_t> tensors_;
+    std::unordered_map<std::string, std::size_t> by_name_;
+};
+
+[[nodiscard]] inline initializer_change compare_contents(const tensor_content& a,
+                                                         const tensor_content& b) {
+    if (a.header.data_type != b.header.data_type || a.header.dims != b.header.dims) {
+        return initializer_change::retyped;
+    }
+    if (!a.readable || !b.readable) {
+        return initializer_change::unknown;
+    }
+    return a.bytes() == b.bytes() ? initializer_change::same : initializer_change::changed;
+}
+
+} // namespace detail
+
+/// Calls `report(difference)` for every initializer that is not the same in two models: those of
+/// the first one in order, then those that only the second one has.
+///
+/// Data are compared where they are, in mapped files, however they are stored. Of a sparse
+/// initializer only the values are compared. Returns: how many are the same.
+/// Complexity: O(data) of initializers of equal name, and of those that have no partner.
+template <class Report>
+std::size_t compare_initializers(const wire_model& a, const wire_model& b, Report report) {
+    detail::named_tensors first(a);
+    detail::named_tensors second(b);
+    std::size_t same = 0;
+    // What only the second one has, by a hash of the content.
+    std::multimap<std::uint64_t, std::size_t> by_content;
+    std::vector<bool> is_new(second.size(), false);
+    const auto hash = [](const tensor_content& content) {
+        return hash_bytes(content.bytes(), hash_bytes(detail::type_text(content.header)));
+    };
+    for (std::size_t i = 0; i < second.size(); ++i) {
+        if (first.find(second.name(i)) == first.size()) {
+            is_new[i] = true;
+            if (const auto content = second.content(i); content.readable) {
+                by_content.emplace(hash(content), i);
+            }
+        }
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        initializer_difference found;
+        found.name = first.name(i);
+        const auto content = first.content(i);
+        if (const auto partner = second.find(found.name); partner < second.size()) {
+            const auto other = second.content(partner);
+            found.change = detail::compare_contents(content, other);
+            if (found.change == initializer_change::same) {
+                ++same;
+                continue;
+            }
+            found.text = detail::type_text(content.header);
+            if (found.change == initializer_change::retyped) {
+                found.text.append(" and ").append(detail::type_text(other.header));
+            }
+        } else {
+            found.change = initializer_change::vanished;
+            found.text = detail::type_text(content.header);
+            const auto [begin, end] = by_content.equal_range(content.readable ? hash(content) : 0);
+            for (auto it = begin; it != end; ++it) {
+                if (detail::compare_contents(content, second.content(it->second)) ==
+                    initializer_change::same) {
+                    found.change = initializer_change::renamed;
+                    found.other = second.name(it->second);
+                    is_new[it->second] = false;
+                    by_content.erase(it);
+                    break;
+                }
+            }
+        }
+        report(found);
+    }
+    for (std::size_t i = 0; i < second.size(); ++i) {
+        if (is_new[i]) {
+            report(initializer_difference{initializer_change::appeared, second.name(i), "",
+                                          detail::type_text(second.content(i).header)});
+        }
+    }
+    return same;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_COMPARE_INITIALIZERS_HPP
+
+// <stemma/onnx/wire/compare_structure.hpp>
+#ifndef STEMMA_ONNX_WIRE_COMPARE_STRUCTURE_HPP
+#define STEMMA_ONNX_WIRE_COMPARE_STRUCTURE_HPP
+
+namespace stemma {
+
+/// The first thing in which the graphs of two models differ.
+struct structure_difference {
+    std::string text;  ///< what differs, in a sentence about the first model
+    id first = no_id;  ///< the node of the first model; `no_id` when it is at none
+    id second = no_id; ///< the node of the second one
+};
+
+namespace detail {
+
+/// Walks two models in step and binds what has the same role.
+class structure_comparer {
+public:
+    structure_comparer(const wire_model& a, const wire_model& b)
+        : a_(a)
+        , b_(b)
+        , partner_(a.value_count(), no_id)
+        , back_(b.value_count(), no_id)
+        , graphs_(a.graph_count(), no_id) {}
+
+    [[nodiscard]] std::optional<structure_difference> compare() {
+        if (a_.graph(0).inputs.size() != b_.graph(0).inputs.size()) {
+            return differ("has " + std::to_string(a_.graph(0).inputs.size()) +
+                          " inputs, the other one " + std::to_string(b_.graph(0).inputs.size()));
+        }
+        bind_initializers();
+        bind_graphs(0, 0);
+        const auto shared = std::min(a_.node_count(), b_.node_count());
+        for (id node = 0; node < shared; ++node) {
+            if (auto text = compare_nodes(node); !text.empty()) {
+                return structure_difference{std::move(text), node, node};
+            }
+        }
+        if (a_.node_count() != b_.node_count()) {
+            const bool more = a_.node_count() > shared;
+            structure_difference found;
+            found.text = std::string(more ? "goes on" : "ends") + " where the other one " +
+                         (more ? "ends" : "goes on");
+            (more ? found.first : found.second) = shared;
+            return found;
+        }
+        return compare_outputs();
+    }
+
+private:
+    [[nodiscard]] static std::optional<structure_difference> differ(std::string text) {
+        return structure_difference{std::move(text), no_id, no_id};
+    }
+
+    /// Initializers have their names as their roles, where both models know the name.
+    void bind_initializers() {
+        std::unordered_map<std::string_view, id> by_name;
+        for (auto value : b_.graph(0).initializers) {
+            by_name.emplace(b_.value_name(value), value);
+        }
+        for (auto value : a_.graph(0).initializers) {
+            if (const auto found = by_name.find(a_.value_name(value)); found != by_name.end()) {
+                static_cast<void>(binds(value, found->second));
+            }
+        }
+    }
+
+    void bind_graphs(id a, id b) {
+        graphs_[a] = b;
+        const auto& from = a_.graph(a).inputs;
+        const auto& to = b_.graph(b).inputs;
+        for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+            static_cast<void>(binds(from[i], to[i]));
+        }
+    }
+
+    /// Returns: whether two values have the same role, now or from now on.
+    [[nodiscard]] bool binds(id a, id b) {
+        if (a == no_id || b == no_id) {
+            return a == b;
+        }
+        if (partner_[a] == no_id && back_[b] == no_id && same_kind(a, b)) {
+            partner_[a] = b;
+            back_[b] = a;
+        }
+        return partner_[a] == b;
+    }
+
+    [[nodiscard]] bool same_kind(id a, id b) const {
+        return a_.kind(a) == b_.kind(b) || (a_.is_initializer(a) && b_.is_initializer(b));
+    }
+
+    [[nodiscard]] std::string compare_nodes(id node) {
+        if (a_.op_type(node) != b_.op_type(node) || a_.domain(node) != b_.domain(node) ||
+            a_.overload(node) != b_.overload(node)) {
+            return "is " + operator_text(a_, node) + ", the other one " + operator_text(b_, node);
+        }
+        if (auto text = compare_places(node); !text.empty()) {
+            return text;
+        }
+        const auto from = a_.inputs(node);
+        const auto to = b_.inputs(node);
+        for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+            const auto x = i < from.size() ? from[i] : no_id;
+            const auto y = i < to.size() ? to[i] : no_id;
+            if (!binds(x, y)) {
+                return "reads " + value_text(a_, x) + " at input " + std::to_string(i) +
+                       ", the other one " + value_text(b_, y);
+            }
+        }
+        if (a_.output_count(node) != b_.output_count(node)) {
+            return "makes " + std::to_string(a_.output_count(node)) + " values, the other one " +
+                   std::to_string(b_.output_count(node));
+        }
+        for (id i = 0; i < a_.output_count(node); ++i) {
+            const auto x = a_.first_output(node) + i;
+            const auto y = b_.first_output(node) + i;
+            if (a_.value_name(x).empty() != b_.value_name(y).empty() || !binds(x, y)) {
+                return "makes another value at output " + std::to_string(i);
+            }
+        }
+        return compare_attributes(node);
+    }
+
+    /// Nodes of bodies come before their owner, so what a body is part of is known only then.
+    [[nodiscard]] std::string compare_places(id node) {
+        const auto a = a_.graph_of(node);
+        const auto b = b_.graph_of(node);
+        if (graphs_[a] == no_id) {
+            if (a_.graph_path(a) != b_.graph_path(b) ||
+                a_.graph(a).inputs.size() != b_.graph(b).inputs.size()) {
+                return "is in another graph";
+            }
+            bind_graphs(a, b);
+        }
+        return graphs_[a] == b && a_.position(node) == b_.position(node) ? std::string()
+                                                                         : "is in another graph";
+    }
+
+    [[nodiscard]] static std::string operator_text(const wire_model& model, id node) {
+        return model.domain(node).empty()
+                   ? std::string(model.op_type(node))
+                   : std::string(model.domain(node)) + "::" + std::string(model.op_type(node));
+    }
+
+    [[nodiscard]] static std::string value_text(const wire_model& model, id value) {
+        if (value == no_id) {
+            return "nothing";
+        }
+        return (model.is_initializer(value)              ? "initializer '"
+                : model.kind(value) == value_kind::input ? "input '"
+                                                         : "value '") +
+               std::string(model.value_name(value)) + "'";
+    }
+
+    struct attribute {
+        std::string_view name;
+        std::string_view content; // "" where it holds graphs, which are compared node by node
+    };
+
+    /// Returns: the attributes of a node by name, without those that stemma wrote.
+    [[nodiscard]] static std::vector<attribute> attributes_of(const wire_model& model, id node) {
+        using at = onnx_fields::attribute;
+        std::vector<attribute> found;
+        auto fields = model.reader(model.message(node));
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(onnx_fields::node::attribute) ||
+                tag_edits::is_ours(fields.inner(field))) {
+                continue;
+            }
+            attribute one{{}, fields.text(field)};
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at::name)) {
+                    one.name = fields.text(part);
+                } else if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
+                    one.content = {};
+                }
+            }
+            found.push_back(one);
+        }
+        std::stable_sort(found.begin(), found.end(),
+                         [](const auto& x, const auto& y) { return x.name < y.name; });
+        return found;
+    }
+
+    [[nodiscard]] std::string compare_attributes(id node) const {
+        const auto from = attributes_of(a_, node);
+        const auto to = attributes_of(b_, node);
+        for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+            if (i == to.size() || (i < from.size() && from[i].name < to[i].name)) {
+                return "has attribute '" + std::string(from[i].name) +
+                       "', which the other one lacks";
+            }
+            if (i == from.size() || to[i].name < from[i].name) {
+                return "lacks attribute '" + std::string(to[i].name) + "' of the other one";
+            }
+            if (from[i].content != to[i].content) {
+                return "has another attribute '" + std::string(to[i].name) + "'";
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::optional<structure_difference> compare_outputs() {
+        if (a_.graph_count() != b_.graph_count()) {
+            return differ("has " + std::to_string(a_.graph_count()) +
+                          " graphs and functions, the other one " +
+                          std::to_string(b_.graph_count()));
+        }
+        for (id g = 0; g < a_.graph_count(); ++g) {
+            // A graph without nodes was not met.
+            const auto other = graphs_[g] == no_id ? g : graphs_[g];
+            const auto& from = a_.graph(g).outputs;
+            const auto& to = b_.graph(other).outputs;
+            bool same = from.size() == to.size() && a_.graph(g).kind == b_.graph(other).kind;
+            for (std::size_t i = 0; same && i < from.size(); ++i) {
+                same = binds(from[i], to[i]);
+            }
+            if (!same) {
+                const auto path = a_.graph_path(g);
+                return differ("has other outputs" + (path.empty() ? "" : " of " + path));
+            }
+        }
+        return std::nullopt;
+    }
+
+    const wire_model& a_;
+    const wire_model& b_;
+    std::vector<id> partner_; // by value of a: the value of b
+    std::vector<id> back_;    // by value of b: the value of a
+    std::vector<id> graphs_;  // by graph of a: the graph of b
+};
+
+} // namespace detail
+
+/// Returns: the first difference between the graphs of two models: operators, order, wiring,
+/// attributes, inputs and outputs. Nothing when they are the same but for the names of nodes and
+/// values, for weights, types, metadata and documentation.
+///
+/// Equal initializers are those of equal name, where both models have the name; attributes are
+/// equal when their bytes are. In models without a difference node i of one is node i of the other.
+/// Complexity: O(nodes + values + bytes of attributes) expected.
+[[nodiscard]] inline std::optional<structure_difference> compare_structure(const wire_model& a,
+                                                                           const wire_model& b) {
+    return detail::structure_comparer(a, b).compare();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_COMPARE_STRUCTURE_HPP
+
+// <stemma/onnx/wire/graph_extras.hpp>
+#ifndef STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
+#define STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
+
+namespace stemma {
+
+/// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
+struct tensor_annotation {
+    message_ref message;
+    std::vector<std::string_view> parameters;
+};
+
+/// What a GraphProto says beside nodes and values.
+struct graph_extras {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>
+        fields; ///< [begin, end): name, docs, metadata
+    std::unordered_map<std::string_view, tensor_annotation> annotations; ///< by value
+    std::unordered_map<std::string_view, id> initializers; ///< by name; where there are annotations
+};
+
+/// Returns: by graph of a model; nothing for functions.
+/// Complexity: O(fields of the graphs).
+[[nodiscard]] inline std::vector<graph_extras> read_graph_extras(const wire_model& model) {
+    using at = detail::onnx_fields::graph;
+    using at_note = detail::onnx_fields::annotation;
+    std::vector<graph_extras> result(model.graph_count());
+    const auto containers = model.containers();
+    for (const auto& container : containers) {
+        // Attributes and sparse tensors are containers too; a graph is what an attribute or the
+        // model holds directly.
+        const bool is_graph =
+            container.owner == no_id &&
+            (container.parent == no_id || containers[container.parent].owner != no_id);
+        if (!is_graph || model.graph(container.graph).kind == graph_kind::function) {
+            continue;
+        }
+        auto& extras = result[container.graph];
+        auto fields = model.reader({container.begin, container.size, no_id});
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::name) || field.is_bytes(at::doc_string) ||
+                field.is_bytes(at::metadata_props)) {
+                extras.fields.emplace_back(field.begin, field.end);
+            } else if (field.is_bytes(at::quantization_annotation)) {
+                std::string_view value;
+                tensor_annotation note{{field.content, field.size(), no_id}, {}};
+                auto parts = fields.inner(field);
+                for (wire_field part; parts.next(part);) {
+                    if (part.is_bytes(at_note::tensor_name)) {
+                        value = parts.text(part);
+                    } else if (part.is_bytes(at_note::parameters)) {
+                        note.parameters.push_back(wire_model::read_entry(parts, part).second);
+                    }
+                }
+                extras.annotations.emplace(value, std::move(note));
+            }
+        }
+    }
+    for (id g = 0; g < model.graph_count(); ++g) {
+        if (!result[g].annotations.empty()) {
+            for (auto value : model.graph(g).initializers) {
+                result[g].initializers.emplace(model.value_name(value), value);
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
+
+// <stemma/onnx/wire/node_attributes.hpp>
+#ifndef STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
+#define STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
+
+namespace stemma {
+
+/// A small tensor of whole numbers, as shapes and axes are written.
+struct whole_numbers {
+    std::vector<std::int64_t> dims;
+    std::int64_t data_type = 0;
+    std::vector<std::int64_t> values;
+    bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
+};
+
+/// Reads a tensor of at most so many whole numbers; of others, type and dims.
+/// Complexity: O(fields + values).
+[[nodiscard]] inline whole_numbers read_whole_numbers(wire_reader fields,
+                                                      std::size_t max_values = 64) {
+    using at = detail::onnx_fields::tensor;
+    whole_numbers tensor;
+    std::string_view raw;
+    std::vector<std::int64_t> typed; // int32_data (5) or int64_data (7)
+    bool elsewhere = false;
+    for (wire_field field; fields.next(field);) {
+        if (field.number == at::dims &&
+            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            detail::read_dims(fields, field, tensor.dims);
+        } else if (field.is(at::data_type, wire_type::varint)) {
+            tensor.data_type = static_cast<std::int64_t>(field.value);
+        } else if (field.is_bytes(at::raw_data)) {
+            raw = fields.text(field);
+        } else if ((field.number == 5 || field.number == 7) && field.size() <= 16 * max_values) {
+            detail::read_dims(fields, field, typed);
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            elsewhere = field.value == 1;
+        }
+    }
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t int64 = 7;
+    constexpr std::int64_t boolean = 9;
+    const std::size_t width = tensor.data_type == int64     ? 8
+                              : tensor.data_type == int32   ? 4
+                              : tensor.data_type == boolean ? 1
+                                                            : 0;
+    std::size_t count = 1;
+    for (auto dim : tensor.dims) {
+        const auto extent = static_cast<std::size_t>(dim); // of a negative one: too large
+        count = count > max_values || extent > max_values ? max_values + 1 : count * extent;
+    }
+    if (width == 0 || count > max_values || elsewhere) {
+        return tensor;
+    }
+    if (raw.size() == count * width) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::int64_t value = 0;
+            if (width == 8) {
+                std::memcpy(&value, raw.data() + i * width, 8);
+            } else if (width == 4) {
+                std::int32_t narrow = 0;
+                std::memcpy(&narrow, raw.data() + i * width, 4);
+                value = narrow;
+            } else {
+                value = raw[i];
+            }
+            tensor.values.push_back(value);
+        }
+        tensor.known = true;
+    } else if (raw.empty() && typed.size() == count) {
+        tensor.values = std::move(typed);
+        tensor.known = true;
+    }
+    return tensor;
+}
+
+/// Reads attributes of one node by name.
+class node_attributes {
+public:
+    node_attributes(const wire_model& model, id node)
+        : fields_(model.reader(model.message(node))) {}
+
+    /// Returns: an attribute of type INT.
+    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
+        std::optional<std::int64_t> found;
+        with(name, [&](const wire_reader&, const wire_field& part) {
+            if (part.is(3, wire_type::varint)) {
+                found = static_cast<std::int64_t>(part.value);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type INTS; nothing when the node has none of the name.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
+        std::optional<std::vector<std::int64_t>> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (!found) {
+                found.emplace();
+            }
+            if (part.number == 8) {
+                detail::read_dims(parts, part, *found);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type STRING.
+    [[nodiscard]] std::string_view text(std::string_view name) const {
+        std::string_view found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is_bytes(detail::onnx_fields::attribute::s)) {
+                found = parts.text(part);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type TENSOR.
+    [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
+        std::optional<whole_numbers> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is_bytes(detail::onnx_fields::attribute::t)) {
+                found = read_whole_numbers(parts.inner(part));
+            }
+        });
+        return found;
+    }
+
+    /// Calls `f(name, attribute)` with a reader of every attribute.
+    template <class Function>
+    void for_each(Function f) const {
+        auto fields = fields_;
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
+                continue;
+            }
+            std::string_view name;
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(detail::onnx_fields::attribute::name)) {
+                    name = parts.text(part);
+                }
+            }
+            f(name, fields.inner(field));
+        }
+    }
+
+    /// Whether some attribute takes its value from the function the node is in.
+    [[nodiscard]] bool has_reference() const {
+        bool found = false;
+        for_each([&](std::string_view, wire_reader attribute) {
+            for (wire_field part; attribute.next(part);) {
+                found = found || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
+                                  part.size() > 0);
+            }
+        });
+        return found;
+    }
+
+private:
+    template <class Function>
+    void with(std::string_view wanted, Function f) const {
+        for_each([&](std::string_view name, wire_reader attribute) {
+            if (name == wanted) {
+                for (wire_field part; attribute.next(part);) {
+                    f(attribute, part);
+                }
+            }
+        });
+    }
+
+    wire_reader fields_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
+
+// <stemma/onnx/wire/value_renaming.hpp>
+#ifndef STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+#define STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+
+namespace stemma {
+
+/// Other names for some values of a graph, put into messages that speak of them.
+class value_renaming {
+public:
+    /// Requires: nobody defines either name in a body of the graph.
+    void add(std::string_view from, std::string to) { names_.emplace(from, std::move(to)); }
+
+    [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
+
+    [[nodiscard]] std::string_view operator()(std::string_view name) const {
+        const auto found = names_.find(name);
+        return found == names_.end() ? name : std::string_view(found->second);
+    }
+
+    /// Returns: the content of a NodeProto, which `fields` reads, with bodies.
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string node(wire_reader fields) const {
+        using at = detail::onnx_fields::node;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (field.is_bytes(at::input) || field.is_bytes(at::output)) {
+                detail::append_field(field.number, (*this)(fields.text(field)), out);
+            } else if (field.is_bytes(at::attribute)) {
+                detail::append_field(field.number, attribute(fields.inner(field)), out);
+            } else {
+                return false;
+            }
+            return true;
+        });
+    }
+
+    /// Returns: the content of a ValueInfoProto.
+    [[nodiscard]] std::string value_info(wire_reader fields) const {
+        return with_new_name(fields, detail::onnx_fields::value_info::name);
+    }
+
+    /// Returns: the content of a TensorProto.
+    [[nodiscard]] std::string tensor(wire_reader fields) const {
+        return with_new_name(fields, detail::onnx_fields::tensor::name);
+    }
+
+    /// Returns: the content of a TensorAnnotation.
+    [[nodiscard]] std::string annotation(wire_reader fields) const {
+        using at = detail::onnx_fields::annotation;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (field.is_bytes(at::tensor_name)) {
+                detail::append_field(field.number, (*this)(fields.text(field)), out);
+            } else if (field.is_bytes(at::parameters)) {
+                detail::append_field(field.number, with_new_name(fields.inner(field), 2), out);
+            } else {
+                return false;
+            }
+            return true;
+        });
+    }
+
+private:
+    /// Copies the fields that `rewrite(field, out)` leaves alone.
+    template <class Function>
+    [[nodiscard]] static std::string rewritten(wire_reader& fields, Function rewrite) {
+        std::string out;
+        for (wire_field field; fields.next(field);) {
+            if (!rewrite(field, out)) {
+                out.append(fields.whole(field));
+            }
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string with_new_name(wire_reader fields, std::uint32_t number) const {
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (!field.is_bytes(number)) {
+                return false;
+            }
+            detail::append_field(number, (*this)(fields.text(field)), out);
+            return true;
+        });
+    }
+
+    [[nodiscard]] std::string attribute(wire_reader fields) const {
+        using at = detail::onnx_fields::attribute;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (!field.is_bytes(at::g) && !field.is_bytes(at::graphs)) {
+                return false;
+            }
+            detail::append_field(field.number, graph(fields.inner(field)), out);
+            return true;
+        });
+    }
+
+    [[nodiscard]] std::string graph(wire_reader fields) const {
+        using at = detail::onnx_fields::graph;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (field.is_bytes(at::node)) {
+                detail::append_field(field.number, node(fields.inner(field)), out);
+            } else if (field.is_bytes(at::output)) {
+                detail::append_field(field.number, value_info(fields.inner(field)), out);
+            } else {
+                return false;
+            }
+            return true;
+        });
+    }
+
+    std::map<std::string, std::string, std::less<>> names_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+
+// <stemma/onnx/wire/value_types.hpp>
+#ifndef STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+#define STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+
+namespace stemma {
+
+/// The types of values: as the file declares them, and as somebody else adds them.
+///
+/// A type is the bytes of a TypeProto.
+class value_types {
+public:
+    /// Complexity: O(value infos + values).
+    explicit value_types(const wire_model& model)
+        : model_(&model), declared_(model.value_count(), no_id) {
+        const auto infos = model.value_infos();
+        for (id i = 0; i < infos.size(); ++i) {
+            if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
+                declared_[infos[i].value] = i;
+            }
+        }
+    }
+
+    /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
+    [[nodiscard]] std::optional<message_ref> declaration(id value) const {
+        return declared_[value] == no_id
+                   ? std::nullopt
+                   : std::optional(model_->value_infos()[declared_[value]].message);
+    }
+
+    /// Adds what inference, or a capture, says of a value.
+    void add(id value, std::string type) {
+        if (is_complete(type)) {
+            added_.emplace_back(value, std::move(type));
+            sorted_ = false;
+        }
+    }
+
+    /// Returns: the type of a value; nothing when element type or rank is unknown.
+    [[nodiscard]] std::optional<std::string_view> type_of(id value) {
+        if (declared_[value] != no_id) {
+            return type_in(model_->value_infos()[declared_[value]]);
+        }
+        if (!sorted_) {
+            std::stable_sort(added_.begin(), added_.end(),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
+            sorted_ = true;
+        }
+        const auto found =
+            std::lower_bound(added_.begin(), added_.end(), value,
+                             [](const auto& entry, id wanted) { return entry.first < wanted; });
+        if (found == added_.end() || found->first != value) {
+            return std::nullopt;
+        }
+        return std::string_view(found->second);
+    }
+
+    /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
+    /// optional.
+    [[nodiscard]] static bool is_complete(std::string_view type) {
+        // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
+        constexpr std::uint32_t tensor = 1;
+        constexpr std::uint32_t sparse = 8;
+        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
+        bool complete = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(tensor) || field.is_bytes(sparse)) {
+                bool typed = false;
+                bool ranked = false;
+                auto parts = fields.inner(field);
+                for (wire_field part; parts.next(part);) {
+                    typed = typed || (part.is(1, wire_type::varint) && part.value != 0);
+                    ranked = ranked || part.is_bytes(2);
+                }
+                complete = typed && ranked;
+            } else if (field.is_bytes(4) || field.is_bytes(5) || field.is_bytes(9)) {
+                complete = true;
+            }
+        }
+        return complete;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
+        std::string_view type;
+        auto fields = model_->reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                type = fields.text(field);
+            }
+        }
+        return type;
+    }
+
+    const wire_model* model_;
+    std::vector<id> declared_; // by value: place among the value infos
+    std::vector<std::pair<id, std::string>> added_;
+    bool sorted_ = true;
+};
+
+/// Returns: the TypeProto of a tensor with an element type and extents.
+[[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
+    std::string shape;
+    for (auto dim : header.dims) {
+        std::string extent;
+        detail::append_varint(1U << 3U, extent); // dim_value
+        detail::append_varint(static_cast<std::uint64_t>(dim), extent);
+        detail::append_field(1, extent, shape);
+    }
+    std::string tensor;
+    detail::append_varint(1U << 3U, tensor); // elem_type
+    detail::append_varint(static_cast<std::uint64_t>(header.data_type), tensor);
+    detail::append_field(2, shape, tensor);
+    std::string type;
+    detail::append_field(1, tensor, type);
+    return type;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+
+// <stemma/onnx/wire/weight_store.hpp>
+#ifndef STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+#define STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+
+namespace stemma {
+
+/// One file with the data of tensors that several models share: each tensor is written once.
+class weight_store {
+public:
+    /// Where a tensor's data stand in the file.
+    struct place {
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+        std::uint64_t from = 0; ///< where they are in the file they come from
+    };
+
+    /// `source` is the file of the model; `location` is how the models call the store. What is in
+    /// other files stays there unless the store takes it too.
+    weight_store(const wire_model& model, const mapped_file& source, std::string location,
+                 bool takes_external = true)
+        : model_(&model)
+        , source_(&source)
+        , location_(std::move(location))
+        , takes_external_(takes_external) {}
+
+    [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
+    [[nodiscard]] const std::string& location() const noexcept { return location_; }
+    [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
+
+    /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
+    /// of the model's file, will be.
+    place add_inline(std::size_t tensor, std::uint32_t begin, std::uint32_t size) {
+        return add(tensor, {"", begin, size});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
+    /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
+    place add_external(std::size_t tensor, const tensor_header& header) {
+        const auto& file = external_file(header.location);
+        const auto size = file.bytes().size();
+        const auto length = header.length != 0      ? header.length
+                            : header.offset <= size ? size - header.offset
+                                                    : 0;
+        if (header.offset > size || length > size - header.offset) {
+            STEMMA_THROW(error(error_code::malformed, file.path(), "",
+                               "ends before the data of tensor " + std::to_string(tensor)));
+        }
+        return add(tensor, {std::string(header.location), header.offset, length});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, if they were added.
+    [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
+        const auto known = placed_.find(tensor);
+        return known == placed_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+    /// Writes all data to `path`.
+    /// Complexity: O(bytes), from file to file.
+    void write(const std::string& path, bool sync) const {
+        output_file output(path);
+        std::uint64_t at = 0;
+        for (const auto& p : pieces_) {
+            output.write(std::string(p.at - at, '\0'));
+            const auto& from = p.from.file.empty() ? *source_ : *files_.at(p.from.file);
+            output.copy(from, p.from.offset, p.from.length);
+            at = p.at + p.from.length;
+        }
+        output.commit(sync);
+    }
+
+private:
+    // Page-aligned data can be mapped by runtimes; 64 bytes are enough for vector loads.
+    static constexpr std::uint64_t alignment = 64;
+
+    struct origin {
+        std::string file; // "" for the model's own
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+    };
+
+    struct piece {
+        origin from;
+        std::uint64_t at = 0;
+    };
+
+    place add(std::size_t tensor, origin from) {
+        const auto known = placed_.find(tensor);
+        if (known != placed_.end()) {
+            return known->second;
+        }
+        const auto at = (end_ + alignment - 1) / alignment * alignment;
+        end_ = at + from.length;
+        const place made{at, from.length, from.offset};
+        pieces_.push_back({std::move(from), at});
+        placed_.emplace(tensor, made);
+        return made;
+    }
+
+    const mapped_file& external_file(std::string_view location) {
+        auto& file = files_[std::string(location)];
+        if (!file) {
+            if (!is_inside_folder(location)) {
+                STEMMA_THROW(
+                    error(error_code::malformed, model_->file(), "external data",
+                          "'" + std::string(location) + "' is outside of the model's folder"));
+            }
+            const auto path = std::filesystem::path(model_->file()).parent_path() / location;
+            file = std::make_unique<mapped_file>(path.string());
+        }
+        return *file;
+    }
+
+    const wire_model* model_;
+    const mapped_file* source_;
+    std::string location_;
+    bool takes_external_;
+    std::map<std::string, std::unique_ptr<mapped_file>> files_;
+    std::unordered_map<std::size_t, place> placed_;
+    std::vector<piece> pieces_;
+    std::uint64_t end_ = 0;
+};
+
+/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
+/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
+[[nodiscard]] inline std::optional<byte_rope>
+stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto& found = model.tensors()[tensor];
+    const auto header = read_tensor_header(model, found);
+    byte_rope kept;
+    std::optional<weight_store::place> place;
+    if (header.external) {
+        if (!store.takes_external()) {
+            return std::nullopt;
+        }
+        place = store.add_external(tensor, header);
+    }
+    wire_field data; // of a field that is given twice the last one counts
+    auto fields = model.reader(found.message);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::raw_data)) {
+            data = field;
+        } else if (field.number != at::external_data && field.number != at::data_location) {
+            kept.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    if (!place && data.size() >= least) {
+        place = store.add_inline(tensor, data.content, data.size());
+    }
+    if (!place) {
+        return std::nullopt;
+    }
+    std::string entries;
+    const auto add = [&](std::string_view key, std::string_view value) {
+        detail::append_entry(at::external_data, key, value, entries);
+    };
+    add("location", store.location());
+    add("offset", std::to_string(place->offset));
+    add("length", std::to_string(place->length));
+    detail::append_varint(at::data_location << 3U, entries);
+    detail::append_varint(1, entries); // EXTERNAL
+    kept.add_text(entries);
+    return kept;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+
+// <stemma/onnx/wire/cut_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+#define STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+
+namespace stemma {
+
+/// What the model's metadata of a part say of where it was cut out.
+inline constexpr std::string_view cut_key = "pkg.stemma.cut";
+
+/// Finds a value at the boundary of a plan whose type or rank is not known.
+[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan, value_types& types) {
+    for (const auto* values : {&plan.inputs, &plan.outputs}) {
+        for (auto value : *values) {
+            if (!types.type_of(value)) {
+                return value;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Finds a node of a plan, or in a body of one, with an attribute whose value only a call of the
+/// function around it would bind.
+[[nodiscard]] inline std::optional<id> find_unbound(const cut_plan& plan, const wire_model& model,
+                                                    const graph_contents& contents) {
+    if (model.graph(contents.root(plan.graph)).kind != graph_kind::function) {
+        return std::nullopt;
+    }
+    const auto find = [&](auto& self, id node) -> std::optional<id> {
+        if (node_attributes(model, node).has_reference()) {
+            return node;
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            if (const auto found = self(self, inside)) {
+                return found;
+            }
+        }
+        return std::nullopt;
+    };
+    for (auto node : plan.nodes) {
+        if (const auto found = find(find, node)) {
+            return found;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Writes parts of one model as models of their own: nodes, weights and everything else as bytes of
+/// the source, in the same order; new are the inputs and outputs.
+template <cut_policy Policy = standard_cut>
+class cut_writer {
+public:
+    /// Requires: all outlive the writer. Complexity: O(nodes + values + graphs).
+    cut_writer(const wire_model& model, const graph_contents& contents, value_types& types,
+               Policy policy = {})
+        : model_(model)
+        , contents_(contents)
+        , types_(types)
+        , policy_(std::move(policy))
+        , tensor_of_(model.value_count(), no_id)
+        , extras_(read_graph_extras(model)) {
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            tensor_of_[tensors[i].value] = i;
+        }
+        for (const auto& container : model.containers()) {
+            const auto& graph = model.graph(container.graph);
+            if (container.parent == no_id && container.owner == no_id) {
+                roots_.emplace(container.begin, container.graph);
+                if (graph.kind == graph_kind::function) {
+                    function_at_.emplace(container.begin, graph.function);
+                }
+            }
+        }
+        if (const auto text = find_model_metadata(model, model_key)) {
+            record_ = read_model_record(*text, model.file());
+            digester_.emplace(model);
+        }
+    }
+
+    /// Makes the bytes of a part.
+    ///
+    /// `origin` is what the metadata entry `key` says. Weights of at least a kibibyte go to
+    /// `store`, if there is one; else they stay in the model, or in the files where they are.
+    /// Requires: no refusal in the plan, and every value at the boundary has a type.
+    /// Complexity: O(bytes that are not weights).
+    [[nodiscard]] byte_rope build(const cut_plan& plan, std::string_view origin,
+                                  weight_store* store = nullptr, std::string_view key = cut_key) {
+        rename(plan);
+        const auto graph = build_graph(plan, store);
+        byte_rope result;
+        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                           model_.file());
+        bool graph_written = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                if (!std::exchange(graph_written, true)) {
+                    result.add_field(at_model::graph, graph);
+                }
+            } else if (keeps(plan, fields, field)) {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        add_function_opsets(plan, result);
+        add_model_entry(key, origin, result);
+        if (record_) {
+            add_model_entry(model_key, record_of(plan), result);
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_function = detail::onnx_fields::function;
+    using at_graph = detail::onnx_fields::graph;
+    using at_info = detail::onnx_fields::value_info;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[nodiscard]] bool is_in_function(const cut_plan& plan) const {
+        return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
+    }
+
+    /// Whether a field of the model goes along as it stands.
+    [[nodiscard]] bool keeps(const cut_plan& plan, const wire_reader& fields,
+                             const wire_field& field) const {
+        if (field.is_bytes(at_model::functions)) {
+            const auto f = function_at_.find(field.content);
+            return f != function_at_.end() &&
+                   std::binary_search(plan.functions.begin(), plan.functions.end(), f->second);
+        }
+        if (field.is_bytes(at_model::metadata_props)) {
+            return !wire_model::read_entry(fields, field).first.starts_with(key_prefix);
+        }
+        return !field.is_bytes(at_model::training_info);
+    }
+
+    /// In a function, operators have the versions that it imports. Of two imports of one domain the
+    /// last one counts.
+    void add_function_opsets(const cut_plan& plan, byte_rope& out) const {
+        if (!is_in_function(plan)) {
+            return;
+        }
+        for (const auto& container : model_.containers()) {
+            if (container.graph != contents_.root(plan.graph) || container.parent != no_id ||
+                container.owner != no_id) {
+                continue;
+            }
+            auto fields = model_.reader({container.begin, container.size, no_id});
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(at_function::opset_import)) {
+                    out.add_field(at_model::opset_import, fields.text(field));
+                }
+            }
+        }
+    }
+
+    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
+        std::string entry;
+        detail::append_entry(at_model::metadata_props, key, value, entry);
+        out.add_text(entry);
+    }
+
+    /// The record of a tagged model, for the nodes of a part, in the order they will be read.
+    [[nodiscard]] std::string record_of(const cut_plan& plan) {
+        std::vector<id> nodes;
+        const auto append = [&](auto& self, id node) -> void {
+            for (auto inside : contents_.inner_nodes(node)) {
+                self(self, inside);
+            }
+            nodes.push_back(node);
+        };
+        bool graph_done = false;
+        for (const auto& [begin, g] : roots_) {
+            if (model_.graph(g).kind == graph_kind::main) {
+                if (!std::exchange(graph_done, true)) {
+                    for (auto node : plan.nodes) {
+                        append(append, node);
+                    }
+                }
+            } else if (std::binary_search(plan.functions.begin(), plan.functions.end(),
+                                          model_.graph(g).function)) {
+                const auto inside = contents_.nodes(g);
+                nodes.insert(nodes.end(), inside.begin(), inside.end());
+            }
+        }
+        record_->nodes = nodes.size();
+        record_->digest = (*digester_)(nodes);
+        auto all = std::exchange(record_->claims,
+                                 claims_about(record_->claims, nodes, model_.node_count()));
+        auto text = to_json(*record_);
+        record_->claims = std::move(all);
+        return text;
+    }
+
+    void rename(const cut_plan& plan) {
+        renaming_ = {};
+        for (const auto* values : {&plan.inputs, &plan.outputs}) {
+            for (auto value : *values) {
+                const auto name = model_.value_name(value);
+                auto other = policy_.boundary_name(name);
+                if (other != name) {
+                    renaming_.add(name, std::move(other));
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] byte_rope build_graph(const cut_plan& plan, weight_store* store) {
+        byte_rope graph;
+        for (auto node : plan.nodes) {
+            add_message(at_graph::node, model_.message(node), graph,
+                        [&](wire_reader fields) { return renaming_.node(fields); });
+        }
+        const auto& extras = extras_[plan.graph];
+        for (const auto& [begin, end] : extras.fields) {
+            graph.add_range(begin, end - begin);
+        }
+        if (is_in_function(plan) && extras.fields.empty()) {
+            const auto& function = model_.graph(contents_.root(plan.graph)).function;
+            graph.add_field(at_graph::name, model_.text(model_.functions()[function].name));
+        }
+        const auto notes = annotations_of(plan, extras);
+        const auto initializers = with_annotated(plan.initializers, notes, extras);
+        for (auto value : initializers) {
+            add_initializer(value, store, graph);
+        }
+        for (auto value : plan.inputs) {
+            add_boundary(value, at_graph::input, graph);
+        }
+        if (model_.ir_version() < 4) {
+            for (auto value : initializers) {
+                add_initializer_input(value, graph);
+            }
+        }
+        for (auto value : plan.outputs) {
+            add_boundary(value, at_graph::output, graph);
+        }
+        add_value_infos(plan, graph);
+        for (const auto* note : notes) {
+            add_message(at_graph::quantization_annotation, note->message, graph,
+                        [&](wire_reader fields) { return renaming_.annotation(fields); });
+        }
+        return graph;
+    }
+
+    /// Appends a message as it stands, or as `renamed(reader)` makes it where names change.
+    template <class Renamed>
+    void add_message(std::uint32_t field, message_ref message, byte_rope& out,
+                     Renamed renamed) const {
+        if (renaming_.empty()) {
+            out.add_message(bytes(), field, message.begin, message.size);
+        } else {
+            out.add_field(field, renamed(model_.reader(message)));
+        }
+    }
+
+    void add_boundary(id value, std::uint32_t field, byte_rope& graph) {
+        if (const auto declared = types_.declaration(value)) {
+            add_message(field, *declared, graph,
+                        [&](wire_reader fields) { return renaming_.value_info(fields); });
+            return;
+        }
+        std::string info;
+        detail::append_field(at_info::name, renaming_(model_.value_name(value)), info);
+        if (const auto type = types_.type_of(value)) {
+            detail::append_field(at_info::type, *type, info);
+        }
+        graph.add_field(field, info);
+    }
+
+    void add_initializer_input(id value, byte_rope& graph) {
+        std::string info;
+        detail::append_field(at_info::name, model_.value_name(value), info);
+        const auto header = read_tensor_header(model_, model_.tensors()[tensor_of_[value]]);
+        detail::append_field(at_info::type, tensor_type(header), info);
+        graph.add_field(at_graph::input, info);
+    }
+
+    void add_value_infos(const cut_plan& plan, byte_rope& graph) const {
+        const std::unordered_set<id> outputs(plan.outputs.begin(), plan.outputs.end());
+        for_each_output(plan, [&](id value) {
+            const auto declared = types_.declaration(value);
+            if (declared && outputs.count(value) == 0) {
+                graph.add_message(bytes(), at_graph::value_info, declared->begin, declared->size);
+            }
+        });
+    }
+
+    template <class Function>
+    void for_each_output(const cut_plan& plan, Function f) const {
+        for (auto node : plan.nodes) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                f(model_.first_output(node) + i);
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<const tensor_annotation*>
+    annotations_of(const cut_plan& plan, const graph_extras& extras) const {
+        std::vector<const tensor_annotation*> found;
+        if (extras.annotations.empty()) {
+            return found;
+        }
+        const auto look = [&](id value) {
+            const auto note = extras.annotations.find(model_.value_name(value));
+            if (note != extras.annotations.end()) {
+                found.push_back(&note->second);
+            }
+        };
+        std::for_each(plan.inputs.begin(), plan.inputs.end(), look);
+        std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
+        for_each_output(plan, look);
+        return found;
+    }
+
+    /// Returns: these initializers, and the ones that only an annotation speaks of.
+    [[nodiscard]] static std::vector<id>
+    with_annotated(std::vector<id> initializers, std::span<const tensor_annotation* const> notes,
+                   const graph_extras& extras) {
+        std::unordered_set<id> known(initializers.begin(), initializers.end());
+        for (const auto* note : notes) {
+            for (auto name : note->parameters) {
+                const auto value = extras.initializers.find(name);
+                if (value != extras.initializers.end() && known.insert(value->second).second) {
+                    initializers.push_back(value->second);
+                }
+            }
+        }
+        return initializers;
+    }
+
+    void add_initializer(id value, weight_store* store, byte_rope& graph) {
+        const auto number = tensor_of_[value];
+        const auto& tensor = model_.tensors()[number];
+        if (tensor.sparse) {
+            const auto& outer = model_.containers()[tensor.message.container];
+            graph.add_message(bytes(), at_graph::sparse_initializer, outer.begin, outer.size);
+            return;
+        }
+        if (store != nullptr) {
+            if (const auto stored = stored_tensor(model_, number, *store)) {
+                graph.add_field(at_graph::initializer, *stored);
+                return;
+            }
+        }
+        graph.add_message(bytes(), at_graph::initializer, tensor.message.begin,
+                          tensor.message.size);
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    value_types& types_;
+    Policy policy_;
+    std::vector<id> tensor_of_; // by value
+    std::vector<graph_extras> extras_;
+    std::map<std::uint32_t, id> roots_;                 // graphs in the model, by position
+    std::unordered_map<std::uint32_t, id> function_at_; // by position
+    std::optional<model_record> record_;
+    std::optional<structure_digester> digester_;
+    value_renaming renaming_; // of values at the boundary
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+
+// <stemma/detail/tensor_facts.hpp>
+#ifndef STEMMA_DETAIL_TENSOR_FACTS_HPP
+#define STEMMA_DETAIL_TENSOR_FACTS_HPP
+
+namespace stemma::detail {
+
+/// The extents of a tensor: numbers, -1 where unknown, or below that named ones.
+using extents = std::vector<std::int64_t>;
+
+constexpr std::int64_t any_extent = -1;
+
+// Beyond any real tensor or shape; keeps hostile files from building them without end.
+constexpr std::size_t max_extents = 64;
+
+constexpr std::int64_t float_type = 1;
+constexpr std::int64_t uint8_type = 2;
+constexpr std::int64_t int32_type = 6;
+constexpr std::int64_t int64_type = 7;
+constexpr std::int64_t bool_type = 9;
+
+/// What is known of a tensor.
+struct tensor_facts {
+    std::int64_t data_type = 0; // 0: unknown
+    std::optional<extents> dims;
+    std::optional<extents> numbers; // of a small one: elements, as extents
+
+    [[nodiscard]] bool ranked() const noexcept { return dims.has_value(); }
+    [[nodiscard]] std::size_t rank() const noexcept { return dims->size(); }
+};
+
+/// Returns: facts without numbers.
+[[nodiscard]] inline tensor_facts made(std::int64_t data_type, std::optional<extents> dims) {
+    return {data_type, std::move(dims), {}};
+}
+
+/// Whether a name stands in a list that has blanks around every name.
+[[nodiscard]] inline bool is_one_of(std::string_view name, std::string_view list) {
+    if (name.empty() || name.find(' ') != name.npos) {
+        return false;
+    }
+    for (auto at = list.find(name); at != list.npos; at = list.find(name, at + 1)) {
+        if (list[at - 1] == ' ' && list[at + name.size()] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Returns: numbers that a file gives as extents, of which a negative one says nothing.
+[[nodiscard]] inline extents as_extents(extents numbers) {
+    for (auto& number : numbers) {
+        number = number < 0 ? any_extent : number;
+    }
+    return numbers;
+}
+
+/// Returns: an axis counted from the front, or nothing when it is out of range.
+[[nodiscard]] inline std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
+    const auto signed_rank = static_cast<std::int64_t>(rank);
+    axis += axis < 0 ? signed_rank : 0;
+    return axis >= 0 && axis < signed_rank ? std::optional(static_cast<std::size_t>(axis))
+                                           : std::nullopt;
+}
+
+/// Returns: the sum or product of two known extents; unknown when it is no number of 64 bits.
+[[nodiscard]] inline std::int64_t add_extents(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? any_extent : sum;
+}
+[[nodiscard]] inline std::int64_t multiply_extents(std::int64_t a, std::int64_t b) {
+    std::int64_t product = 0;
+    return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? any_extent : product;
+}
+
+/// Returns: the extents of what is computed element by element from two tensors.
+[[nodiscard]] inline std::optional<extents> broadcast(const std::optional<extents>& a,
+                                                      const std::optional<extents>& b) {
+    if (!a || !b) {
+        return std::nullopt;
+    }
+    extents result(std::max(a->size(), b->size()));
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const auto x = i < a->size() ? (*a)[a->size() - 1 - i] : 1;
+        const auto y = i < b->size() ? (*b)[b->size() - 1 - i] : 1;
+        result[result.size() - 1 - i] = x == 1             ? y
+                                        : y == 1 || x == y ? x
+                                        : x > 1            ? x
+                                        : y > 1            ? y
+                                                           : any_extent;
+    }
+    return result;
+}
+
+/// Forgets all that `other` does not say too.
+inline void keep_common(tensor_facts& common, const tensor_facts& other) {
+    if (common.data_type != other.data_type) {
+        common.data_type = 0;
+    }
+    if (!common.ranked() || !other.ranked() || common.rank() != other.rank()) {
+        common.dims.reset();
+        return;
+    }
+    for (std::size_t d = 0; d < common.rank(); ++d) {
+        if ((*common.dims)[d] != (*other.dims)[d]) {
+            (*common.dims)[d] = any_extent;
+        }
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_TENSOR_FACTS_HPP
+
+// <stemma/detail/tensor_types.hpp>
+#ifndef STEMMA_DETAIL_TENSOR_TYPES_HPP
+#define STEMMA_DETAIL_TENSOR_TYPES_HPP
+
+namespace stemma::detail {
+
+/// Reads and writes types of tensors: the bytes of a TypeProto. Remembers the names of extents.
+class tensor_types {
+public:
+    /// Throws: `error` of `error_code::malformed` for what is no message.
+    [[nodiscard]] tensor_facts read(std::string_view type) {
+        tensor_facts facts;
+        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(1)) {
+                continue;
+            }
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is(1, wire_type::varint)) {
+                    facts.data_type = static_cast<std::int64_t>(part.value);
+                } else if (part.is_bytes(2)) {
+                    facts.dims = read_shape(parts.inner(part));
+                }
+            }
+        }
+        return facts;
+    }
+
+    /// Requires: `facts` are ranked, and named extents come from `read`.
+    [[nodiscard]] std::string write(const tensor_facts& facts) const {
+        std::string shape;
+        for (auto extent : *facts.dims) {
+            std::string dim;
+            if (extent >= 0) {
+                append_varint(1U << 3U, dim);
+                append_varint(static_cast<std::uint64_t>(extent), dim);
+            } else if (extent < any_extent) {
+                append_field(2, symbols_[static_cast<id>(-2 - extent)], dim);
+            }
+            append_field(1, dim, shape);
+        }
+        std::string tensor;
+        append_varint(1U << 3U, tensor);
+        append_varint(static_cast<std::uint64_t>(facts.data_type), tensor);
+        append_field(2, shape, tensor);
+        std::string type;
+        append_field(1, tensor, type);
+        return type;
+    }
+
+private:
+    [[nodiscard]] extents read_shape(wire_reader dims) {
+        extents shape;
+        for (wire_field dim; dims.next(dim);) {
+            if (!dim.is_bytes(1)) {
+                continue;
+            }
+            std::int64_t extent = any_extent;
+            auto parts = dims.inner(dim);
+            for (wire_field part; parts.next(part);) {
+                if (part.is(1, wire_type::varint)) {
+                    const auto number = static_cast<std::int64_t>(part.value);
+                    extent = number < 0 ? any_extent : number;
+                } else if (part.is_bytes(2) && part.size() > 0) {
+                    extent = -2 - static_cast<std::int64_t>(symbols_.intern(parts.text(part)));
+                }
+            }
+            shape.push_back(extent);
+        }
+        return shape;
+    }
+
+    string_pool symbols_; // names of extents
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_TENSOR_TYPES_HPP
+
+// <stemma/detail/fact_table.hpp>
+#ifndef STEMMA_DETAIL_FACT_TABLE_HPP
+#define STEMMA_DETAIL_FACT_TABLE_HPP
+
+namespace stemma::detail {
+
+/// What is known of all values of a model, and what its nodes say of their operands.
+class fact_table {
+public:
+    /// Starts with declared types and what initializers are.
+    fact_table(const wire_model& model, value_types& types)
+        : model_(&model), facts_(model.value_count()) {
+        for (const auto& opset : model.opset_imports()) {
+            if (opset.domain.empty() || opset.domain == "ai.onnx") {
+                opset_ = opset.version;
+            }
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (const auto type = types.type_of(value)) {
+                facts_[value] = types_.read(*type);
+                forget_monsters(facts_[value]);
+            }
+        }
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            const auto& tensor = tensors[i];
+            tensor_of_.emplace(tensor.value, i);
+            auto& known = facts_[tensor.value];
+            const auto header = read_tensor_header(model, tensor);
+            known.data_type = header.data_type;
+            if (!tensor.sparse) {
+                known.dims = as_extents(header.dims);
+                note_numbers(known, read_whole_numbers(model.reader(tensor.message)));
+            }
+            forget_monsters(known);
+        }
+    }
+
+    [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
+    /// Returns: the opset of the standard domain, 0 when the model imports none.
+    [[nodiscard]] std::int64_t opset() const noexcept { return opset_; }
+
+    [[nodiscard]] tensor_facts& operator[](id value) noexcept { return facts_[value]; }
+    [[nodiscard]] const tensor_facts& operator[](id value) const noexcept { return facts_[value]; }
+
+    /// Returns: the TypeProto that the facts on a value make.
+    /// Requires: they are ranked.
+    [[nodiscard]] std::string type_of(id value) const { return types_.write(facts_[value]); }
+
+    /// Returns: what is known of an input; nothing for one that is left out.
+    [[nodiscard]] const tensor_facts& input(id node, std::size_t slot) const {
+        static const tensor_facts unknown;
+        const auto inputs = model_->inputs(node);
+        return slot < inputs.size() && inputs[slot] != no_id ? facts_[inputs[slot]] : unknown;
+    }
+
+    [[nodiscard]] bool has_input(id node, std::size_t slot) const {
+        return slot < model_->inputs(node).size() && model_->inputs(node)[slot] != no_id;
+    }
+
+    /// Notes what is learned of an output; what was known before stays.
+    void set(id node, std::size_t output, tensor_facts facts) {
+        if (output >= model_->output_count(node)) {
+            return;
+        }
+        forget_monsters(facts);
+        auto& known = facts_[model_->first_output(node) + output];
+        if (known.data_type == 0) {
+            known.data_type = facts.data_type;
+        }
+        if (!known.ranked()) {
+            known.dims = std::move(facts.dims);
+        } else if (facts.ranked() && facts.rank() == known.rank()) {
+            for (std::size_t i = 0; i < known.rank(); ++i) {
+                auto& extent = (*known.dims)[i];
+                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+            }
+        }
+        if (!known.numbers) {
+            known.numbers = std::move(facts.numbers);
+        }
+    }
+
+    [[nodiscard]] std::optional<extents> broadcast_inputs(id node) const {
+        std::optional<extents> dims = input(node, 0).dims;
+        for (std::size_t slot = 1; slot < model_->inputs(node).size(); ++slot) {
+            dims = broadcast(dims, input(node, slot).dims);
+        }
+        return dims;
+    }
+
+    /// Returns: the numbers in an input, or those of an attribute that older opsets have instead.
+    [[nodiscard]] std::optional<extents> axes_of(id node, std::size_t slot,
+                                                 std::string_view name) const {
+        if (has_input(node, slot)) {
+            const auto value = model_->inputs(node)[slot];
+            return literal(value);
+        }
+        return node_attributes(*model_, node).wholes(name);
+    }
+
+    /// Returns: the elements of a small constant, signs and all.
+    [[nodiscard]] std::optional<extents> literal(id value) const {
+        if (model_->is_initializer(value)) {
+            const auto& tensor = model_->tensors()[tensor_of_.at(value)];
+            if (tensor.sparse) {
+                return std::nullopt;
+            }
+            auto numbers = read_whole_numbers(model_->reader(tensor.message));
+            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
+        }
+        const auto producer = model_->producer(value);
+        if (producer == no_id || model_->op_type(producer) != "Constant") {
+            return std::nullopt;
+        }
+        const node_attributes attributes(*model_, producer);
+        if (auto tensor = attributes.tensor("value")) {
+            return tensor->known ? std::optional(std::move(tensor->values)) : std::nullopt;
+        }
+        if (const auto whole = attributes.whole("value_int")) {
+            return extents{*whole};
+        }
+        auto numbers = attributes.wholes("value_ints");
+        return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
+    }
+
+    /// Returns: how many elements a small one-dimensional input has.
+    [[nodiscard]] static std::optional<std::size_t> length_of(const tensor_facts& facts) {
+        if (facts.ranked() && facts.rank() == 1 && facts.dims->front() >= 0 &&
+            facts.dims->front() <= static_cast<std::int64_t>(max_extents)) {
+            return static_cast<std::size_t>(facts.dims->front());
+        }
+        return std::nullopt;
+    }
+
+    /// Returns: the shape that a tensor of extents asks for.
+    [[nodiscard]] static std::optional<extents> shape_in(const tensor_facts& facts) {
+        if (facts.numbers) {
+            return facts.numbers;
+        }
+        const auto length = length_of(facts);
+        return length ? std::optional(extents(*length, any_extent)) : std::nullopt;
+    }
+
+    static void note_numbers(tensor_facts& facts, whole_numbers tensor) {
+        if (tensor.known && tensor.dims.size() <= 1 && tensor.data_type != bool_type) {
+            facts.numbers = as_extents(std::move(tensor.values));
+        }
+    }
+
+private:
+    static void forget_monsters(tensor_facts& facts) {
+        if (facts.ranked() && facts.rank() > max_extents) {
+            facts.dims.reset();
+        }
+        if (facts.numbers && facts.numbers->size() > max_extents) {
+            facts.numbers.reset();
+        }
+    }
+
+    const wire_model* model_;
+    std::vector<tensor_facts> facts_;      // by value
+    std::unordered_map<id, id> tensor_of_; // by initializer: its number
+    tensor_types types_;
+    std::int64_t opset_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FACT_TABLE_HPP
+
+// <stemma/detail/computed_facts.hpp>
+#ifndef STEMMA_DETAIL_COMPUTED_FACTS_HPP
+#define STEMMA_DETAIL_COMPUTED_FACTS_HPP
+
+namespace stemma::detail {
+
+/// Infers what products, windows, reductions and the like make.
+class computed_facts {
+public:
+    /// Requires: `table` outlives this.
+    explicit computed_facts(fact_table& table) : table_(table) {}
+
+    /// Returns: whether the operator is one of them.
+    bool infer(id node, std::string_view op) {
+        if (is_one_of(op, " Dropout BatchNormalization LayerNormalization ")) {
+            infer_normalization(node, op);
+        } else if (is_one_of(op, " MatMul MatMulInteger Gemm ")) {
+            infer_product(node, op);
+        } else if (is_one_of(op, " Conv ConvTranspose MaxPool AveragePool LpPool GlobalAveragePool "
+                                 "GlobalMaxPool GlobalLpPool ConvInteger ")) {
+            infer_window(node, op);
+        } else if (op.starts_with("Reduce") ||
+                   is_one_of(op, " ArgMax ArgMin TopK OneHot NonZero ")) {
+            infer_reduction(node, op);
+        } else if (is_one_of(op, " LSTM GRU RNN ")) {
+            infer_recurrence(node, op);
+        } else if (is_one_of(op, " QuantizeLinear DequantizeLinear DynamicQuantizeLinear ")) {
+            infer_quantization(node, op);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+private:
+    void infer_normalization(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        table_.set(node, 0, made(x.data_type, x.dims));
+        if (op == "Dropout") {
+            table_.set(node, 1, made(table_.opset() < 10 ? x.data_type : bool_type, x.dims));
+        } else if (op == "BatchNormalization") {
+            for (std::size_t i = 1; i < table_.model().output_count(node); ++i) {
+                const auto& own = table_.input(node, std::min<std::size_t>(i, 2) + 2);
+                table_.set(node, i, made(own.data_type, own.dims));
+            }
+        } else if (x.ranked()) {
+            const auto axis =
+                axis_of(node_attributes(table_.model(), node).whole("axis").value_or(-1), x.rank());
+            auto reduced = *x.dims;
+            for (auto i = axis.value_or(reduced.size()); i < reduced.size(); ++i) {
+                reduced[i] = 1;
+            }
+            table_.set(node, 1, made(float_type, reduced));
+            table_.set(node, 2, made(float_type, reduced));
+        }
+    }
+
+    void infer_product(id node, std::string_view op) {
+        const auto& a = table_.input(node, 0);
+        const auto& b = table_.input(node, 1);
+        if (!a.ranked() || !b.ranked()) {
+            return;
+        }
+        if (op == "Gemm") {
+            const node_attributes attributes(table_.model(), node);
+            if (a.rank() == 2 && b.rank() == 2) {
+                const bool turned_a = attributes.whole("transA").value_or(0) != 0;
+                const bool turned_b = attributes.whole("transB").value_or(0) != 0;
+                table_.set(node, 0,
+                           made(a.data_type,
+                                extents{(*a.dims)[turned_a ? 1 : 0], (*b.dims)[turned_b ? 0 : 1]}));
+            }
+            return;
+        }
+        if (a.rank() == 0 || b.rank() == 0) {
+            return;
+        }
+        const auto front = [](const extents& dims) {
+            return std::optional(extents(dims.begin(), dims.end() - (dims.size() > 1 ? 2 : 1)));
+        };
+        auto dims = *broadcast(front(*a.dims), front(*b.dims));
+        if (a.rank() > 1) {
+            dims.push_back((*a.dims)[a.rank() - 2]);
+        }
+        if (b.rank() > 1) {
+            dims.push_back(b.dims->back());
+        }
+        table_.set(node, 0, made(op == "MatMul" ? a.data_type : int32_type, std::move(dims)));
+    }
+
+    void infer_window(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        if (!x.ranked() || x.rank() < 2) {
+            return;
+        }
+        extents dims(x.rank(), op.starts_with("Global") ? 1 : any_extent);
+        dims[0] = (*x.dims)[0];
+        const bool convolves = op.starts_with("Conv");
+        const auto& w = table_.input(node, 1);
+        dims[1] = !convolves ? (*x.dims)[1] : any_extent;
+        if (convolves && w.ranked() && w.rank() == x.rank() && op != "ConvTranspose") {
+            dims[1] = (*w.dims)[0];
+        }
+        if (!op.starts_with("Global") && op != "ConvTranspose") {
+            slide(node, x, convolves ? &w : nullptr, dims);
+        }
+        table_.set(node, 0, made(op == "ConvInteger" ? int32_type : x.data_type, dims));
+        table_.set(node, 1, made(int64_type, dims));
+    }
+
+    /// Extents behind a window that moves over the input, where all that counts is known.
+    void slide(id node, const tensor_facts& x, const tensor_facts* w, extents& dims) const {
+        const node_attributes attributes(table_.model(), node);
+        const auto spatial = x.rank() - 2;
+        const auto filled = [&](std::string_view name, std::size_t count, std::int64_t value) {
+            auto numbers = attributes.wholes(name).value_or(extents{});
+            numbers.resize(count, value);
+            return numbers;
+        };
+        auto kernel = attributes.wholes("kernel_shape").value_or(extents{});
+        if (kernel.empty() && w != nullptr && w->ranked() && w->rank() == x.rank()) {
+            kernel.assign(w->dims->begin() + 2, w->dims->end());
+        }
+        const auto strides = filled("strides", spatial, 1);
+        const auto dilations = filled("dilations", spatial, 1);
+        const auto pads = filled("pads", 2 * spatial, 0);
+        const auto automatic = attributes.text("auto_pad");
+        const bool same = automatic.starts_with("SAME");
+        const auto up = attributes.whole("ceil_mode").value_or(0) != 0 ? 1 : 0;
+        for (std::size_t i = 0; i < spatial && kernel.size() == spatial; ++i) {
+            const auto extent = (*x.dims)[i + 2];
+            if (extent < 0 || kernel[i] < 1 || strides[i] < 1 || up != 0) {
+                continue;
+            }
+            const auto reach = multiply_extents(kernel[i] - 1, dilations[i]);
+            const auto padded = automatic == "VALID"
+                                    ? extent
+                                    : add_extents(extent, add_extents(pads[i], pads[i + spatial]));
+            if (same) {
+                dims[i + 2] = extent / strides[i] + (extent % strides[i] != 0 ? 1 : 0);
+            } else if (reach >= 0 && padded > reach) {
+                dims[i + 2] = (padded - reach - 1) / strides[i] + 1;
+            }
+        }
+    }
+
+    void infer_reduction(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        const node_attributes attributes(table_.model(), node);
+        if (op == "NonZero") {
+            table_.set(node, 0,
+                       made(int64_type,
+                            extents{x.ranked() ? static_cast<std::int64_t>(x.rank()) : any_extent,
+                                    any_extent}));
+            return;
+        }
+        if (!x.ranked()) {
+            return;
+        }
+        if (op == "OneHot") {
+            table_.set(node, 0,
+                       made(table_.input(node, 2).data_type, extents(x.rank() + 1, any_extent)));
+            return;
+        }
+        if (op == "TopK") {
+            if (const auto axis = axis_of(attributes.whole("axis").value_or(-1), x.rank())) {
+                auto dims = *x.dims;
+                dims[*axis] = any_extent;
+                table_.set(node, 0, made(x.data_type, dims));
+                table_.set(node, 1, made(int64_type, dims));
+            }
+            return;
+        }
+        const bool by_argument = op.starts_with("Arg");
+        const bool keeps = attributes.whole("keepdims").value_or(1) != 0;
+        std::optional<extents> axes;
+        if (by_argument) {
+            axes = extents{attributes.whole("axis").value_or(0)};
+        } else {
+            axes = table_.axes_of(node, 1, "axes");
+            if (!axes && table_.has_input(node, 1)) {
+                if (keeps) {
+                    table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));
+                }
+                return;
+            }
+        }
+        std::vector<bool> reduced(x.rank(), !axes || axes->empty());
+        if (axes && axes->empty() && attributes.whole("noop_with_empty_axes").value_or(0) != 0) {
+            reduced.assign(x.rank(), false);
+        }
+        for (auto axis : axes.value_or(extents{})) {
+            if (const auto at = axis_of(axis, x.rank())) {
+                reduced[*at] = true;
+            }
+        }
+        extents dims;
+        for (std::size_t i = 0; i < x.rank(); ++i) {
+            if (!reduced[i] || keeps) {
+                dims.push_back(reduced[i] ? 1 : (*x.dims)[i]);
+            }
+        }
+        table_.set(node, 0, made(by_argument ? int64_type : x.data_type, std::move(dims)));
+    }
+
+    void infer_recurrence(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        const auto& r = table_.input(node, 2);
+        if (!x.ranked() || x.rank() != 3 ||
+            node_attributes(table_.model(), node).whole("layout") == 1) {
+            return;
+        }
+        const auto directions = r.ranked() && r.rank() == 3 ? (*r.dims)[0] : any_extent;
+        const auto hidden = r.ranked() && r.rank() == 3 ? (*r.dims)[2] : any_extent;
+        table_.set(node, 0,
+                   made(x.data_type, extents{(*x.dims)[0], directions, (*x.dims)[1], hidden}));
+        table_.set(node, 1, made(x.data_type, extents{directions, (*x.dims)[1], hidden}));
+        if (op == "LSTM") {
+            table_.set(node, 2, made(x.data_type, extents{directions, (*x.dims)[1], hidden}));
+        }
+    }
+
+    void infer_quantization(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        if (op == "DequantizeLinear") {
+            table_.set(node, 0, made(table_.input(node, 1).data_type, x.dims));
+        } else if (op == "QuantizeLinear") {
+            const auto asked =
+                node_attributes(table_.model(), node).whole("output_dtype").value_or(0);
+            table_.set(node, 0,
+                       made(table_.has_input(node, 2) ? table_.input(node, 2).data_type
+                            : asked != 0              ? asked
+                                                      : uint8_type,
+                            x.dims));
+        } else {
+            table_.set(node, 0, made(uint8_type, x.dims));
+            table_.set(node, 1, made(float_type, extents{}));
+            table_.set(node, 2, made(uint8_type, extents{}));
+        }
+    }
+
+    fact_table& table_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_COMPUTED_FACTS_HPP
+
+// <stemma/detail/elementwise_facts.hpp>
+#ifndef STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
+#define STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
+
+namespace stemma::detail {
+
+/// Infers what operators make that work element by element.
+class elementwise_facts {
+public:
+    /// Requires: `table` outlives this.
+    explicit elementwise_facts(fact_table& table) : table_(table) {}
+
+    /// Returns: whether the operator is one of them.
+    bool infer(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        if (is_one_of(
+                op, " Abs Acos Acosh Asin Asinh Atan Atanh Celu Ceil Clip Cos Cosh CumSum Elu Erf "
+                    "Exp Floor Gelu GroupNormalization HardSigmoid HardSwish Hardmax Identity "
+                    "InstanceNormalization LRN LeakyRelu Log LogSoftmax LpNormalization "
+                    "MeanVarianceNormalization Mish Neg PRelu RMSNormalization Reciprocal Relu "
+                    "ReverseSequence Round Scatter ScatterElements ScatterND Selu Shrink Sigmoid "
+                    "Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu "
+                    "Trilu BitwiseNot Not ")) {
+            table_.set(node, 0, {x.data_type, x.dims, op == "Identity" ? x.numbers : std::nullopt});
+        } else if (is_one_of(op,
+                             " Add Sub Mul Div Pow Mod And Or Xor BitShift BitwiseAnd BitwiseOr "
+                             "BitwiseXor Max Min Sum Mean ")) {
+            table_.set(node, 0, {x.data_type, table_.broadcast_inputs(node), arithmetic(node, op)});
+        } else if (is_one_of(op, " Equal Greater Less GreaterOrEqual LessOrEqual ")) {
+            table_.set(node, 0, made(bool_type, table_.broadcast_inputs(node)));
+        } else if (is_one_of(op, " IsNaN IsInf ")) {
+            table_.set(node, 0, made(bool_type, x.dims));
+        } else if (op == "Where") {
+            table_.set(node, 0,
+                       made(table_.input(node, 1).data_type, table_.broadcast_inputs(node)));
+        } else if (op == "Cast") {
+            table_.set(
+                node, 0,
+                {node_attributes(table_.model(), node).whole("to").value_or(0), x.dims, x.numbers});
+        } else if (op == "CastLike") {
+            table_.set(node, 0, {table_.input(node, 1).data_type, x.dims, x.numbers});
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+private:
+    /// Sums and products of extents.
+    [[nodiscard]] std::optional<extents> arithmetic(id node, std::string_view op) const {
+        const auto& a = table_.input(node, 0).numbers;
+        const auto& b = table_.input(node, 1).numbers;
+        if (!a || !b || a->size() != b->size() || table_.model().inputs(node).size() != 2) {
+            return std::nullopt;
+        }
+        extents result;
+        for (std::size_t i = 0; i < a->size(); ++i) {
+            result.push_back(op == "Add"   ? add_extents((*a)[i], (*b)[i])
+                             : op == "Mul" ? multiply_extents((*a)[i], (*b)[i])
+                                           : any_extent);
+        }
+        return result;
+    }
+
+    fact_table& table_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
+
+// <stemma/detail/moved_facts.hpp>
+#ifndef STEMMA_DETAIL_MOVED_FACTS_HPP
+#define STEMMA_DETAIL_MOVED_FACTS_HPP
+
+namespace stemma::detail {
+
+/// Infers what constants, shapes, and operators that move elements without changing them make.
+class moved_facts {
+public:
+    /// Requires: `table` outlives this.
+    explicit moved_facts(fact_table& table) : table_(table) {}
+
+    /// Returns: whether the operator is one of them.
+    bool infer(id node, std::string_view op) {
+        if (op == "Constant") {
+            infer_constant(node);
+        } else if (is_one_of(op,
+                             " Shape Size ConstantOfShape Expand Reshape Flatten Range Tile ")) {
+            infer_shape_operator(node, op);
+        } else if (is_one_of(op,
+                             " Unsqueeze Squeeze Transpose Gather GatherElements GatherND Concat "
+                             "Split Slice Pad Resize Upsample DepthToSpace SpaceToDepth ")) {
+            infer_movement(node, op);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+private:
+    void infer_constant(id node) {
+        const node_attributes attributes(table_.model(), node);
+        if (auto tensor = attributes.tensor("value")) {
+            auto facts = made(tensor->data_type, as_extents(tensor->dims));
+            fact_table::note_numbers(facts, std::move(*tensor));
+            table_.set(node, 0, std::move(facts));
+        }
+        attributes.for_each([&](std::string_view name, wire_reader) {
+            if (name == "value_int") {
+                table_.set(node, 0, made(int64_type, extents{}));
+            } else if (name == "value_float") {
+                table_.set(node, 0, made(float_type, extents{}));
+            } else if (name == "value_ints") {
+                const auto count = attributes.wholes(name)->size();
+                table_.set(node, 0, made(int64_type, extents{static_cast<std::int64_t>(count)}));
+            } else if (name == "value_floats") {
+                table_.set(node, 0, made(float_type, extents{any_extent}));
+            }
+        });
+    }
+
+    void infer_shape_operator(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        const node_attributes attributes(table_.model(), node);
+        if (op == "Size") {
+            table_.set(node, 0, made(int64_type, extents{}));
+        } else if (op == "Shape") {
+            infer_shape(node, x, attributes);
+        } else if (op == "ConstantOfShape") {
+            const auto value = attributes.tensor("value");
+            table_.set(node, 0,
+                       made(value ? value->data_type : float_type, fact_table::shape_in(x)));
+        } else if (op == "Expand") {
+            table_.set(
+                node, 0,
+                made(x.data_type, broadcast(x.dims, fact_table::shape_in(table_.input(node, 1)))));
+        } else if (op == "Reshape") {
+            infer_reshape(node, x);
+        } else if (op == "Flatten") {
+            table_.set(node, 0, made(x.data_type, extents{any_extent, any_extent}));
+        } else if (op == "Range") {
+            table_.set(node, 0, made(x.data_type, extents{any_extent}));
+        } else if (x.ranked()) {
+            table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));
+        }
+    }
+
+    void infer_shape(id node, const tensor_facts& x, const node_attributes& attributes) {
+        if (!x.ranked()) {
+            table_.set(node, 0, made(int64_type, extents{any_extent}));
+            return;
+        }
+        const auto rank = static_cast<std::int64_t>(x.rank());
+        const auto clamp = [&](std::int64_t at) {
+            return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+        };
+        const auto first = clamp(attributes.whole("start").value_or(0));
+        const auto last = std::max(first, clamp(attributes.whole("end").value_or(rank)));
+        tensor_facts facts = made(int64_type, extents{last - first});
+        facts.numbers = extents(x.dims->begin() + first, x.dims->begin() + last);
+        table_.set(node, 0, std::move(facts));
+    }
+
+    void infer_reshape(id node, const tensor_facts& x) {
+        if (!table_.has_input(node, 1)) {
+            const auto shape = node_attributes(table_.model(), node).wholes("shape");
+            table_.set(node, 0,
+                       made(x.data_type, shape ? std::optional(extents(shape->size(), any_extent))
+                                               : std::nullopt));
+            return;
+        }
+        auto dims = fact_table::shape_in(table_.input(node, 1));
+        if (const auto exact = table_.literal(table_.model().inputs(node)[1])) {
+            dims = as_extents(*exact);
+            std::int64_t rest = 1;
+            std::size_t open = dims->size();
+            bool known = x.ranked();
+            for (std::size_t i = 0; i < dims->size(); ++i) {
+                auto& extent = (*dims)[i];
+                if (extent == 0) {
+                    extent = x.ranked() && i < x.rank() ? (*x.dims)[i] : any_extent;
+                }
+                if ((*exact)[i] == -1) {
+                    open = i;
+                } else if (extent < 0 || __builtin_mul_overflow(rest, extent, &rest)) {
+                    known = false;
+                }
+            }
+            std::int64_t all = 1;
+            for (std::size_t i = 0; known && i < x.rank(); ++i) {
+                known = (*x.dims)[i] >= 0 && !__builtin_mul_overflow(all, (*x.dims)[i], &all);
+            }
+            if (open < dims->size()) {
+                (*dims)[open] = known && rest > 0 ? all / rest : any_extent;
+            }
+        }
+        table_.set(node, 0, made(x.data_type, std::move(dims)));
+    }
+
+    void infer_movement(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        if (op == "Unsqueeze") {
+            infer_unsqueeze(node, x);
+        } else if (op == "Squeeze") {
+            infer_squeeze(node, x);
+        } else if (op == "Transpose") {
+            infer_transpose(node, x);
+        } else if (op == "Concat") {
+            infer_concat(node);
+        } else if (op == "Split") {
+            const auto axis =
+                x.ranked()
+                    ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0),
+                              x.rank())
+                    : std::nullopt;
+            for (std::size_t i = 0; axis && i < table_.model().output_count(node); ++i) {
+                auto dims = *x.dims;
+                dims[*axis] = any_extent;
+                table_.set(node, i, made(x.data_type, std::move(dims)));
+            }
+        } else if (op.starts_with("Gather")) {
+            infer_gather(node, op, x);
+        } else if (op == "Slice") {
+            infer_slice(node, x);
+        } else if (x.ranked()) {
+            table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));
+        }
+    }
+
+    void infer_unsqueeze(id node, const tensor_facts& x) {
+        const auto axes = table_.axes_of(node, 1, "axes");
+        const auto added =
+            axes ? std::optional(axes->size()) : fact_table::length_of(table_.input(node, 1));
+        if (!x.ranked() || !added) {
+            return;
+        }
+        const auto rank = x.rank() + *added;
+        if (rank > max_extents) {
+            return;
+        }
+        extents dims(rank, any_extent);
+        if (axes) {
+            std::vector<bool> is_new(rank, false);
+            for (auto axis : *axes) {
+                const auto at = axis_of(axis, rank);
+                if (!at) {
+                    return;
+                }
+                is_new[*at] = true;
+            }
+            std::size_t from = 0;
+            for (std::size_t i = 0; i < rank; ++i) {
+                dims[i] = is_new[i] ? 1 : from < x.rank() ? (*x.dims)[from++] : any_extent;
+            }
+        }
+        table_.set(node, 0,
+                   {x.data_type, std::move(dims), x.rank() == 0 ? x.numbers : std::nullopt});
+    }
+
+    void infer_squeeze(id node, const tensor_facts& x) {
+        const auto axes = table_.axes_of(node, 1, "axes");
+        if (!x.ranked() || (!axes && table_.has_input(node, 1))) {
+            return;
+        }
+        std::vector<bool> gone(x.rank(), false);
+        if (axes) {
+            for (auto axis : *axes) {
+                const auto at = axis_of(axis, x.rank());
+                if (!at) {
+                    return;
+                }
+                gone[*at] = true;
+            }
+        } else {
+            for (std::size_t i = 0; i < x.rank(); ++i) {
+                if ((*x.dims)[i] < 0) {
+                    return; // whether an unknown extent goes is not known
+                }
+                gone[i] = (*x.dims)[i] == 1;
+            }
+        }
+        extents dims;
+        for (std::size_t i = 0; i < x.rank(); ++i) {
+            if (!gone[i]) {
+                dims.push_back((*x.dims)[i]);
+            }
+        }
+        table_.set(node, 0, {x.data_type, std::move(dims), x.numbers});
+    }
+
+    void infer_transpose(id node, const tensor_facts& x) {
+        if (!x.ranked()) {
+            return;
+        }
+        auto order = node_attributes(table_.model(), node).wholes("perm").value_or(extents{});
+        for (auto i = x.rank(); order.size() < x.rank() && i-- > 0;) {
+            order.push_back(static_cast<std::int64_t>(i));
+        }
+        extents dims;
+        for (auto from : order) {
+            const auto at = axis_of(from, x.rank());
+            dims.push_back(at ? (*x.dims)[*at] : any_extent);
+        }
+        if (dims.size() == x.rank()) {
+            table_.set(node, 0, made(x.data_type, std::move(dims)));
+        }
+    }
+
+    void infer_concat(id node) {
+        const auto& x = table_.input(node, 0);
+        std::optional<extents> dims = x.dims;
+        std::optional<extents> numbers = extents{};
+        for (std::size_t slot = 0; slot < table_.model().inputs(node).size(); ++slot) {
+            const auto& part = table_.input(node, slot);
+            if (!dims && part.ranked()) {
+                dims = extents(part.rank(), any_extent);
+            }
+            if (numbers && numbers->size() > max_extents) {
+                numbers.reset();
+            } else if (part.numbers && numbers) {
+                numbers->insert(numbers->end(), part.numbers->begin(), part.numbers->end());
+            } else if (const auto length = fact_table::length_of(part); length && numbers) {
+                numbers->insert(numbers->end(), *length, any_extent);
+            } else {
+                numbers.reset();
+            }
+        }
+        if (!dims) {
+            return;
+        }
+        const auto axis =
+            axis_of(node_attributes(table_.model(), node).whole("axis").value_or(1), dims->size());
+        std::int64_t sum = 0;
+        for (std::size_t slot = 0; axis && slot < table_.model().inputs(node).size(); ++slot) {
+            const auto& part = table_.input(node, slot);
+            const bool known = part.ranked() && part.rank() == dims->size() &&
+                               (*part.dims)[*axis] >= 0 && sum >= 0;
+            sum = known ? add_extents(sum, (*part.dims)[*axis]) : any_extent;
+        }
+        if (axis) {
+            (*dims)[*axis] = sum;
+            const bool flat = dims->size() == 1;
+            table_.set(node, 0, {x.data_type, std::move(dims), flat ? numbers : std::nullopt});
+        }
+    }
+
+    void infer_gather(id node, std::string_view op, const tensor_facts& x) {
+        const auto& indices = table_.input(node, 1);
+        if (!indices.ranked()) {
+            return;
+        }
+        if (op == "GatherElements") {
+            table_.set(node, 0, made(x.data_type, indices.dims));
+        } else if (x.ranked() && op == "Gather") {
+            const auto axis =
+                axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank());
+            if (!axis) {
+                return;
+            }
+            const auto at = static_cast<std::ptrdiff_t>(*axis);
+            extents dims(x.dims->begin(), x.dims->begin() + at);
+            dims.insert(dims.end(), indices.dims->begin(), indices.dims->end());
+            dims.insert(dims.end(), x.dims->begin() + at + 1, x.dims->end());
+            table_.set(node, 0, {x.data_type, std::move(dims), gathered(node, x)});
+        } else if (x.ranked() && indices.rank() > 0 && indices.dims->back() >= 0) {
+            const auto taken =
+                static_cast<std::size_t>(indices.dims->back()) +
+                static_cast<std::size_t>(
+                    node_attributes(table_.model(), node).whole("batch_dims").value_or(0));
+            if (taken <= x.rank()) {
+                table_.set(
+                    node, 0,
+                    made(x.data_type, extents(indices.rank() - 1 + x.rank() - taken, any_extent)));
+            }
+        }
+    }
+
+    /// Extents picked out of a shape by a constant index.
+    [[nodiscard]] std::optional<extents> gathered(id node, const tensor_facts& x) const {
+        const auto indices = table_.literal(table_.model().inputs(node)[1]);
+        if (!x.numbers || !indices) {
+            return std::nullopt;
+        }
+        extents picked;
+        for (auto index : *indices) {
+            const auto at = axis_of(index, x.numbers->size());
+            picked.push_back(at ? (*x.numbers)[*at] : any_extent);
+        }
+        return picked;
+    }
+
+    void infer_slice(id node, const tensor_facts& x) {
+        if (!x.ranked()) {
+            return;
+        }
+        extents dims = *x.dims;
+        std::optional<extents> axes;
+        if (table_.has_input(node, 3)) {
+            axes = table_.literal(table_.model().inputs(node)[3]);
+        } else if (table_.opset() < 10) {
+            axes = node_attributes(table_.model(), node).wholes("axes");
+        }
+        if (!axes && (table_.has_input(node, 3) || table_.opset() < 10)) {
+            dims.assign(dims.size(), any_extent);
+        } else if (!axes) {
+            const auto count = fact_table::length_of(table_.input(node, 1)).value_or(dims.size());
+            std::fill_n(dims.begin(), static_cast<std::ptrdiff_t>(std::min(count, dims.size())),
+                        any_extent);
+        }
+        for (auto axis : axes.value_or(extents{})) {
+            if (const auto at = axis_of(axis, x.rank())) {
+                dims[*at] = any_extent;
+            }
+        }
+        table_.set(node, 0, made(x.data_type, std::move(dims)));
+    }
+
+    fact_table& table_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_MOVED_FACTS_HPP
+
+// <stemma/onnx/wire/infer_shapes.hpp>
+#ifndef STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
+#define STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Infers types and ranks, and extents where they follow simply, of the values that standard
+/// operators make. What it does not know it leaves open.
+class shape_inference {
+public:
+    shape_inference(const wire_model& model, value_types& types)
+        : model_(model), types_(types), table_(model, types), contents_(model) {}
+
+    void run() {
+        if (table_.opset() > last_known_opset) {
+            return;
+        }
+        infer_graph(0);
+        keep_common_facts();
+        for (id value = 0; value < model_.value_count(); ++value) {
+            const auto& known = table_[value];
+            if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value)) {
+                types_.add(value, table_.type_of(value));
+            }
+        }
+    }
+
+private:
+    /// Infers the nodes of the main graph or of a function.
+    void infer_graph(id g) {
+        const bool in_function = model_.graph(g).kind == graph_kind::function;
+        for (auto node : contents_.nodes(g)) {
+            if (const auto f = model_.callee(node); f != no_id) {
+                infer_call(node, model_.functions()[f].graph);
+            } else if (!in_function || !node_attributes(model_, node).has_reference()) {
+                infer(node);
+            } else if (is_one_of(model_.op_type(node), keeps_rank)) {
+                infer(node);
+                forget_extents(node);
+            }
+        }
+    }
+
+    /// Infers the body of a function as one call of it sees it. What is known of values in the body
+    /// in the end is what all calls agree on.
+    void infer_call(id call, id g) {
+        const auto& function = model_.graph(g);
+        if (inferred_ > 8 * std::size_t{model_.node_count()} || calls_[g].open ||
+            open_calls_ == max_open_calls) {
+            return; // calls within calls, doubling or without end; or a recursion
+        }
+        calls_[g].open = true;
+        ++open_calls_;
+        inferred_ += contents_.nodes(g).size();
+        for_each_value(g, [&](id value) { table_[value] = {}; });
+        for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+            if (function.inputs[i] != no_id) {
+                table_[function.inputs[i]] = table_.input(call, i);
+            }
+        }
+        infer_graph(g);
+        for (std::size_t i = 0; i < function.outputs.size(); ++i) {
+            if (function.outputs[i] != no_id) {
+                table_.set(call, i, table_[function.outputs[i]]);
+            }
+        }
+        auto& common = calls_[g].common;
+        std::size_t at = 0;
+        const bool first = common.empty();
+        for_each_value(g, [&](id value) {
+            if (first) {
+                common.emplace_back(value, table_[value]);
+            } else {
+                keep_common(common[at++].second, table_[value]);
+            }
+        });
+        calls_[g].open = false;
+        --open_calls_;
+    }
+
+    /// Calls `f(value)` for all that is defined in a function and its bodies.
+    template <class Function>
+    void for_each_value(id g, Function f) const {
+        const auto formals = [&](id graph) {
+            for (auto value : model_.graph(graph).inputs) {
+                if (value != no_id) {
+                    f(value);
+                }
+            }
+        };
+        formals(g);
+        for (auto body : contents_.bodies(g)) {
+            formals(body);
+        }
+        for (auto node : contents_.nodes(g)) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                f(model_.first_output(node) + i);
+            }
+        }
+    }
+
+    void keep_common_facts() {
+        for (auto& [g, call] : calls_) {
+            for (auto& [value, facts] : call.common) {
+                table_[value] = std::move(facts);
+            }
+        }
+    }
+
+    void forget_extents(id node) {
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            auto& facts = table_[model_.first_output(node) + i];
+            facts.numbers.reset();
+            if (facts.ranked()) {
+                facts.dims->assign(facts.rank(), any_extent);
+            }
+        }
+    }
+
+    void infer(id node) {
+        if (!model_.domain(node).empty() && model_.domain(node) != "ai.onnx") {
+            return;
+        }
+        const auto op = model_.op_type(node);
+        if (is_one_of(op, " If Loop Scan ")) {
+            infer_bodies(node, op);
+        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op)) {
+            moved_.infer(node, op);
+        }
+    }
+
+    /// The results of bodies are inferred before their owner, as body nodes come first.
+    void infer_bodies(id node, std::string_view op) {
+        const auto bodies = contents_.bodies_of(node);
+        if (bodies.empty()) {
+            return;
+        }
+        for (std::size_t i = 0; i < model_.output_count(node); ++i) {
+            std::optional<tensor_facts> common;
+            for (auto g : bodies) {
+                const auto& outputs = model_.graph(g).outputs;
+                const auto slot = op == "Loop" ? i + 1 : i;
+                if (slot >= outputs.size() || outputs[slot] == no_id) {
+                    return;
+                }
+                const auto& facts = table_[outputs[slot]];
+                if (!common) {
+                    common = made(facts.data_type, facts.dims);
+                } else {
+                    keep_common(*common, facts);
+                }
+            }
+            if (!common || !common->ranked()) {
+                continue;
+            }
+            if (op == "If") {
+                table_.set(node, i, std::move(*common));
+                continue;
+            }
+            const auto states = states_of(node, op, bodies.front());
+            extents dims(common->rank() + (i < states ? 0 : 1), any_extent);
+            table_.set(node, i, made(common->data_type, std::move(dims)));
+        }
+    }
+
+    /// Returns: how many results of a loop are its last state; the others stack up.
+    [[nodiscard]] std::size_t states_of(id node, std::string_view op, id body) const {
+        if (op == "Loop") {
+            return model_.inputs(node).size() < 2 ? 0 : model_.inputs(node).size() - 2;
+        }
+        const auto scanned = node_attributes(model_, node).whole("num_scan_inputs").value_or(0);
+        const auto formals = model_.graph(body).inputs.size();
+        return formals - std::min(formals, static_cast<std::size_t>(scanned));
+    }
+
+    // Deeper than any modules nest; every level takes space on the stack.
+    static constexpr std::size_t max_open_calls = 200;
+
+    struct function_calls {
+        std::vector<std::pair<id, tensor_facts>> common; // by value: what all calls agree on
+        bool open = false;
+    };
+
+    // Operators whose results have a rank that no attribute changes.
+    static constexpr std::string_view keeps_rank =
+        " Transpose Softmax LogSoftmax Concat Gather LayerNormalization BatchNormalization Gemm "
+        "Conv "
+        "MaxPool AveragePool Dropout LeakyRelu Elu Selu Clip HardSigmoid LRN ";
+
+    const wire_model& model_;
+    value_types& types_;
+    fact_table table_;
+    elementwise_facts elementwise_{table_};
+    computed_facts computed_{table_};
+    moved_facts moved_{table_};
+    graph_contents contents_;
+    std::map<id, function_calls> calls_; // by graph of a function
+    std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
+    std::size_t open_calls_ = 0;
+};
+
+} // namespace detail
+
+/// Adds the types of the values that standard operators make, as far as they follow from declared
+/// types and small constants: element type and rank, and extents where they follow simply.
+///
+/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
+/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
+/// call, and of values in them what all calls agree on is known. Complexity: O(nodes + values).
+inline void infer_shapes(const wire_model& model, value_types& types) {
+    detail::shape_inference(model, types).run();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
+
+// <stemma/onnx/wire/split_folder.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
+#define STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
+
+namespace stemma {
+
+/// The name of the manifest in the folder of a split model.
+inline constexpr std::string_view split_manifest_name = "split.json";
+
+/// The files of a split model, opened. Does not move, as its parts refer to each other.
+class split_folder {
+public:
+    /// A file of the folder that holds a model.
+    struct model_file {
+        std::unique_ptr<mapped_file> file;
+        std::unique_ptr<wire_model> model;
+        bool edited = false; ///< its bytes are no longer those that were written
+        std::unordered_map<std::string_view, id>
+            tensors; ///< initializers of the main graph, by name
+    };
+
+    /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
+    /// names files outside of the folder.
+    explicit split_folder(const std::string& folder) : folder_(folder) {
+        const mapped_file text(path_of(split_manifest_name));
+        manifest_ = read_split_manifest(text.bytes(), text.path());
+        skeleton_ = open(manifest_.skeleton);
+        for (const auto& part : manifest_.parts) {
+            parts_.push_back(open(part.at));
+        }
+        if (!manifest_.weights.file.empty()) {
+            weights_ = std::make_unique<mapped_file>(path_of(manifest_.weights.file));
+            weights_edited_ = to_hex(xxh64(weights_->bytes())) != manifest_.weights.hash;
+        }
+        find_homes();
+    }
+
+    split_folder(const split_folder&) = delete;
+    split_folder& operator=(const split_folder&) = delete;
+
+    [[nodiscard]] const std::string& path() const noexcept { return folder_; }
+    [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
+    [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
+    [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
+    [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
+    [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
+
+    /// Whether some file but the weights is no longer as it was written.
+    [[nodiscard]] bool is_edited() const {
+        return skeleton_.edited || std::any_of(parts_.begin(), parts_.end(),
+                                               [](const auto& part) { return part.edited; });
+    }
+
+    /// Returns: how many nodes the source had.
+    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(home_.size()); }
+    /// Returns: the part that a node of the source went to.
+    [[nodiscard]] id home(id node) const noexcept { return home_[node]; }
+    /// Returns: where a node of the source is in its part. Requires: the part is not edited.
+    [[nodiscard]] message_ref message(id node) const {
+        const auto& model = *parts_[home_[node]].model;
+        return model.message(top_level_[home_[node]][slot_[node]]);
+    }
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
+    }
+
+    /// Returns: the nodes of the main graph of a part, as they stand there.
+    [[nodiscard]] const std::vector<id>& nodes_of(id part) const { return top_level_[part]; }
+
+private:
+    [[nodiscard]] std::string path_of(std::string_view name) const {
+        return (std::filesystem::path(folder_) / name).string();
+    }
+
+    [[nodiscard]] model_file open(const split_manifest::file_entry& entry) const {
+        if (!is_inside_folder(entry.file)) {
+            fail("files", "'" + entry.file + "' is not in the folder");
+        }
+        model_file made;
+        made.file = std::make_unique<mapped_file>(path_of(entry.file));
+        made.model = std::make_unique<wire_model>(made.file->bytes(), made.file->path());
+        made.edited = to_hex(xxh64(made.file->bytes())) != entry.hash;
+        made.file->release_descriptor();
+        const auto tensors = made.model->tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            if (tensors[i].graph == 0 && !tensors[i].sparse) {
+                made.tensors.emplace(made.model->text(tensors[i].name), i);
+            }
+        }
+        return made;
+    }
+
+    void find_homes() {
+        std::size_t count = 0;
+        for (const auto& part : manifest_.parts) {
+            count += part.nodes.size();
+        }
+        home_.assign(count, no_id);
+        slot_.assign(count, no_id);
+        top_level_.resize(parts_.size());
+        for (id p = 0; p < parts_.size(); ++p) {
+            for (auto node : manifest_.parts[p].nodes) {
+                if (node >= count || home_[node] != no_id) {
+                    fail("parts", "node " + std::to_string(node) + " is in no part, or in two");
+                }
+                home_[node] = p;
+            }
+        }
+        for (id p = 0; p < parts_.size(); ++p) {
+            find_slots(p);
+        }
+    }
+
+    void find_slots(id p) {
+        const auto& model = *parts_[p].model;
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (model.graph_of(node) == 0) {
+                top_level_[p].push_back(node);
+            }
+        }
+        if (parts_[p].edited) {
+            return;
+        }
+        const auto& part = manifest_.parts[p];
+        auto order = part.order;
+        if (order.empty()) {
+            std::merge(part.nodes.begin(), part.nodes.end(), part.clones.begin(), part.clones.end(),
+                       std::back_inserter(order));
+        }
+        if (order.size() != top_level_[p].size()) {
+            fail("parts", "'" + part.at.file + "' has another number of nodes");
+        }
+        for (id i = 0; i < order.size(); ++i) {
+            if (order[i] >= home_.size()) {
+                fail("parts", "there is no node " + std::to_string(order[i]));
+            }
+            if (home_[order[i]] == p) {
+                slot_[order[i]] = i;
+            }
+        }
+        for (auto node : part.nodes) {
+            if (slot_[node] == no_id) {
+                fail("parts", "node " + std::to_string(node) + " is not in '" + part.at.file + "'");
+            }
+        }
+    }
+
+    std::string folder_;
+    split_manifest manifest_;
+    model_file skeleton_;
+    std::vector<model_file> parts_;
+    std::unique_ptr<mapped_file> weights_;
+    bool weights_edited_ = false;
+    std::vector<id> home_;                   // by node of the source: its part
+    std::vector<id> slot_;                   // and its place among the nodes there
+    std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
+
+// <stemma/onnx/wire/join_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
+#define STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
+
+namespace stemma {
+
+/// The files that a rope over a split model's folder refers to by number.
+struct split_files {
+    static constexpr id skeleton = 0;
+    static constexpr id weights = 1;
+    [[nodiscard]] static constexpr id part(id p) noexcept { return p + 2; }
+
+    /// Returns: a file by number.
+    [[nodiscard]] static const mapped_file& at(const split_folder& folder, id file) {
+        return file == skeleton  ? *folder.skeleton().file
+               : file == weights ? *folder.weights()
+                                 : *folder.parts()[file - 2].file;
+    }
+};
+
+/// Puts the source together again from parts that nobody changed, piece by piece.
+/// Returns: a rope over `split_files`.
+/// Throws: `error` of `malformed` for a recipe that does not fit the files.
+/// Complexity: O(pieces + nodes).
+[[nodiscard]] inline byte_rope follow_recipe(const split_folder& folder) {
+    using kind = split_manifest::piece::kind;
+    byte_rope source;
+    const auto add_node = [&](std::uint64_t node, bool whole) {
+        if (node >= folder.node_count()) {
+            folder.fail("recipe", "there is no node " + std::to_string(node));
+        }
+        const auto p = folder.home(static_cast<id>(node));
+        const auto message = folder.message(static_cast<id>(node));
+        if (whole) {
+            std::string header;
+            detail::append_tag(detail::onnx_fields::graph::node, header);
+            detail::append_varint(message.size, header);
+            source.add_text(header);
+        }
+        source.add_range(message.begin, message.size, split_files::part(p));
+    };
+    const auto add_range = [&](id file, std::uint64_t first, std::uint64_t count) {
+        const auto size = split_files::at(folder, file).bytes().size();
+        if (first > size || count > size - first) {
+            folder.fail("recipe", "a piece reaches beyond the end of its file");
+        }
+        source.add_range(first, count, file);
+    };
+    std::unordered_map<std::string_view, id> holder; // by initializer: a part that was not changed
+    const auto& manifest = folder.manifest();
+    for (id p = 0; p < manifest.parts.size(); ++p) {
+        for (const auto& name : manifest.parts[p].initializers) {
+            holder.emplace(name, p);
+        }
+    }
+    for (const auto& piece : manifest.recipe) {
+        switch (piece.from) {
+        case kind::skeleton:
+            add_range(split_files::skeleton, piece.first, piece.count);
+            break;
+        case kind::bytes:
+            source.add_text(piece.text);
+            break;
+        case kind::nodes:
+            for (std::uint64_t i = 0; i < piece.count; ++i) {
+                add_node(piece.first + i, true);
+            }
+            break;
+        case kind::node:
+            add_node(piece.first, false);
+            break;
+        case kind::weights:
+            if (folder.weights() == nullptr) {
+                folder.fail("recipe", "there is no file of weights");
+            }
+            add_range(split_files::weights, piece.first, piece.count);
+            break;
+        case kind::initializer: {
+            const auto p = holder.find(piece.text);
+            const auto* part = p == holder.end() ? nullptr : &folder.parts()[p->second];
+            const auto tensor = part == nullptr ? 0 : part->tensors.count(piece.text);
+            if (tensor == 0) {
+                folder.fail("recipe", "no part holds '" + piece.text + "'");
+            }
+            const auto message = part->model->tensors()[part->tensors.at(piece.text)].message;
+            if (piece.first > message.size || piece.count > message.size - piece.first) {
+                folder.fail("recipe", "a piece of '" + piece.text + "' reaches beyond its end");
+            }
+            source.add_range(message.begin + piece.first, piece.count,
+                             split_files::part(p->second));
+            break;
+        }
+        }
+    }
+    return source;
+}
+
+/// Writes a rope over the files of a split model. Complexity: O(bytes).
+inline void write_joined(const byte_rope& rope, const split_folder& folder, output_file& output) {
+    rope.for_each(
+        [&](id file, std::uint64_t begin, std::uint64_t size) {
+            output.copy(split_files::at(folder, file), begin, size);
+        },
+        [&](std::string_view text) { output.write(text); });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
+
+// <stemma/onnx/wire/join_edited.hpp>
+#ifndef STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
+#define STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
+
+namespace stemma {
+
+/// Puts a model together from parts of which some were changed: their nodes take the place of the
+/// ones they had, their weights that of theirs; new operator sets, functions and types are added.
+class edited_join {
+public:
+    /// Requires: `folder` outlives the join.
+    explicit edited_join(const split_folder& folder) : folder_(folder) {
+        for (const auto& part : folder.parts()) {
+            contents_.push_back(std::make_unique<graph_contents>(*part.model));
+        }
+    }
+
+    /// Returns: a rope over `split_files`.
+    /// Throws: `error` of `refused` when the parts no longer fit together, saying where.
+    /// Complexity: O(n log n) in what the parts hold, weights aside.
+    [[nodiscard]] byte_rope build() {
+        gather_nodes();
+        gather_tensors();
+        sort_nodes();
+        byte_rope result;
+        const auto bytes = folder_.skeleton().file->bytes();
+        wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                           folder_.skeleton().file->path());
+        bool first = true;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph,
+                                 graph(fields.inner(field), std::exchange(first, false)));
+            } else {
+                result.add_range(field.begin, field.end - field.begin, split_files::skeleton);
+            }
+        }
+        add_opsets(result);
+        add_functions(result);
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+    using at_tensor = detail::onnx_fields::tensor;
+
+    struct node_entry {
+        id part = no_id;
+        id node = no_id; // in the model of the part
+    };
+
+    /// Where the bytes of an initializer are.
+    struct tensor_entry {
+        id part = no_id; // `no_id`: the skeleton
+        id tensor = no_id;
+    };
+
+    [[noreturn]] void refuse(id part, const std::string& reason) const {
+        STEMMA_THROW(error(error_code::refused, folder_.parts()[part].file->path(), "", reason));
+    }
+
+    [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
+
+    [[nodiscard]] const split_folder::model_file& file_of(const tensor_entry& at) const {
+        return at.part == no_id ? folder_.skeleton() : folder_.parts()[at.part];
+    }
+
+    void gather_nodes() {
+        std::vector<bool> done(folder_.parts().size(), false);
+        std::vector<id> next(folder_.parts().size(), 0);
+        for (id node = 0; node < folder_.node_count(); ++node) {
+            const auto p = folder_.home(node);
+            if (!folder_.parts()[p].edited) {
+                nodes_.push_back({p, node_at(p, folder_.message(node).begin)});
+            } else if (!done[p]) {
+                done[p] = true;
+                add_edited_nodes(p);
+            }
+        }
+    }
+
+    [[nodiscard]] id node_at(id p, std::uint32_t begin) const {
+        const auto& nodes = folder_.nodes_of(p);
+        const auto found = std::partition_point(nodes.begin(), nodes.end(), [&](id node) {
+            return model(p).message(node).begin < begin;
+        });
+        return *found;
+    }
+
+    void add_edited_nodes(id p) {
+        const auto& cloned = folder_.manifest().parts[p].cloned_values;
+        const std::unordered_set<std::string_view> clones(cloned.begin(), cloned.end());
+        for (auto node : folder_.nodes_of(p)) {
+            bool is_clone = false;
+            for (id i = 0; i < model(p).output_count(node); ++i) {
+                is_clone = is_clone ||
+                           clones.count(model(p).value_name(model(p).first_output(node) + i)) != 0;
+            }
+            (is_clone ? clones_ : nodes_).push_back({p, node});
+        }
+    }
+
+    /// Calls `f(name)` for what a node and its bodies read from the main graph.
+    template <class Function>
+    void for_each_read(const node_entry& at, Function f) const {
+        const auto& m = model(at.part);
+        const auto look = [&](id value) {
+            if (value != no_id && m.graph_of_value(value) == 0) {
+                f(m.value_name(value));
+            } else if (value != no_id && m.kind(value) == value_kind::undefined) {
+                f(m.value_name(value));
+            }
+        };
+        const auto visit = [&](auto& self, id node) -> void {
+            for (auto value : m.inputs(node)) {
+                look(value);
+            }
+            for (auto inside : contents_[at.part]->inner_nodes(node)) {
+                self(self, inside);
+            }
+            for (auto body : contents_[at.part]->bodies_of(node)) {
+                for (auto value : m.graph(body).outputs) {
+                    look(value);
+                }
+            }
+        };
+        visit(visit, at.node);
+    }
+
+    template <class Function>
+    void for_each_output(const node_entry& at, Function f) const {
+        const auto& m = model(at.part);
+        for (id i = 0; i < m.output_count(at.node); ++i) {
+            const auto name = m.value_name(m.first_output(at.node) + i);
+            if (!name.empty()) {
+                f(name);
+            }
+        }
+    }
+
+    /// Orders nodes behind what they read, as they were where that does.
+    void sort_nodes() {
+        std::unordered_map<std::string_view, id> producer;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            for_each_output(nodes_[i], [&](std::string_view name) {
+                const auto made = producer.emplace(name, i);
+                if (!made.second) {
+                    refuse(nodes_[i].part,
+                           "makes '" + std::string(name) + "', which '" +
+                               folder_.parts()[nodes_[made.first->second].part].file->path() +
+                               "' makes, too");
+                }
+            });
+        }
+        check_clones(producer);
+        const auto given = given_values();
+        std::vector<std::vector<id>> readers(nodes_.size());
+        std::vector<id> waiting(nodes_.size(), 0);
+        for (id i = 0; i < nodes_.size(); ++i) {
+            for_each_read(nodes_[i], [&](std::string_view name) {
+                const auto from = producer.find(name);
+                if (from != producer.end()) {
+                    readers[from->second].push_back(i);
+                    ++waiting[i];
+                } else if (given.count(name) == 0 && tensors_.count(std::string(name)) == 0) {
+                    refuse(nodes_[i].part,
+                           "reads '" + std::string(name) + "', which no part makes");
+                }
+            });
+        }
+        for (auto value : folder_.skeleton().model->graph(0).outputs) {
+            const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
+            if (!name.empty() && producer.count(name) == 0 && given.count(name) == 0 &&
+                tensors_.count(std::string(name)) == 0) {
+                STEMMA_THROW(error(error_code::refused, folder_.path(), "",
+                                   "no part makes the model's output '" + std::string(name) + "'"));
+            }
+        }
+        std::priority_queue<id, std::vector<id>, std::greater<>> ready;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            if (waiting[i] == 0) {
+                ready.push(i);
+            }
+        }
+        std::vector<node_entry> sorted;
+        while (!ready.empty()) {
+            const auto i = ready.top();
+            ready.pop();
+            sorted.push_back(nodes_[i]);
+            for (auto reader : readers[i]) {
+                if (--waiting[reader] == 0) {
+                    ready.push(reader);
+                }
+            }
+        }
+        if (sorted.size() != nodes_.size()) {
+            STEMMA_THROW(error(error_code::refused, folder_.path(), "",
+                               "parts read from each other in a circle"));
+        }
+        nodes_ = std::move(sorted);
+    }
+
+    /// A copy of another part's constant must still be one.
+    void check_clones(const std::unordered_map<std::string_view, id>& producer) const {
+        for (const auto& clone : clones_) {
+            for_each_output(clone, [&](std::string_view name) {
+                const auto from = producer.find(name);
+                const auto bytes = [&](const node_entry& at) {
+                    const auto message = model(at.part).message(at.node);
+                    return model(at.part).bytes().substr(message.begin, message.size);
+                };
+                if (from == producer.end() || bytes(nodes_[from->second]) != bytes(clone)) {
+                    refuse(clone.part,
+                           "changes the constant '" + std::string(name) +
+                               "', which it shares with other parts; give it another name");
+                }
+            });
+        }
+    }
+
+    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
+        std::unordered_set<std::string_view> given;
+        const auto& skeleton = *folder_.skeleton().model;
+        for (auto value : skeleton.graph(0).inputs) {
+            if (value != no_id) {
+                given.insert(skeleton.value_name(value));
+            }
+        }
+        for (const auto& tensor : skeleton.tensors()) {
+            if (tensor.graph == 0 && tensor.sparse) {
+                given.insert(skeleton.text(tensor.name));
+            }
+        }
+        return given;
+    }
+
+    /// Decides for every initializer whose bytes count.
+    void gather_tensors() {
+        std::map<std::string, std::vector<id>> holders;
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& name : folder_.manifest().parts[p].initializers) {
+                holders[name].push_back(p);
+            }
+        }
+        for (const auto& [name, tensor] : folder_.skeleton().tensors) {
+            const auto held_by = holders.find(std::string(name));
+            if (held_by == holders.end()) {
+                tensors_[std::string(name)] = {no_id, tensor};
+            } else if (const auto chosen = choose(name, tensor, held_by->second)) {
+                tensors_[std::string(name)] = *chosen;
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!folder_.parts()[p].edited) {
+                continue;
+            }
+            for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
+                if (folder_.skeleton().tensors.count(name) != 0) {
+                    continue;
+                }
+                const tensor_entry here{p, tensor};
+                const auto known = tensors_.emplace(std::string(name), here);
+                if (!known.second && !same_content(known.first->second, here)) {
+                    refuse(p, "its initializer '" + std::string(name) +
+                                  "' is not the one of another part");
+                }
+                added_.push_back(std::string(name));
+            }
+        }
+        std::sort(added_.begin(), added_.end());
+        added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
+    }
+
+    [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
+                                                     const std::vector<id>& held_by) const {
+        std::optional<tensor_entry> original;
+        std::optional<tensor_entry> changed;
+        bool kept = false; // by somebody who was not changed
+        for (auto p : held_by) {
+            const auto& part = folder_.parts()[p];
+            const auto found = part.tensors.find(name);
+            if (found == part.tensors.end()) {
+                continue;
+            }
+            const tensor_entry here{p, found->second};
+            if (!part.edited || is_in_weights(here)) {
+                kept = kept || !part.edited;
+                original = original && !folder_.parts()[original->part].edited ? original : here;
+                continue;
+            }
+            if (changed && !same_content(*changed, here)) {
+                refuse(p, "its initializer '" + std::string(name) +
+                              "' is not the one of another part");
+            }
+            changed = here;
+        }
+        if (changed && original && !same_content(*original, *changed)) {
+            refuse(changed->part, "changes the initializer '" + std::string(name) +
+                                      "', which other parts share; give it another name");
+        }
+        const auto chosen = original ? original : changed;
+        // Data in files beside the source stay where the source has them.
+        const bool elsewhere = read_tensor_header(*folder_.skeleton().model,
+                                                  folder_.skeleton().model->tensors()[in_skeleton])
+                                   .external;
+        return chosen && elsewhere && original ? std::optional(tensor_entry{no_id, in_skeleton})
+                                               : chosen;
+    }
+
+    [[nodiscard]] bool is_in_weights(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        const auto header = read_tensor_header(m, m.tensors()[at.tensor]);
+        return header.external && header.location == folder_.manifest().weights.file;
+    }
+
+    [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
+        return text_of(tensor(a)) == text_of(tensor(b));
+    }
+
+    [[nodiscard]] std::string text_of(const byte_rope& rope) const {
+        std::string text;
+        rope.for_each(
+            [&](id file, std::uint64_t begin, std::uint64_t size) {
+                text.append(split_files::at(folder_, file).bytes().substr(begin, size));
+            },
+            [&](std::string_view more) { text.append(more); });
+        return text;
+    }
+
+    /// Returns: an initializer with its data inside, unless these are in a file beside the source.
+    [[nodiscard]] byte_rope tensor(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        const auto& found = m.tensors()[at.tensor];
+        const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
+        byte_rope result;
+        const bool in_weights = is_in_weights(at);
+        auto fields = m.reader(found.message);
+        for (wire_field field; fields.next(field);) {
+            if (!in_weights || (field.number != at_tensor::external_data &&
+                                field.number != at_tensor::data_location)) {
+                result.add_range(field.begin, field.end - field.begin, file);
+            }
+        }
+        if (in_weights) {
+            const auto header = read_tensor_header(m, found);
+            const auto size = folder_.weights()->bytes().size();
+            if (header.offset > size || header.length > size - header.offset) {
+                refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
+                                    "' reach beyond the end of the file of weights");
+            }
+            std::string start;
+            detail::append_tag(at_tensor::raw_data, start);
+            detail::append_varint(header.length, start);
+            result.add_text(start);
+            result.add_range(header.offset, header.length, split_files::weights);
+        }
+        return result;
+    }
+
+    /// Returns: a chunk of the main graph; the first one takes all that is new.
+    [[nodiscard]] byte_rope graph(wire_reader fields, bool first) {
+        byte_rope result;
+        std::unordered_set<std::string_view> made; // by changed parts
+        for (const auto& at : nodes_) {
+            if (first) {
+                const auto message = model(at.part).message(at.node);
+                std::string start;
+                detail::append_tag(at_graph::node, start);
+                detail::append_varint(message.size, start);
+                result.add_text(start);
+                result.add_range(message.begin, message.size, split_files::part(at.part));
+            }
+            if (folder_.parts()[at.part].edited) {
+                for_each_output(at, [&](std::string_view name) { made.insert(name); });
+            }
+        }
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::initializer)) {
+                const auto known =
+                    tensors_.find(std::string(name_in(fields.inner(field), at_tensor::name)));
+                if (known != tensors_.end()) {
+                    result.add_field(at_graph::initializer, tensor(known->second));
+                }
+            } else if (field.is_bytes(at_graph::value_info) &&
+                       (made.count(name_in(fields.inner(field), 1)) != 0 ||
+                        !still_there(name_in(fields.inner(field), 1)))) {
+                continue;
+            } else {
+                result.add_range(field.begin, field.end - field.begin, split_files::skeleton);
+            }
+        }
+        if (first) {
+            for (const auto& name : added_) {
+                const auto& at = tensors_.at(name);
+                result.add_field(at_graph::initializer, tensor(at));
+                if (folder_.skeleton().model->ir_version() < 4) {
+                    add_input(name, at, result);
+                }
+            }
+            add_types(made, result);
+        }
+        return result;
+    }
+
+    [[nodiscard]] static std::string_view name_in(wire_reader fields, std::uint32_t number) {
+        std::string_view name;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(number)) {
+                name = fields.text(field);
+            }
+        }
+        return name;
+    }
+
+    /// Whether some node still makes a value.
+    [[nodiscard]] bool still_there(std::string_view name) {
+        if (all_made_.empty()) {
+            for (const auto& at : nodes_) {
+                for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
+            }
+        }
+        return all_made_.count(name) != 0;
+    }
+
+    void add_input(const std::string& name, const tensor_entry& at, byte_rope& out) const {
+        const auto& m = *file_of(at).model;
+        std::string info;
+        detail::append_field(detail::onnx_fields::value_info::name, name, info);
+        detail::append_field(detail::onnx_fields::value_info::type,
+                             tensor_type(read_tensor_header(m, m.tensors()[at.tensor])), info);
+        out.add_field(at_graph::input, info);
+    }
+
+    /// Adds what changed parts say of the types of what they make.
+    void add_types(const std::unordered_set<std::string_view>& made, byte_rope& out) const {
+        std::unordered_set<std::string_view> declared; // as outputs of the model
+        for (const auto& info : folder_.skeleton().model->value_infos()) {
+            if (info.graph == 0 && info.field == at_graph::output) {
+                declared.insert(folder_.skeleton().model->text(info.name));
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!folder_.parts()[p].edited) {
+                continue;
+            }
+            for (const auto& info : model(p).value_infos()) {
+                const auto name = model(p).text(info.name);
+                if (info.graph == 0 && info.field != at_graph::input && made.count(name) != 0 &&
+                    declared.insert(name).second) {
+                    std::string start;
+                    detail::append_tag(at_graph::value_info, start);
+                    detail::append_varint(info.message.size, start);
+                    out.add_text(start);
+                    out.add_range(info.message.begin, info.message.size, split_files::part(p));
+                }
+            }
+        }
+    }
+
+    void add_opsets(byte_rope& out) const {
+        std::map<std::string_view, std::int64_t> versions;
+        for (const auto& opset : folder_.skeleton().model->opset_imports()) {
+            versions[opset.domain] = opset.version;
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& opset : model(p).opset_imports()) {
+                const auto known = versions.emplace(opset.domain, opset.version);
+                if (known.first->second != opset.version) {
+                    refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
+                                  std::string(opset.domain) + "', the source " +
+                                  std::to_string(known.first->second));
+                }
+                if (known.second) {
+                    std::string entry;
+                    detail::append_field(detail::onnx_fields::opset::domain, opset.domain, entry);
+                    detail::append_varint(detail::onnx_fields::opset::version << 3U, entry);
+                    detail::append_varint(static_cast<std::uint64_t>(opset.version), entry);
+                    out.add_field(at_model::opset_import, entry);
+                }
+            }
+        }
+    }
+
+    void add_functions(byte_rope& out) const {
+        std::map<std::string, std::string_view> known;
+        const auto visit = [&](id p, const wire_model& m, bool adds) {
+            wire_reader fields(m.bytes().data(), 0, static_cast<std::uint32_t>(m.bytes().size()),
+                               m.file());
+            for (wire_field field; fields.next(field);) {
+                if (!field.is_bytes(at_model::functions)) {
+                    continue;
+                }
+                using at = detail::onnx_fields::function;
+                std::string key(name_in(fields.inner(field), at::domain));
+                key.append("\n").append(name_in(fields.inner(field), at::name));
+                key.append("\n").append(name_in(fields.inner(field), at::overload));
+                const auto made = known.emplace(key, fields.text(field));
+                if (adds && made.second) {
+                    out.add_range(field.begin, field.end - field.begin, split_files::part(p));
+                } else if (adds && made.first->second != fields.text(field)) {
+                    refuse(p, "changes a function that the source has: '" +
+                                  std::string(name_in(fields.inner(field), at::name)) + "'");
+                }
+            }
+        };
+        visit(0, *folder_.skeleton().model, false);
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (folder_.parts()[p].edited) {
+                visit(p, model(p), true);
+            }
+        }
+    }
+
+    const split_folder& folder_;
+    std::vector<std::unique_ptr<graph_contents>> contents_; // by part
+    std::vector<node_entry> nodes_;
+    std::vector<node_entry> clones_; // in changed parts
+    std::map<std::string, tensor_entry> tensors_;
+    std::vector<std::string> added_; // initializers that the source did not have
+    std::unordered_set<std::string_view> all_made_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
+
+// <stemma/onnx/wire/random_nodes.hpp>
+#ifndef STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+#define STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+
+namespace stemma {
+
+/// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
+/// trains, or may do so because its third input is not a constant false (from opset 12 on).
+/// Complexity: O(nodes + initializers).
+[[nodiscard]] inline std::vector<bool> find_random_nodes(const wire_model& model) {
+    auto random = find_random_operators(model);
+    std::unordered_map<id, id> tensor_of;
+    const auto is_false = [&](id value) {
+        whole_numbers number;
+        if (const auto node = model.producer(value); node != no_id) {
+            if (model.op_type(node) == "Constant") {
+                number = node_attributes(model, node).tensor("value").value_or(whole_numbers{});
+            }
+        } else if (model.is_initializer(value)) {
+            if (tensor_of.empty()) {
+                const auto tensors = model.tensors();
+                for (id i = 0; i < tensors.size(); ++i) {
+                    tensor_of.emplace(tensors[i].value, i);
+                }
+            }
+            const auto& tensor = model.tensors()[tensor_of.at(value)];
+            if (!tensor.sparse) {
+                number = read_whole_numbers(model.reader(tensor.message));
+            }
+        }
+        return number.known && number.values.size() == 1 && number.values.front() == 0;
+    };
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Dropout" && model.domain(node).empty()) {
+            const auto inputs = model.inputs(node);
+            random[node] = inputs.size() > 2 && inputs[2] != no_id && !is_false(inputs[2]);
+        }
+    }
+    return random;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+
+// <stemma/onnx/wire/split_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+#define STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+
+namespace stemma {
+
+/// Returns: by node what it adds to a part: weights count where they are first read.
+/// Complexity: O(nodes + initializers).
+[[nodiscard]] inline std::vector<operator_load> find_loads(const wire_model& model) {
+    std::vector<operator_load> of_value(model.value_count());
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        auto& load = of_value[tensor.value];
+        load.parameters += header.elements();
+        load.weight_bytes += tensor.message.size + (header.external ? header.length : 0);
+    }
+    std::vector<operator_load> loads(model.node_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        auto& load = loads[node];
+        if (model.owner(node) == no_id) {
+            load.message_bytes = model.message(node).size;
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id) {
+                auto& weights = of_value[value];
+                load.parameters += std::exchange(weights.parameters, 0);
+                load.weight_bytes += std::exchange(weights.weight_bytes, 0);
+            }
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (const auto owner = model.owner(node); owner != no_id) {
+            loads[owner].operators += loads[node].operators;
+            loads[owner].parameters += loads[node].parameters;
+            loads[owner].weight_bytes += loads[node].weight_bytes;
+        }
+    }
+    return loads;
+}
+
+/// What is left of a model when its nodes and the data of its initializers are taken out, and how
+/// the bytes of the model follow from that and the parts.
+class split_skeleton {
+public:
+    /// `parts` were written with `weights` as their store. Data that no part holds stay.
+    /// Complexity: O(fields of the main graph).
+    split_skeleton(const wire_model& model, std::span<const split_part> parts,
+                   const weight_store& weights)
+        : model_(model), weights_(weights), held_(model.value_count(), false) {
+        for (const auto& part : parts) {
+            for (auto value : part.plan.initializers) {
+                held_[value] = true;
+            }
+        }
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            tensor_at_.emplace(tensors[i].message.begin, i);
+        }
+        writer out{*this};
+        wire_reader fields(model.bytes().data(), 0,
+                           static_cast<std::uint32_t>(model.bytes().size()), model.file());
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                message(field, out, [&](auto& to) { graph(fields.inner(field), to); });
+            } else {
+                out.keep(field.begin, field.end);
+            }
+        }
+    }
+
+    /// The bytes of the skeleton.
+    [[nodiscard]] const byte_rope& bytes() const noexcept { return skeleton_; }
+    /// How the model follows.
+    [[nodiscard]] std::vector<split_manifest::piece> take_recipe() noexcept {
+        return std::move(recipe_);
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+    using at_tensor = detail::onnx_fields::tensor;
+    using piece = split_manifest::piece;
+
+    /// Counts how many bytes are kept.
+    struct counter {
+        std::uint64_t size = 0;
+        void keep(std::uint32_t begin, std::uint32_t end) { size += end - begin; }
+        void put(std::string_view text) { size += text.size(); }
+        void drop(const piece&) {}
+    };
+
+    struct writer {
+        split_skeleton& to;
+
+        void keep(std::uint32_t begin, std::uint32_t end) const {
+            to.add({piece::kind::skeleton, to.skeleton_.size(), end - begin, {}});
+            to.skeleton_.add_range(begin, end - begin);
+        }
+        void put(std::string_view text) const { to.skeleton_.add_text(text); }
+        void drop(piece p) const { to.add(std::move(p)); }
+    };
+
+    /// Appends to the recipe; what continues the last piece becomes one with it.
+    void add(piece next) {
+        using kind = piece::kind;
+        if (!recipe_.empty()) {
+            auto& last = recipe_.back();
+            const bool joins = next.from != kind::bytes && next.from != kind::node;
+            if (last.from == next.from && joins && last.text == next.text &&
+                last.first + last.count == next.first) {
+                last.count += next.count;
+                return;
+            }
+            if (last.from == next.from && next.from == kind::bytes) {
+                last.text += next.text;
+                return;
+            }
+        }
+        recipe_.push_back(std::move(next));
+    }
+
+    /// Keeps a message with another length, as `content(to)` makes it shorter.
+    template <class To, class Content>
+    void message(const wire_field& field, To& to, Content content) {
+        counter kept;
+        content(kept);
+        std::string header;
+        detail::append_tag(field.number, header);
+        detail::append_varint(kept.size, header);
+        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
+        if (old == header) {
+            to.keep(field.begin, field.content);
+        } else {
+            to.put(header);
+            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
+        }
+        content(to);
+    }
+
+    template <class To>
+    void graph(wire_reader fields, To& to) {
+        auto next = next_node_;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::node)) {
+                node(field, next++, to);
+            } else if (field.is_bytes(at_graph::initializer)) {
+                message(field, to, [&](auto& inside) { tensor(field, fields, inside); });
+            } else {
+                to.keep(field.begin, field.end);
+            }
+        }
+        if constexpr (std::is_same_v<To, writer>) {
+            next_node_ = next;
+        }
+    }
+
+    template <class To>
+    void node(const wire_field& field, id number, To& to) {
+        std::string header;
+        detail::append_tag(at_graph::node, header);
+        detail::append_varint(field.size(), header);
+        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
+        if (old == header) {
+            to.drop({piece::kind::nodes, number, 1, {}});
+        } else {
+            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
+            to.drop({piece::kind::node, number, 1, {}});
+        }
+    }
+
+    [[nodiscard]] static bool is_data(const wire_field& field) {
+        // float, int32, string, int64, raw, double and uint64 data.
+        return field.number == 4 || field.number == 5 || field.number == 6 || field.number == 7 ||
+               field.number == at_tensor::raw_data || field.number == 10 || field.number == 11;
+    }
+
+    template <class To>
+    void tensor(const wire_field& outer, const wire_reader& around, To& to) {
+        const auto number = tensor_at_.find(outer.content);
+        const auto value =
+            number == tensor_at_.end() ? no_id : model_.tensors()[number->second].value;
+        const auto stored =
+            value == no_id ? std::nullopt : weights_.find(static_cast<std::size_t>(number->second));
+        auto fields = around.inner(outer);
+        for (wire_field field; fields.next(field);) {
+            const bool held = value != no_id && held_[value] && is_data(field) && field.size() > 0;
+            if (held && !stored) {
+                to.drop({piece::kind::initializer, field.begin - outer.content,
+                         field.end - field.begin, std::string(model_.value_name(value))});
+            } else if (held && stored->from == field.content) {
+                to.drop(
+                    {piece::kind::bytes, 0, 0,
+                     std::string(model_.bytes().substr(field.begin, field.content - field.begin))});
+                to.drop({piece::kind::weights, stored->offset, stored->length, {}});
+            } else {
+                to.keep(field.begin, field.end);
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const weight_store& weights_;
+    std::unordered_map<std::uint32_t, id> tensor_at_; // by position of the content
+    std::vector<bool> held_;                          // by value: some part has the initializer
+    byte_rope skeleton_;
+    std::vector<piece> recipe_;
+    id next_node_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+
+#endif // STEMMA_WIRE_HPP
