@@ -30,6 +30,7 @@
 #include <stemma/core/json_text.hpp>
 #include <stemma/core/log_sum.hpp>
 #include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/path_trail.hpp>
 #include <stemma/core/query.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/core/sweep_order.hpp>

@@ -6,6 +6,7 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/path_trail.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
@@ -209,10 +210,6 @@ template <named_operators Ops>
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
 [[nodiscard]] scope_table collect_scopes(const Ops& ops) {
-    struct open_scope {
-        std::size_t end = 0; // of its segment, counted from the start of the scope text
-        id scope = no_id;
-    };
     const auto& graph = ops.graph();
     scope_table table;
     table.scope_of.assign(num_vertices(graph), no_id);
@@ -220,40 +217,20 @@ template <named_operators Ops>
     for (id root = 0; root < scope_style_count; ++root) {
         table.scopes[root].style = static_cast<scope_style>(root);
     }
-    std::string_view previous;
-    std::vector<open_scope> open;
+    path_trail trail('/');
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const std::string_view op_type = ops.op_type(*it);
         const auto found = detail::find_scope(ops, *it);
         if (!found) {
             continue;
         }
-        const auto text = found->scope;
-        const auto root = static_cast<id>(found->style);
-        if (open.empty() || open.front().scope != root) {
-            open.assign(1, {0, root});
-            previous = {};
-        }
-        const auto shared = static_cast<std::size_t>(
-            std::mismatch(text.begin(), text.end(), previous.begin(), previous.end()).first -
-            text.begin());
-        const auto ends_here = [&](std::size_t end) {
-            return end <= shared && (end == text.size() || text[end] == '/') &&
-                   (end == previous.size() || previous[end] == '/');
-        };
-        while (open.size() > 1 && (text.empty() || !ends_here(open.back().end))) {
-            open.pop_back();
-        }
-        while (open.back().end < text.size()) {
-            const auto begin = open.back().end + (open.size() > 1 ? 1 : 0);
-            const auto end = std::min(text.find('/', begin), text.size());
-            open.push_back(
-                {end, table.find_or_add(open.back().scope, text.substr(begin, end - begin))});
-        }
-        previous = text;
+        const auto in = trail.follow(static_cast<id>(found->style), found->scope,
+                                     [&](id parent, std::string_view segment) {
+                                         return table.find_or_add(parent, segment);
+                                     });
         const auto v = static_cast<id>(index_of(graph, *it));
-        auto& scope = table.scopes[open.back().scope];
-        table.scope_of[v] = open.back().scope;
+        auto& scope = table.scopes[in];
+        table.scope_of[v] = in;
         if (!found->exact) {
             table.leftover.push_back(v);
             continue;

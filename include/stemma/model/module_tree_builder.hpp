@@ -5,6 +5,7 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/path_trail.hpp>
 #include <stemma/model/module_tree.hpp>
 
 #include <algorithm>
@@ -54,12 +55,13 @@ public:
 
     /// Returns: the module at a dotted path below `from`, made with its ancestors where missing.
     id at_path(std::string_view path, id from = 0) {
-        while (!path.empty()) {
-            const auto dot = path.find('.');
-            from = child(from, path.substr(0, dot));
-            path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
+        if (path == ".") {
+            return child(from, "");
         }
-        return from;
+        // A dot at the end begins no segment.
+        return trail_.follow(
+            from, path.ends_with('.') ? path.substr(0, path.size() - 1) : path,
+            [&](id parent, std::string_view attribute) { return child(parent, attribute); });
     }
 
     void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
@@ -206,6 +208,7 @@ private:
     std::vector<std::vector<std::string>> shared_;
     std::vector<id> rank_;
     flat_index children_;
+    path_trail trail_{'.'};
 };
 
 } // namespace stemma
