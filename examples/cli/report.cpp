@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -23,14 +24,22 @@ void print_row(std::string_view label, std::string_view text) {
 
 namespace {
 
-/// Returns: the true module of each node, from a file or as one source of evidence claims it.
+/// Returns: the true module of each node, from a file or as one source of evidence claims it; none
+/// where that names several.
 std::vector<std::optional<std::string>> read_oracle(stemma::attributed_model& opened,
                                                     const std::string& oracle) {
     std::vector<std::optional<std::string>> truth(opened.model().node_count());
     if (const auto source = stemma::parse_provenance(oracle)) {
-        opened.for_each_claim([&](stemma::id node, const stemma::claim& made) {
-            if (made.source == *source) {
-                truth[node] = opened.modules().path(made.module);
+        if (!stemma::is_evidence(*source)) {
+            throw stemma::error(stemma::error_code::refused, "", "oracle",
+                                "'" + oracle + "' is a rule, not a source of evidence");
+        }
+        opened.for_each_claimed(*source, [&](stemma::id node, auto claims) {
+            const bool one = std::all_of(claims.begin(), claims.end(), [&](const auto& c) {
+                return c.module == claims.front().module;
+            });
+            if (one) {
+                truth[node] = opened.modules().path(claims.front().module);
             }
         });
         return truth;
@@ -39,6 +48,10 @@ std::vector<std::optional<std::string>> read_oracle(stemma::attributed_model& op
     const stemma::oracle_file known(file.bytes(), oracle);
     for (stemma::id node = 0; node < truth.size(); ++node) {
         truth[node] = known.module_of(opened.model().name(node));
+    }
+    if (std::none_of(truth.begin(), truth.end(), [](const auto& one) { return one.has_value(); })) {
+        throw stemma::error(stemma::error_code::malformed, oracle, "",
+                            "speaks of no node of " + opened.file().path());
     }
     return truth;
 }

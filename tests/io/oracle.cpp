@@ -59,3 +59,12 @@ TEST_CASE("oracle_file: reads the truth of every fixture as it stands there",
         }
     }
 }
+
+TEST_CASE("oracle_file: a name that nodes of several modules share tells nothing", "[oracle]") {
+    const stemma::oracle_file oracle(
+        R"({"nodes":[{"original":"a","module":"m"},{"original":"a","module":"n"},)"
+        R"({"original":"b","module":"m"},{"original":"b","module":"m"}]})",
+        "truth.json");
+    CHECK_FALSE(oracle.module_of("a"));
+    CHECK(oracle.module_of("b") == "m");
+}

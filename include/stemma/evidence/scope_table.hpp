@@ -50,8 +50,14 @@ struct scoped_name {
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
     const auto slash = name.rfind('/');
-    if (slash == name.npos || op_type.empty()) {
+    if (op_type.empty()) {
         return std::nullopt;
+    }
+    if (slash == name.npos) {
+        // Builders leave the root's operators without any slash.
+        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
+                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
+        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
     }
     auto last = name.substr(slash + 1);
     if (name.substr(0, slash).find("::") != name.npos) {

@@ -27,10 +27,12 @@ public:
 
     /// Returns: the path of the true module of the node called `name`: by the exporter's scope,
     /// else as it is known from the model's making, else as its readers tell; nothing where none
-    /// does.
+    /// does, nor for a name of nodes of several modules.
     [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
         const auto found = by_name_.find(std::string(name));
-        return found == by_name_.end() ? std::nullopt : std::optional(found->second.module);
+        return found == by_name_.end() || found->second.several
+                   ? std::nullopt
+                   : std::optional(found->second.module);
     }
 
     /// Returns: whether the exporter had a scope for the node.
@@ -51,8 +53,9 @@ public:
             for (const char* name_key : {"original", "opaque"}) {
                 const auto name = node.find(name_key);
                 if (name != node.end() && name->is_string()) {
-                    by_name_.emplace(name->get<std::string>(),
-                                     truth{module->get<std::string>(), key == scope_key});
+                    const truth told{module->get<std::string>(), key == scope_key, false};
+                    const auto [known, added] = by_name_.emplace(name->get<std::string>(), told);
+                    known->second.several |= known->second.module != told.module;
                 }
             }
             return;
@@ -67,6 +70,7 @@ private:
     struct truth {
         std::string module;
         bool scoped = false;
+        bool several = false; // nodes of this name, in different modules
     };
 
     std::unordered_map<std::string, truth> by_name_;

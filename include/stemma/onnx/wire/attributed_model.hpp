@@ -121,12 +121,22 @@ public:
         return claims;
     }
 
-    /// Calls `f(node, claim)` for all that the sources claim.
+    /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
+    /// options let it count or not; what a capture says only where they do.
     template <class Function>
-    void for_each_claim(Function f) {
-        const auto prepared = sources().prepare(context());
+    void for_each_claimed(provenance source, Function f) {
+        const auto prepared = sources([&](provenance p) { return p == source; }).prepare(context());
+        std::vector<claim> claims;
         for (id node = 0; node < model_.node_count(); ++node) {
-            prepared.for_each_claim(node, [&](const claim& made) { f(node, made); });
+            claims.clear();
+            prepared.for_each_claim(node, [&](const claim& made) {
+                if (made.source == source) {
+                    claims.push_back(made);
+                }
+            });
+            if (!claims.empty()) {
+                f(node, std::span<const claim>(claims));
+            }
         }
     }
 
@@ -297,7 +307,11 @@ private:
     }
 
     [[nodiscard]] source_set sources() const {
-        const auto on = [&](provenance p) { return uses(p); };
+        return sources([&](provenance p) { return uses(p); });
+    }
+
+    template <class Chosen>
+    [[nodiscard]] source_set sources(Chosen on) const {
         return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
                           {{}, on(provenance::function)}, {{}, on(provenance::scope)},
                           {{}, on(provenance::parameter)},

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the program on models of all dialects: against an oracle, and with damaged evidence.
+
+usage: evidence_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import json
+import sys
+import unittest
+
+from program_test import FIXTURES, Case, run
+
+DIALECTS = FIXTURES.parent / "dialects" if FIXTURES else None
+KINDS = ("exact", "ancestor", "descendant", "contaminated", "missing")
+
+
+class Oracle(Case):
+    def report(self, command, *arguments):
+        return json.loads(self.succeed(command, *arguments, "--format", "json").stdout)
+
+    def test_every_node_with_a_truth_is_counted_once_overall_and_in_its_module(self):
+        for folder in sorted(FIXTURES.iterdir()):
+            if not (folder / "truth.json").exists():
+                continue
+            truth = json.loads((folder / "truth.json").read_text())["nodes"]
+            of_node = {n["opaque"]: next((n[k] for k in ("module", "known_module", "inferred_module")
+                                          if isinstance(n.get(k), str)), None) for n in truth}
+            modules = {}
+            for module in of_node.values():
+                if module is not None:
+                    modules[module] = modules.get(module, 0) + 1
+            for capture in ([], ["-m", folder / "modules.json"]):
+                report = self.report("analyze", folder / "unnamed.onnx", *capture, "--oracle",
+                                     folder / "truth.json")
+                self.assertEqual(sum(report[k] for k in KINDS), sum(modules.values()), folder)
+                self.assertEqual({m: sum(counts[k] for k in KINDS)
+                                  for m, counts in report["oracle_modules"].items()}, modules)
+                for kind in KINDS:
+                    self.assertEqual(sum(c[kind] for c in report["oracle_modules"].values()),
+                                     report[kind])
+
+    def test_tag_and_analyze_say_the_same_in_numbers_and_in_words(self):
+        folder = FIXTURES / "control_flow"
+        arguments = [folder / "model.onnx", "--oracle", folder / "truth.json"]
+        numbers = [self.report(command, *arguments) for command in ("tag", "analyze")]
+        for kind in (*KINDS, "oracle_modules"):
+            self.assertEqual(numbers[0][kind], numbers[1][kind])
+        for command in ("tag", "analyze"):
+            text = self.succeed(command, *arguments).stdout
+            for kind in KINDS[:4]:
+                self.assertIn(f"{kind} {numbers[0][kind]}", text)
+
+    def test_what_is_left_without_a_module_is_missing(self):
+        folder = FIXTURES / "bert_micro"
+        report = self.report("tag", folder / "anonymous.onnx", "--propagate", "off", "--sources",
+                             "scope", "--oracle", folder / "truth.json")
+        self.assertEqual(report["missing"], 281)
+        self.assertEqual(sum(report[k] for k in KINDS[:4]), 0)
+
+    def test_a_source_that_does_not_count_can_be_the_truth_for_the_others(self):
+        model = DIALECTS / "builder.onnx"
+        truth = json.loads((DIALECTS / "builder.truth.json").read_text())["nodes"]
+        for oracle, source in (("metadata", "scope"), ("scope", "metadata")):
+            report = self.report("tag", model, "--sources", source, "--oracle", oracle)
+            self.assertEqual(report["provenance"], {source: len(truth)})
+            self.assertEqual([report[k] for k in KINDS], [len(truth), 0, 0, 0, 0])
+        # A source against itself finds no difference; one that says nothing, nothing to compare.
+        folder = FIXTURES / "shared_twice"
+        for oracle, known in (("scope", 51), ("metadata", 0)):
+            report = self.report("tag", folder / "model.onnx", "--oracle", oracle)
+            self.assertEqual([report[k] for k in KINDS], [known, 0, 0, 0, 0])
+
+    def test_an_oracle_that_cannot_be_one(self):
+        model = FIXTURES / "mlp" / "model.onnx"
+        self.fail_with(3, "tag", model, "--oracle", self.folder / "none.json", saying="No such file")
+        self.fail_with(3, "tag", model, "--oracle", FIXTURES / "bert_micro" / "truth.json",
+                       saying="speaks of no node of")
+        self.fail_with(2, "tag", model, "--oracle", "consumer", saying="not a source")
+        damaged = self.folder / "truth.json"
+        damaged.write_text('{"nodes": [')
+        self.fail_with(3, "analyze", model, "--oracle", damaged, saying="truth.json")
+
+
+class Dialects(Case):
+    def test_what_is_found_is_said(self):
+        for name, dialect, share in (("dynamo", "dynamo", 0.85), ("builder", "builder", 1),
+                                     ("dynamo_strict", "dynamo", 0.85), ("rewritten", "dynamo", 1),
+                                     ("typed", "torchscript", 1),
+                                     ("shared_embedding", "torchscript", 1)):
+            report = json.loads(self.succeed("analyze", DIALECTS / f"{name}.onnx", "--format",
+                                             "json").stdout)
+            self.assertGreaterEqual(report["dialects"][dialect], share * report["nodes"], name)
+            quality = report["scope_quality"]
+            self.assertEqual(sum(quality.values()), report["nodes"], name)
+            full = "path" if name == "shared_embedding" else "full"
+            self.assertGreaterEqual(quality[full], share * report["nodes"], name)
+
+    def test_metadata_that_cannot_be_read_is_said_and_left_out(self):
+        whole = (DIALECTS / "builder.onnx").read_bytes()
+        damaged = self.folder / "damaged.onnx"
+        # The first list loses its end; its length stays.
+        place = whole.index(b"', 'k_proj']")
+        damaged.write_bytes(whole[:place] + b"', 'k_proj' " + whole[place + 12:])
+        result = run("tag", damaged, "--oracle", DIALECTS / "builder.truth.json", "--format", "json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("name_scopes is not a list of texts", result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["provenance"]["metadata"], report["nodes"] - 1)
+        self.assertEqual(report["exact"], report["nodes"])  # the name says it as well
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
