@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
-#include "onnx_library.hpp"
+#include "parts.hpp"
 #include "terminal.hpp"
 
 #include <stemma/error.hpp>
@@ -11,10 +11,8 @@
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 
 #include <fmt/core.h>
@@ -22,7 +20,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -60,10 +57,6 @@ struct cut_record {
     bool exact = true;
 };
 
-fs::path folder_of(const fs::path& path) {
-    return fs::absolute(path).parent_path().lexically_normal();
-}
-
 /// Plans and writes parts of one model.
 class cutter {
 public:
@@ -76,7 +69,7 @@ public:
         , members_(opened.modules().index(), opened.tags().attributions)
         , planner_(model_, policy_, stemma::find_random_nodes(model_))
         , types_(model_)
-        , writer_(model_, planner_.contents(), types_, policy_) {}
+        , writer_(model_, planner_.contents(), types_.types(), policy_) {}
 
     [[nodiscard]] const stemma::module_members& members() const noexcept { return members_; }
 
@@ -98,7 +91,7 @@ public:
                 record.outputs.push_back(policy_.boundary_name(model_.value_name(value)));
             }
             record.exact = !plan.random;
-            find_types(plan, record);
+            record.text = types_.refuse_unknown(plan, planner_.contents());
             if (plan.refusal == stemma::cut_refusal::none) {
                 record.file = path(part, plans.size());
                 write(plan, module, record);
@@ -153,37 +146,6 @@ private:
         return calls;
     }
 
-    /// Types that the file does not declare are inferred, once and only when needed.
-    void find_types(stemma::cut_plan& plan, cut_record& record) {
-        if (plan.refusal != stemma::cut_refusal::none) {
-            return;
-        }
-        if (const auto unbound = stemma::find_unbound(plan, model_, planner_.contents())) {
-            plan.refusal = stemma::cut_refusal::function_body;
-            record.text = fmt::format("'{}' has an attribute that only a call of the function "
-                                      "binds; unfold the model first",
-                                      node_name(*unbound));
-            return;
-        }
-        auto untyped = stemma::find_untyped(plan, types_);
-        if (untyped && !inferred_) {
-            inferred_ = true;
-            stemma::infer_shapes(model_, types_);
-            untyped = stemma::find_untyped(plan, types_);
-        }
-        if (untyped && !asked_library_) {
-            asked_library_ = true;
-            inference_problem_ = add_inferred_types(model_, types_);
-            untyped = stemma::find_untyped(plan, types_);
-        }
-        if (untyped) {
-            plan.refusal = stemma::cut_refusal::unknown_type;
-            record.text =
-                fmt::format("type or rank of '{}' is not known{}{}", model_.value_name(*untyped),
-                            inference_problem_.empty() ? "" : ": ", inference_problem_);
-        }
-    }
-
     [[nodiscard]] std::string why_refused(const stemma::cut_plan& plan,
                                           const std::string& text) const {
         if (plan.refusal == stemma::cut_refusal::no_output) {
@@ -194,15 +156,10 @@ private:
         }
         std::string way;
         for (auto node : plan.witness) {
-            way += fmt::format("{}{} ({})", way.empty() ? "" : " -> ", node_name(node),
+            way += fmt::format("{}{} ({})", way.empty() ? "" : " -> ", node_name(model_, node),
                                module_name(opened_.tags().attributions[node].module));
         }
         return "a way leads out of it and back: " + way;
-    }
-
-    [[nodiscard]] std::string node_name(id node) const {
-        return model_.name(node).empty() ? fmt::format("#{}", model_.position(node))
-                                         : std::string(model_.name(node));
     }
 
     [[nodiscard]] std::string module_name(id module) const {
@@ -232,9 +189,8 @@ private:
             throw stemma::error(stemma::error_code::too_large, record.file, "",
                                 "the part would have 2 GiB or more even without its weights");
         }
-        if (!options_.force && options_.all && fs::exists(record.file)) {
-            throw stemma::error(stemma::error_code::cannot_write, record.file, "",
-                                "exists already; --force replaces it");
+        if (options_.all) {
+            check_replaceable(record.file, options_.force);
         }
         stemma::output_file output(record.file);
         stemma::file_splice splice(opened_.file(), output);
@@ -248,73 +204,10 @@ private:
     stemma::standard_cut policy_;
     stemma::module_members members_;
     stemma::cut_planner<> planner_;
-    stemma::value_types types_;
+    boundary_types types_;
     stemma::cut_writer<> writer_;
     std::optional<stemma::weight_store> store_;
     std::string store_path_;
-    std::string inference_problem_;
-    bool inferred_ = false;
-    bool asked_library_ = false;
-};
-
-/// A file name for a tag or path: letters, digits, `.`, `-` and `_`, at most 200 bytes.
-std::string as_file_name(std::string_view text) {
-    constexpr std::size_t longest = 180;
-    constexpr std::string_view hex = "0123456789abcdef";
-    std::string name;
-    for (char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
-        if (plain) {
-            name.push_back(c);
-        } else if (c == '/') {
-            name.append(name.empty() ? "" : "-");
-        } else {
-            const auto byte = static_cast<unsigned char>(c);
-            name.append("%").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
-        }
-    }
-    if (name.size() > longest) {
-        const auto hash = stemma::hash_bytes(name);
-        name.resize(longest - 17);
-        name.push_back('~');
-        for (unsigned shift = 0; shift < 64; shift += 4) {
-            name.push_back(hex[hash >> shift & 15U]);
-        }
-    }
-    return name.empty() || name.front() == '.' ? "_" + name : name;
-}
-
-/// Names files after modules, different ones also where case does not count.
-class file_namer {
-public:
-    std::string name(const stemma::attributed_model& opened, id module, std::size_t part,
-                     std::size_t parts) {
-        const auto& tags = opened.tags().tags;
-        auto text = tags.text(module);
-        if (!tags.is_selected(module)) {
-            text += "." + opened.modules().path(module);
-        }
-        auto base = as_file_name(text);
-        if (parts > 1) {
-            base += fmt::format(".{}", part);
-        }
-        auto candidate = base;
-        for (std::size_t i = 2; !used_.insert(folded(candidate)).second; ++i) {
-            candidate = fmt::format("{}~{}", base, i);
-        }
-        return candidate + ".onnx";
-    }
-
-private:
-    static std::string folded(std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
-        return text;
-    }
-
-    std::set<std::string> used_;
 };
 
 template <class Sink>
@@ -380,12 +273,7 @@ void report(const cut_options& options, const stemma::attributed_model& opened,
 }
 
 int cut_all(const cut_options& options, stemma::attributed_model& opened) {
-    std::error_code failed;
-    fs::create_directories(options.folder, failed);
-    if (!fs::is_directory(options.folder)) {
-        throw stemma::error(stemma::error_code::cannot_write, options.folder, "",
-                            failed ? failed.message() : "is no folder");
-    }
+    make_folder(options.folder);
     cutter parts(options, opened);
     const bool beside =
         folder_of(fs::path(options.folder) / "x") == folder_of(options.common.model);

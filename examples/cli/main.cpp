@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
     cli::add_cut(app, chosen);
     cli::add_dag(app, chosen);
     cli::add_manual(app, chosen);
+    cli::add_split(app, chosen);
+    cli::add_join(app, chosen);
     cli::add_query(app, chosen);
     cli::add_strip(app, chosen);
     cli::add_validate(app, chosen);

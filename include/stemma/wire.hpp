@@ -46,6 +46,9 @@
 #include <stemma/onnx/wire/compare_initializers.hpp>
 #include <stemma/onnx/wire/compare_structure.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/described_type.hpp>
+#include <stemma/onnx/wire/edited_nodes.hpp>
+#include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
@@ -68,6 +71,7 @@
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/wire/write_split.hpp>
 #include <stemma/stemma.hpp>
 
 #endif // STEMMA_WIRE_HPP

@@ -27,3 +27,18 @@ TEST_CASE("xxh64: every length and every byte counts", "[core][xxh64]") {
         text.push_back(static_cast<char>('a' + length % 26));
     }
 }
+
+TEST_CASE("xxh64_digest: does not see how the bytes were divided", "[core][xxh64]") {
+    std::string text;
+    for (int i = 0; i < 300; ++i) {
+        text.push_back(static_cast<char>(i * 7));
+    }
+    const auto whole = stemma::xxh64(text);
+    for (std::size_t step = 1; step < 80; ++step) {
+        stemma::xxh64_digest digest;
+        for (std::size_t at = 0; at < text.size(); at += step) {
+            digest.add(std::string_view(text).substr(at, step));
+        }
+        CHECK(digest.value() == whole);
+    }
+}

@@ -7,6 +7,7 @@
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <algorithm>
@@ -372,6 +373,53 @@ void expose(const std::string& path, const std::string& target) {
     output.commit(false);
 }
 
+/// Lets everything read a copy of the first input, called `copy`, instead of the input: an edit
+/// that changes no result. Returns: whether there is an input.
+bool detour(const std::string& path, const std::string& target, const std::string& copy) {
+    const opened_model opened(path);
+    const auto& model = opened.model;
+    const auto inputs = model.graph(0).inputs;
+    const auto input = std::find_if(inputs.begin(), inputs.end(), [&](id v) {
+        return v != stemma::no_id && !model.is_initializer(v);
+    });
+    if (input == inputs.end()) {
+        return false;
+    }
+    const auto name = model.value_name(*input);
+    stemma::value_renaming renaming;
+    renaming.add(name, copy);
+    std::string graph;
+    std::string node;
+    stemma::detail::append_field(fields::node::input, name, node);
+    stemma::detail::append_field(fields::node::output, copy, node);
+    stemma::detail::append_field(fields::node::op_type, "Identity", node);
+    stemma::detail::append_field(fields::graph::node, node, graph);
+    std::string result;
+    stemma::wire_reader reader(model.bytes().data(), 0,
+                               static_cast<std::uint32_t>(model.bytes().size()), path);
+    for (stemma::wire_field field; reader.next(field);) {
+        if (!field.is_bytes(fields::model::graph)) {
+            result.append(reader.whole(field));
+            continue;
+        }
+        auto inside = reader.inner(field);
+        for (stemma::wire_field part; inside.next(part);) {
+            if (part.is_bytes(fields::graph::node)) {
+                stemma::detail::append_field(fields::graph::node, renaming.node(inside.inner(part)),
+                                             graph);
+            } else {
+                graph.append(inside.whole(part));
+            }
+        }
+        stemma::detail::append_field(fields::model::graph, graph, result);
+        graph.clear();
+    }
+    stemma::output_file output(target);
+    output.write(result);
+    output.commit(false);
+    return true;
+}
+
 /// Gives random operators a `seed` where they have none.
 class seed_editor {
 public:
@@ -437,6 +485,7 @@ constexpr std::string_view usage =
     "usage: model_info describe MODEL...               JSON: inputs, outputs, external data\n"
     "       model_info weights MODEL FOLDER [SEED]     the external data of a model, seeded\n"
     "       model_info expose MODEL OUT                every value of the main graph an output\n"
+    "       model_info detour MODEL OUT NAME           an input read by way of a copy\n"
     "       model_info seed MODEL OUT                  random operators with a fixed seed\n";
 
 int run(const std::vector<std::string>& words) {
@@ -453,6 +502,8 @@ int run(const std::vector<std::string>& words) {
         write_weights(words[1], words[2], words.size() == 4 ? std::stoull(words[3]) : 1);
     } else if (command == "expose" && words.size() == 3) {
         expose(words[1], words[2]);
+    } else if (command == "detour" && words.size() == 4) {
+        return detour(words[1], words[2], words[3]) ? 0 : 1;
     } else if (command == "seed" && words.size() == 3) {
         seed(words[1], words[2]);
     } else {

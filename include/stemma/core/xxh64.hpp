@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_XXH64_HPP
 #define STEMMA_CORE_XXH64_HPP
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -9,14 +11,71 @@
 
 namespace stemma {
 
-namespace detail {
+/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
+/// 0.1.1), as `xxhsum -H64` prints it.
+///
+/// Not for adversaries: it finds accidents. Requires: a little-endian machine.
+class xxh64_digest {
+public:
+    /// Appends bytes. Complexity: O(bytes).
+    void add(std::string_view bytes) noexcept {
+        size_ += bytes.size();
+        if (waiting_ > 0) {
+            const auto taken = std::min(bytes.size(), block - waiting_);
+            std::memcpy(rest_ + waiting_, bytes.data(), taken);
+            waiting_ += taken;
+            bytes.remove_prefix(taken);
+            if (waiting_ < block) {
+                return;
+            }
+            take_block(rest_);
+            waiting_ = 0;
+        }
+        for (; bytes.size() >= block; bytes.remove_prefix(block)) {
+            take_block(bytes.data());
+        }
+        if (!bytes.empty()) {
+            std::memcpy(rest_, bytes.data(), bytes.size());
+        }
+        waiting_ = bytes.size();
+    }
 
-struct xxh64_state {
+    /// Returns: the hash of all bytes so far.
+    [[nodiscard]] std::uint64_t value() const noexcept {
+        std::uint64_t hash = p5;
+        if (size_ >= block) {
+            hash = rotate(lanes_[0], 1) + rotate(lanes_[1], 7) + rotate(lanes_[2], 12) +
+                   rotate(lanes_[3], 18);
+            for (auto lane : lanes_) {
+                hash = (hash ^ round(0, lane)) * p1 + p4;
+            }
+        }
+        hash += size_;
+        const char* p = rest_;
+        auto left = waiting_;
+        for (; left >= 8; p += 8, left -= 8) {
+            hash = rotate(hash ^ round(0, read<std::uint64_t>(p)), 27) * p1 + p4;
+        }
+        if (left >= 4) {
+            hash = rotate(hash ^ (read<std::uint32_t>(p) * p1), 23) * p2 + p3;
+            p += 4;
+            left -= 4;
+        }
+        for (; left > 0; ++p, --left) {
+            hash = rotate(hash ^ (static_cast<unsigned char>(*p) * p5), 11) * p1;
+        }
+        hash = (hash ^ hash >> 33U) * p2;
+        hash = (hash ^ hash >> 29U) * p3;
+        return hash ^ hash >> 32U;
+    }
+
+private:
     static constexpr std::uint64_t p1 = 0x9e37'79b1'85eb'ca87U;
     static constexpr std::uint64_t p2 = 0xc2b2'ae3d'27d4'eb4fU;
     static constexpr std::uint64_t p3 = 0x1656'67b1'9e37'79f9U;
     static constexpr std::uint64_t p4 = 0x85eb'ca77'c2b2'ae63U;
     static constexpr std::uint64_t p5 = 0x27d4'eb2f'1656'67c5U;
+    static constexpr std::size_t block = 32;
 
     [[nodiscard]] static constexpr std::uint64_t rotate(std::uint64_t x, unsigned by) noexcept {
         return x << by | x >> (64U - by);
@@ -25,58 +84,29 @@ struct xxh64_state {
                                                        std::uint64_t word) noexcept {
         return rotate(lane + word * p2, 31) * p1;
     }
-    [[nodiscard]] static constexpr std::uint64_t merge(std::uint64_t hash,
-                                                       std::uint64_t lane) noexcept {
-        return (hash ^ round(0, lane)) * p1 + p4;
-    }
     template <class Word>
     [[nodiscard]] static std::uint64_t read(const char* p) noexcept {
         Word word = 0;
         std::memcpy(&word, p, sizeof word);
         return word;
     }
+    void take_block(const char* p) noexcept {
+        for (unsigned i = 0; i < 4; ++i) {
+            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + 8 * i));
+        }
+    }
+
+    std::uint64_t lanes_[4] = {p1 + p2, p2, 0, 0 - p1};
+    std::uint64_t size_ = 0;
+    std::size_t waiting_ = 0;
+    char rest_[block] = {};
 };
 
-} // namespace detail
-
-/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
-/// 0.1.1), as `xxhsum -H64` prints it.
-///
-/// Not for adversaries: it finds accidents. Requires: a little-endian machine. Complexity:
-/// O(bytes).
-[[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes, std::uint64_t seed = 0) noexcept {
-    using s = detail::xxh64_state;
-    const char* p = bytes.data();
-    auto left = bytes.size();
-    std::uint64_t hash = seed + s::p5;
-    if (left >= 32) {
-        std::uint64_t lanes[4] = {seed + s::p1 + s::p2, seed + s::p2, seed, seed - s::p1};
-        for (; left >= 32; p += 32, left -= 32) {
-            for (unsigned i = 0; i < 4; ++i) {
-                lanes[i] = s::round(lanes[i], s::read<std::uint64_t>(p + 8 * i));
-            }
-        }
-        hash = s::rotate(lanes[0], 1) + s::rotate(lanes[1], 7) + s::rotate(lanes[2], 12) +
-               s::rotate(lanes[3], 18);
-        for (auto lane : lanes) {
-            hash = s::merge(hash, lane);
-        }
-    }
-    hash += bytes.size();
-    for (; left >= 8; p += 8, left -= 8) {
-        hash = s::rotate(hash ^ s::round(0, s::read<std::uint64_t>(p)), 27) * s::p1 + s::p4;
-    }
-    if (left >= 4) {
-        hash = s::rotate(hash ^ (s::read<std::uint32_t>(p) * s::p1), 23) * s::p2 + s::p3;
-        p += 4;
-        left -= 4;
-    }
-    for (; left > 0; ++p, --left) {
-        hash = s::rotate(hash ^ (static_cast<unsigned char>(*p) * s::p5), 11) * s::p1;
-    }
-    hash = (hash ^ hash >> 33U) * s::p2;
-    hash = (hash ^ hash >> 29U) * s::p3;
-    return hash ^ hash >> 32U;
+/// Returns: the hash of `bytes`. Complexity: O(bytes).
+[[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes) noexcept {
+    xxh64_digest digest;
+    digest.add(bytes);
+    return digest.value();
 }
 
 /// Returns: a hash as 16 hexadecimal digits.

@@ -44,7 +44,7 @@ struct split_manifest {
     struct tensor_entry {
         std::string name;
         std::string type;
-        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1 for an unknown extent
+        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1: not known
         id from = no_id;     ///< the part that makes it; `no_id`: an input of the model
         std::vector<id> to;  ///< parts that read it
         bool output = false; ///< of the model

@@ -112,6 +112,18 @@ struct split_files {
     return source;
 }
 
+/// Returns: the XXH64 of what a rope over the files of a split model stands for.
+/// Complexity: O(bytes).
+[[nodiscard]] inline std::uint64_t hash_joined(const byte_rope& rope, const split_folder& folder) {
+    xxh64_digest digest;
+    rope.for_each(
+        [&](id file, std::uint64_t begin, std::uint64_t size) {
+            digest.add(split_files::at(folder, file).bytes().substr(begin, size));
+        },
+        [&](std::string_view text) { digest.add(text); });
+    return digest.value();
+}
+
 /// Writes a rope over the files of a split model. Complexity: O(bytes).
 inline void write_joined(const byte_rope& rope, const split_folder& folder, output_file& output) {
     rope.for_each(

@@ -85,6 +85,11 @@ public:
         STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
     }
 
+    /// Says that a changed part does not fit the others.
+    [[noreturn]] void refuse(id part, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::refused, parts_[part].file->path(), "", reason));
+    }
+
     /// Returns: the nodes of the main graph of a part, as they stand there.
     [[nodiscard]] const std::vector<id>& nodes_of(id part) const { return top_level_[part]; }
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
+#define STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/xxh64.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/split_manifest.hpp>
+#include <stemma/onnx/split_plan.hpp>
+#include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/described_type.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/split_folder.hpp>
+#include <stemma/onnx/wire/split_model.hpp>
+#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/onnx/wire/weight_store.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What the model's metadata of a part say of the split it belongs to.
+inline constexpr std::string_view split_key = "pkg.stemma.split";
+
+/// The names of the files that a split model has beside its parts.
+inline constexpr std::string_view split_skeleton_name = "skeleton.onnx";
+inline constexpr std::string_view split_weights_name = "weights.bin";
+
+/// What a part is called.
+struct split_part_names {
+    std::string file; ///< in the folder
+    std::string module;
+    std::string tag;
+};
+
+/// Writes a model as parts: a file for each, one of weights that they share, what is left of the
+/// model, and a manifest by which it can be put together again.
+template <cut_policy Policy = standard_cut>
+class split_writer {
+public:
+    /// `source` is the file of the model; `store` is called `split_weights_name`.
+    /// Requires: all outlive the writer; every value between parts has a type.
+    split_writer(const wire_model& model, const mapped_file& source, cut_writer<Policy>& cuts,
+                 value_types& types, weight_store& store)
+        : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
+
+    /// Writes everything to `folder`, the manifest last.
+    /// Returns: the manifest. Throws: `error` of `cannot_write`, or of `too_large` for a part of
+    ///   2 GiB. Complexity: O(bytes), of weights from file to file.
+    split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
+                         const std::string& folder, bool sync) {
+        const auto path = [&](std::string_view file) {
+            return (std::filesystem::path(folder) / file).string();
+        };
+        split_manifest manifest;
+        manifest.source = {std::filesystem::path(source_.path()).filename().string(),
+                           to_hex(xxh64(source_.bytes()))};
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            const auto rope = cuts_.build(parts[p].plan, origin(p, names[p], manifest.source.file),
+                                          &store_, split_key);
+            if (rope.size() >= std::uint64_t{1} << 31U) {
+                STEMMA_THROW(error(error_code::too_large, path(names[p].file), "",
+                                   "the part would have 2 GiB or more without its weights"));
+            }
+            manifest.parts.push_back(entry_of(parts[p], names[p]));
+            manifest.parts.back().at.hash = write_rope(rope, path(names[p].file), sync);
+            manifest.order.push_back(static_cast<id>(p));
+        }
+        if (!store_.empty()) {
+            const auto weights = path(split_weights_name);
+            store_.write(weights, sync);
+            manifest.weights = {std::string(split_weights_name),
+                                to_hex(xxh64(mapped_file(weights).bytes()))};
+        }
+        split_skeleton skeleton(model_, parts, store_);
+        manifest.skeleton = {std::string(split_skeleton_name),
+                             write_rope(skeleton.bytes(), path(split_skeleton_name), sync)};
+        manifest.recipe = skeleton.take_recipe();
+        find_tensors(parts, manifest);
+        output_file output(path(split_manifest_name));
+        write_split_manifest(manifest, output);
+        output.commit(sync);
+        return manifest;
+    }
+
+private:
+    [[nodiscard]] static std::string origin(std::size_t part, const split_part_names& names,
+                                            const std::string& source) {
+        string_sink text;
+        json_writer json(text);
+        json.begin_object(true);
+        json.member("schema", split_schema);
+        json.member("source", source);
+        json.member("part", part);
+        json.member("module", names.module);
+        json.member("tag", names.tag);
+        json.end_object();
+        json.finish();
+        text.text.pop_back();
+        return std::move(text.text);
+    }
+
+    /// Returns: the hash of what was written.
+    [[nodiscard]] std::string write_rope(const byte_rope& rope, const std::string& path,
+                                         bool sync) const {
+        output_file output(path);
+        file_splice splice(source_, output);
+        rope.write(splice);
+        output.commit(sync);
+        return to_hex(xxh64(mapped_file(path).bytes()));
+    }
+
+    [[nodiscard]] split_manifest::part_entry entry_of(const split_part& part,
+                                                      const split_part_names& names) const {
+        const auto positions = [&](const std::vector<id>& nodes) {
+            std::vector<id> result;
+            for (auto node : nodes) {
+                result.push_back(model_.position(node));
+            }
+            return result;
+        };
+        split_manifest::part_entry entry;
+        entry.at.file = names.file;
+        entry.module = names.module;
+        entry.tag = names.tag;
+        entry.level = part.level;
+        entry.cost = part.cost;
+        entry.nodes = positions(part.nodes);
+        entry.clones = positions(part.clones);
+        entry.order = positions(part.plan.nodes);
+        if (std::is_sorted(entry.order.begin(), entry.order.end())) {
+            entry.order.clear();
+        }
+        for (auto node : part.clones) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                entry.cloned_values.emplace_back(model_.value_name(model_.first_output(node) + i));
+            }
+        }
+        for (auto value : part.plan.initializers) {
+            entry.initializers.emplace_back(model_.value_name(value));
+        }
+        return entry;
+    }
+
+    void find_tensors(std::span<const split_part> parts, split_manifest& manifest) {
+        std::map<id, split_manifest::tensor_entry> tensors; // by value
+        for (id p = 0; p < parts.size(); ++p) {
+            for (auto value : parts[p].plan.outputs) {
+                tensors[value].from = p;
+            }
+            for (auto value : parts[p].plan.inputs) {
+                tensors[value].to.push_back(p);
+            }
+        }
+        for (auto value : model_.graph(0).outputs) {
+            if (value != no_id && !model_.is_initializer(value)) {
+                tensors[value].output = true;
+            }
+        }
+        for (auto& [value, tensor] : tensors) {
+            tensor.name = model_.value_name(value);
+            if (const auto type = types_.type_of(value)) {
+                auto described = describe_type(*type);
+                tensor.type = std::move(described.name);
+                tensor.shape = std::move(described.shape);
+            }
+            manifest.tensors.push_back(std::move(tensor));
+        }
+    }
+
+    const wire_model& model_;
+    const mapped_file& source_;
+    cut_writer<Policy>& cuts_;
+    value_types& types_;
+    weight_store& store_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
