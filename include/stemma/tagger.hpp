@@ -15,6 +15,8 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/policy/category.hpp>
+#include <stemma/policy/evidence.hpp>
 #include <stemma/policy/naming.hpp>
 #include <stemma/policy/policies.hpp>
 #include <stemma/policy/propagation.hpp>
@@ -24,6 +26,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -44,6 +47,27 @@ public:
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
 };
 
+namespace detail {
+
+template <class P>
+inline constexpr bool is_for_tagging =
+    policy_for<P, selection_category> || policy_for<P, naming_category> ||
+    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+    policy_for<P, propagation_category>;
+
+/// Says in one sentence what a policy lacks that was chosen for tagging.
+template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
+          class Propagation>
+consteval bool explain_tagging_policies() {
+    return explain_selection_policy<Selection, Modules>() &&
+           explain_naming_policy<Naming, Modules>() &&
+           explain_evidence_policy<Evidence, Ops, Modules>() &&
+           explain_resolution_policy<Resolution>() &&
+           explain_propagation_policy<Propagation, Ops>();
+}
+
+} // namespace detail
+
 /// Says for every operator which module it comes from.
 ///
 /// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
@@ -53,13 +77,19 @@ public:
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
                                     const policies<Ps...>& chosen) {
+    static_assert((detail::is_for_tagging<Ps> && ...),
+                  "tag_operators: tagging asks no policy of such a policy_category");
     const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
     const auto naming = chosen.template get_or<naming_category, class_paths>();
-    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
-    tagging result;
-    result.tags = name_modules(context.modules(), selection, naming);
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
     const auto resolution = chosen.template get_or<resolution_category, by_trust>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    static_assert(detail::explain_tagging_policies<
+                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
+                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
+                  std::decay_t<decltype(propagation)>>());
+    tagging result;
+    result.tags = name_modules(context.modules(), selection, naming);
     auto found = attribute(context, evidence, resolution);
     for (const auto& [v, before, readers] :
          overrule_shared(context.ops(), context.index(), found.of)) {

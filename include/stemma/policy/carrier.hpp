@@ -176,6 +176,7 @@ struct carrier_set {
 /// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_carrier_policy() {
+    static_assert(std::copyable<P>, "carrier policy: make the class copyable");
     static_assert(policy_for<P, carrier_category>,
                   "carrier policy: add `using policy_category = stemma::carrier_category;`");
     static_assert(detail::has_write<P>,

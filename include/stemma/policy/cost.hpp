@@ -94,6 +94,7 @@ private:
 /// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_cost_policy() {
+    static_assert(std::copyable<P>, "cost policy: make the class copyable");
     static_assert(policy_for<P, cost_category>,
                   "cost policy: add `using policy_category = stemma::cost_category;`");
     static_assert(detail::has_cost<P>,

@@ -120,6 +120,7 @@ struct plain_names_cut : standard_cut {
 /// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_cut_policy() {
+    static_assert(std::copyable<P>, "cut policy: make the class copyable");
     static_assert(policy_for<P, cut_category>,
                   "cut policy: add `using policy_category = stemma::cut_category;`");
     static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");

@@ -85,6 +85,7 @@ struct attribute_paths {
 /// Put `static_assert(explain_naming_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_naming_policy() {
+    static_assert(std::copyable<P>, "naming policy: make the class copyable");
     static_assert(policy_for<P, naming_category>,
                   "naming policy: add `using policy_category = stemma::naming_category;`");
     static_assert(

@@ -26,16 +26,26 @@ struct find_policy<Category, P, Ps...>
     : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
                          find_policy<Category, Ps...>> {};
 
+template <class P, class Q>
+inline constexpr bool is_same_role = false;
+
+template <policy P, policy Q>
+inline constexpr bool is_same_role<P, Q> =
+    std::same_as<typename P::policy_category, typename Q::policy_category>;
+
+/// Whether at most one of some policies has the role of `P`.
 template <class P, class... Ps>
-inline constexpr int same_category =
-    (0 + ... + (std::same_as<typename P::policy_category, typename Ps::policy_category> ? 1 : 0));
+inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
 
 } // namespace detail
 
 /// A set of policies, at most one for each category; the order of arguments does not matter.
-template <policy... Ps>
+template <class... Ps>
 class policies : detail::policy_slot<Ps>... {
-    static_assert(((detail::same_category<Ps, Ps...> == 1) && ...),
+    static_assert((std::copyable<Ps> && ...), "policies: make the class of each argument copyable");
+    static_assert((policy<Ps> && ...),
+                  "policies: add `using policy_category` to the class of each argument");
+    static_assert((detail::is_alone<Ps, Ps...> && ...),
                   "policies: two arguments have the same policy_category");
 
 public:

@@ -169,6 +169,7 @@ struct no_propagation {
 /// Put `static_assert(explain_propagation_policy<mine, ops>());` beside a policy that is refused.
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
+    static_assert(std::copyable<P>, "propagation policy: make the class copyable");
     static_assert(policy_for<P, propagation_category>,
                   "propagation policy: add `using policy_category = "
                   "stemma::propagation_category;`");

@@ -175,6 +175,7 @@ struct cautious {
 /// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_resolution_policy() {
+    static_assert(std::copyable<P>, "resolution policy: make the class copyable");
     static_assert(policy_for<P, resolution_category>,
                   "resolution policy: add `using policy_category = stemma::resolution_category;`");
     static_assert(detail::has_resolve<P>,

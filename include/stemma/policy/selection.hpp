@@ -130,6 +130,7 @@ struct down_to_depth {
 /// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_selection_policy() {
+    static_assert(std::copyable<P>, "selection policy: make the class copyable");
     static_assert(policy_for<P, selection_category>,
                   "selection policy: add `using policy_category = stemma::selection_category;`");
     static_assert(detail::has_selects<P, Modules>,

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: carrier policy: make the class copyable
+#include <stemma/policy/carrier.hpp>
+
+#include <string_view>
+
+struct mine {
+    using policy_category = stemma::carrier_category;
+
+    mine() = default;
+    mine(const mine&) = delete;
+    mine& operator=(const mine&) = delete;
+
+    template <stemma::carrier_sink Sink>
+    void write(const stemma::operator_tags&, Sink&) const;
+};
+
+static_assert(stemma::explain_carrier_policy<mine>());

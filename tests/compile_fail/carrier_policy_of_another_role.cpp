@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: carrier policy: add `using policy_category = stemma::carrier_category;`
+#include <stemma/policy/carrier.hpp>
+
+#include <string_view>
+
+struct mine {
+    using policy_category = stemma::cut_category;
+
+    template <stemma::carrier_sink Sink>
+    void write(const stemma::operator_tags&, Sink&) const;
+};
+
+static_assert(stemma::explain_carrier_policy<mine>());

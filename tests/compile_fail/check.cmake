@@ -1,0 +1,35 @@
+# Compiles SOURCE with COMPILER, looking for headers in INCLUDES, and compares what comes of it with
+# what the comment at the head of the source says.
+cmake_policy(VERSION 3.24)
+
+file(READ ${SOURCE} text)
+if(NOT text MATCHES "^// SPDX[^\n]*\n(// (compiles|expect: [^\n]*)\n((//[^\n]*\n)*))")
+    message(FATAL_ERROR "the second line says neither '// expect: ...' nor '// compiles'")
+endif()
+string(STRIP "${CMAKE_MATCH_1}" expected)
+string(REPLACE "\n//" "" expected "${expected}")
+
+set(options -std=c++20 -fsyntax-only)
+foreach(folder IN LISTS INCLUDES)
+    if(folder AND NOT folder STREQUAL "/usr/include")
+        list(APPEND options -I${folder})
+    endif()
+endforeach()
+set(ENV{LC_ALL} C)
+execute_process(COMMAND ${COMPILER} ${options} ${SOURCE} RESULT_VARIABLE result
+                OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+if(expected STREQUAL "// compiles")
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "it does not compile:\n${output}")
+    endif()
+    return()
+endif()
+string(REPLACE "// expect: " "" expected "${expected}")
+if(result EQUAL 0)
+    message(FATAL_ERROR "it compiles, and should be refused with: ${expected}")
+endif()
+string(FIND "${output}" "${expected}" found)
+if(found EQUAL -1)
+    message(FATAL_ERROR "the compiler does not say: ${expected}\nbut:\n${output}")
+endif()

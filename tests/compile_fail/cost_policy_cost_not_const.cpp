@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`
+#include <stemma/policy/cost.hpp>
+
+#include <cstdint>
+
+struct mine {
+    using policy_category = stemma::cost_category;
+
+    [[nodiscard]] std::uint64_t cost(const stemma::operator_load&);
+};
+
+static_assert(stemma::explain_cost_policy<mine>());

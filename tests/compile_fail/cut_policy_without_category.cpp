@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: cut policy: add `using policy_category = stemma::cut_category;`
+#include <stemma/policy/cut.hpp>
+
+#include <string>
+#include <string_view>
+
+struct mine {
+    [[nodiscard]] bool pulls(stemma::dependence) const;
+    [[nodiscard]] stemma::gap_rule gaps() const;
+    [[nodiscard]] std::string boundary_name(std::string_view) const;
+    [[nodiscard]] bool keeps_unused_initializers() const;
+};
+
+static_assert(stemma::explain_cut_policy<mine>());

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: lexicon policy: make the class copyable
+#include <stemma/policy/lexicon.hpp>
+
+#include <string_view>
+
+struct mine {
+    using policy_category = stemma::lexicon_category;
+
+    mine() = default;
+    mine(const mine&) = delete;
+    mine& operator=(const mine&) = delete;
+
+    [[nodiscard]] stemma::correspondence correspond(std::string_view, std::string_view) const;
+    [[nodiscard]] stemma::trail trail_of(std::string_view) const;
+};
+
+static_assert(stemma::explain_lexicon_policy<mine>());

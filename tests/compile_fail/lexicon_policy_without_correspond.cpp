@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: lexicon policy: add `stemma::correspondence correspond(std::string_view captured,
+// std::string_view type) const`
+#include <stemma/policy/lexicon.hpp>
+
+#include <string_view>
+
+struct mine {
+    using policy_category = stemma::lexicon_category;
+
+    [[nodiscard]] stemma::trail trail_of(std::string_view) const;
+};
+
+static_assert(stemma::explain_lexicon_policy<mine>());

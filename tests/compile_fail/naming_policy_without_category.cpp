@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: naming policy: add `using policy_category = stemma::naming_category;`
+#include <stemma/policy/naming.hpp>
+
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
+
+struct mine {
+    void name_modules(const stemma::module_tree&, stemma::tag_table&) const;
+};
+
+static_assert(stemma::explain_naming_policy<mine, stemma::module_tree>());

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`
+#include <stemma/policy/naming.hpp>
+
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
+
+struct mine {
+    using policy_category = stemma::naming_category;
+};
+
+static_assert(stemma::explain_naming_policy<mine, stemma::module_tree>());

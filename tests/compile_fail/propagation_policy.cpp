@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiles
+#include <stemma/policy/propagation.hpp>
+
+#include <stemma/model/operator_graph.hpp>
+
+#include <span>
+
+struct operators {
+    using graph_type = stemma::operator_graph;
+
+    [[nodiscard]] const stemma::operator_graph& graph() const;
+};
+
+struct mine {
+    using policy_category = stemma::propagation_category;
+
+    void propagate(const stemma::propagation_problem<operators>&,
+                   std::span<stemma::attribution>) const;
+};
+
+static_assert(stemma::explain_propagation_policy<mine, operators>());

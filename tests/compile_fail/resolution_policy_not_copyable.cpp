@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: resolution policy: make the class copyable
+#include <stemma/policy/resolution.hpp>
+
+#include <span>
+
+struct mine {
+    using policy_category = stemma::resolution_category;
+
+    mine() = default;
+    mine(const mine&) = delete;
+    mine& operator=(const mine&) = delete;
+
+    [[nodiscard]] stemma::attribution resolve(const stemma::tree_index&,
+                                              std::span<const stemma::claim>) const;
+};
+
+static_assert(stemma::explain_resolution_policy<mine>());
