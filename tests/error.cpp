@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/error.hpp>
+
+#include "catch.hpp"
+
+#include <stdexcept>
+#include <string>
+
+using stemma::error;
+using stemma::error_code;
+
+TEST_CASE("error: names file, place and reason, as far as there are any") {
+    const auto text = [](const char* file, const char* place) {
+        return std::string(error(error_code::malformed, file, place, "too short").what());
+    };
+    CHECK(text("a.onnx", "byte 7") == "a.onnx: byte 7: too short");
+    CHECK(text("a.onnx", "") == "a.onnx: too short");
+    CHECK(text("", "byte 7") == "byte 7: too short");
+    CHECK(text("", "") == "too short");
+}
+
+TEST_CASE("error: keeps its code, and is a runtime_error") {
+    try {
+        throw error(error_code::too_large, "a.onnx", "", "reaches 2 GiB");
+    } catch (const std::runtime_error& caught) {
+        const auto* known = dynamic_cast<const error*>(&caught);
+        REQUIRE(known != nullptr);
+        CHECK(known->code() == error_code::too_large);
+    }
+}
+
+TEST_CASE("error: the numbers of the codes are stable") {
+    CHECK(static_cast<int>(error_code::cannot_read) == 1);
+    CHECK(static_cast<int>(error_code::malformed) == 2);
+    CHECK(static_cast<int>(error_code::contradiction) == 3);
+    CHECK(static_cast<int>(error_code::unsupported) == 4);
+    CHECK(static_cast<int>(error_code::cannot_write) == 5);
+    CHECK(static_cast<int>(error_code::too_large) == 6);
+    CHECK(static_cast<int>(error_code::not_found) == 7);
+    CHECK(static_cast<int>(error_code::refused) == 8);
+}
