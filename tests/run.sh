@@ -23,7 +23,8 @@ stage_packages() {
         pkg-config=pkg-config dpkg-dev=dpkg-shlibdeps zsh=zsh fish=fish \
         nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h \
         catch2 libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
-        python3=python3 python3-jsonschema python3-torch ca-certificates nodejs=node npm=npm
+        python3=python3 python3-jsonschema python3-networkx python3-torch graphviz=dot \
+        chromium=chromium ca-certificates nodejs=node npm=npm
 }
 
 stage_build() {

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
     cli::add_compare(app, chosen);
     cli::add_cut(app, chosen);
     cli::add_dag(app, chosen);
+    cli::add_export(app, chosen);
     cli::add_manual(app, chosen);
     cli::add_split(app, chosen);
     cli::add_join(app, chosen);

@@ -10,6 +10,7 @@
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
+#include <stemma/algorithm/fold_graph.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
@@ -36,6 +37,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/core/xml_text.hpp>
 #include <stemma/core/xxh64.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/dialect.hpp>

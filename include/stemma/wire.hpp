@@ -7,11 +7,14 @@
 #include <stemma/io/captured_fx.hpp>
 #include <stemma/io/captured_json.hpp>
 #include <stemma/io/captured_trace.hpp>
+#include <stemma/io/dot.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/io/graphml.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/module_dag_json.hpp>
 #include <stemma/io/oracle.hpp>
+#include <stemma/io/value_description.hpp>
 #include <stemma/onnx/compare_tags.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
@@ -25,6 +28,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/onnx/picture_notes.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
@@ -66,6 +70,7 @@
 #include <stemma/onnx/wire/tensor_content.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/tensor_size.hpp>
+#include <stemma/onnx/wire/value_descriptions.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>

@@ -5,8 +5,11 @@
 usage: views_test.py PROGRAM FIXTURES [unittest arguments]
 """
 import json
+import os
+import re
 import sys
 import unittest
+import xml.etree.ElementTree as xml
 
 from program_test import FIXTURES, Case
 
@@ -123,6 +126,148 @@ class Dag(ViewCase):
         model = FIXTURES / "mlp" / "model.onnx"
         self.fail_with(4, "dag", model, "-o", self.folder / "none" / "dag.json")
         self.fail_with(3, "dag", self.folder / "none.onnx")
+
+
+GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Graphml(ViewCase):
+    def read(self, fixture, *options):
+        """The flat content as NetworkX reads it, and the document."""
+        import networkx  # Debian: python3-networkx
+        text = self.write("export", "--to", "graphml", *options, fixture=fixture)
+        return networkx.parse_graphml(text), xml.fromstring(text)
+
+    def test_networkx_reads_back_what_the_sidecar_tells(self):
+        for fixture in MODELS:
+            sidecar = self.sidecar(fixture)
+            reads = sum(len(value["consumers"]) for value in sidecar["values"] if value["producer"])
+            for options in ([], ["--flat"]):
+                graph, _ = self.read(fixture, *options)
+                operators = [told for _, told in graph.nodes(data=True)
+                             if told["kind"] == "operator"]
+                told = lambda one: (one.get("name", ""), one["op_type"], one["tag"],
+                                    one.get("path", ""), one["provenance"])
+                self.assertEqual(
+                    sorted(map(told, operators)),
+                    sorted((node["name"], node["op_type"], node["tag"], node["scope_module"],
+                            node["provenance"]) for node in sidecar["nodes"]))
+                modules = graph.number_of_nodes() - len(operators)
+                self.assertEqual(modules, 0 if options else len(sidecar["modules"]) - 1)
+                # Without bodies, edges are the reads of values that nodes make.
+                if fixture not in ("control_flow", "quirks"):
+                    self.assertEqual(graph.number_of_edges(), reads)
+                tensors = {edge["tensor"] for _, _, edge in graph.edges(data=True)}
+                self.assertLessEqual(tensors, {value["name"] for value in sidecar["values"]})
+
+    def test_graphs_nest_as_modules_do(self):
+        for fixture in MODELS:
+            sidecar = self.sidecar(fixture)
+            _, document = self.read(fixture)
+            found = []
+
+            def walk(graph, above):
+                told = lambda element: {data.get("key"): data.text or ""
+                                        for data in element.findall(GRAPHML + "data")}
+                for node in graph.findall(GRAPHML + "node"):
+                    about = told(node)
+                    inner = node.findall(GRAPHML + "graph")
+                    self.assertEqual(len(inner), 1 if about["kind"] == "module" else 0)
+                    if inner:
+                        found.append((about["path"], above))
+                        walk(inner[0], about["path"])
+                    else:
+                        self.assertEqual(about.get("path", ""), above)
+
+            outermost = document.findall(GRAPHML + "graph")
+            self.assertEqual(len(outermost), 1)
+            walk(outermost[0], "")
+            self.assertEqual(found, [(m["path"], m["parent"]) for m in sidecar["modules"][1:]])
+
+    def test_keys_are_declared_and_edges_have_types(self):
+        graph, document = self.read("bert_micro")
+        declared = {key.get("id") for key in document.findall(GRAPHML + "key")}
+        used = {data.get("key") for data in document.iter(GRAPHML + "data")}
+        self.assertLessEqual(used, declared)
+        typed = [edge for _, _, edge in graph.edges(data=True) if "type" in edge and "shape" in edge]
+        self.assertGreater(len(typed), 0.9 * graph.number_of_edges())
+        ids = [element.get("id") for element in document.iter() if element.get("id")]
+        self.assertEqual(len(set(ids)), len(ids))
+
+    def test_models_without_any_hierarchy(self):
+        named, _ = self.read("bert_micro")
+        text = self.write("export", "--to", "graphml", fixture="bert_micro", stem="anonymous",
+                          capture=False)
+        self.assertEqual(len(list(xml.fromstring(text).iter(GRAPHML + "edge"))),
+                         named.number_of_edges())
+
+
+class Pictures(ViewCase):
+    def draw(self, *options, fixture="bert_micro", **more):
+        return xml.fromstring(self.write("export", "--to", "svg", *options, fixture=fixture, **more))
+
+    @staticmethod
+    def parts(svg, kind):
+        return [group for group in svg.iter(SVG + "g") if group.get("class") == kind]
+
+    @staticmethod
+    def texts(element):
+        return " ".join(text.text or "" for text in element.iter(SVG + "text"))
+
+    def test_pictures_stay_readable(self):
+        for fixture in MODELS + ["bert_micro_12l", "gpt2_tiny"]:
+            for most in (20, 60):
+                svg = self.draw("--max-nodes", most, fixture=fixture)
+                boxes = [node for node in self.parts(svg, "node")
+                         if node.find(SVG + "title").text.startswith("b")]
+                self.assertTrue(0 < len(boxes) <= most, f"{fixture}: {len(boxes)} boxes")
+
+    def test_depth_says_how_far_the_tree_is_unfolded(self):
+        clusters = [{self.texts(cluster).split()[0]
+                     for cluster in self.parts(self.draw("--depth", depth, "--max-nodes", 1000),
+                                               "cluster")} for depth in (0, 1)]
+        self.assertEqual(clusters, [{"BertModel"}, {"BertModel", "embeddings", "encoder", "pooler"}])
+        boxes = " ".join(map(self.texts, self.parts(self.draw("--depth", 0), "node")))
+        for module in ("embeddings", "encoder", "pooler"):
+            self.assertIn(module, boxes)
+
+    def test_one_module_is_shown_with_what_goes_in_and_out(self):
+        svg = self.draw("--module", "pooler")
+        self.assertEqual(self.texts(self.parts(svg, "cluster")[0]).split(), ["pooler", "BertPooler"])
+        nodes = " ".join(map(self.texts, self.parts(svg, "node")))
+        for text in ("Gather", "Gemm", "Tanh", "pooler_output", "last_hidden_state", "32\u00d732"):
+            self.assertIn(text, nodes)
+        edges = " ".join(map(self.texts, self.parts(svg, "edge")))
+        self.assertIn("batch_size\u00d732", edges)
+
+    def test_modules_of_one_class_have_one_colour(self):
+        svg = self.draw("--depth", 3, "--max-nodes", 1000)
+        colours = {}
+        for node in self.parts(svg, "node") + self.parts(svg, "cluster"):
+            for name in ("BertLayer", "BertAttention", "Embedding"):
+                if re.search(rf"\b{name}\b", self.texts(node)):
+                    colours.setdefault(name, set()).add(next(node.iter(SVG + "path")).get("fill"))
+        self.assertEqual({name: len(shades) for name, shades in colours.items()},
+                         {"BertLayer": 1, "BertAttention": 1, "Embedding": 1})
+        self.assertEqual(len(set().union(*colours.values())), 3)
+
+    def test_models_without_any_hierarchy(self):
+        svg = self.draw(stem="anonymous", capture=False)
+        self.assertIn("more nodes", self.texts(svg))
+
+    def test_where_no_picture_can_be_made(self):
+        model = FIXTURES / "bert_micro" / "model.onnx"
+        self.fail_with(2, "export", model, "--to", "svg", "--module", "**.dense",
+                       saying="a picture shows one")
+        self.fail_with(1, "export", model, "--to", "svg", "--module", "poolr", saying="'pooler'")
+        path, os.environ["PATH"] = os.environ["PATH"], str(self.folder)
+        try:
+            self.fail_with(4, "export", model, "--to", "svg", "-o", self.folder / "x.svg",
+                           saying="Graphviz")
+        finally:
+            os.environ["PATH"] = path
+        self.assertFalse((self.folder / "x.svg").exists())
 
 
 if __name__ == "__main__":

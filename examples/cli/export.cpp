@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "graphviz.hpp"
+#include "output.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/dot.hpp>
+#include <stemma/io/graphml.hpp>
+#include <stemma/onnx/module_statistics.hpp>
+#include <stemma/onnx/picture_notes.hpp>
+#include <stemma/onnx/wire/value_descriptions.hpp>
+
+#include <fmt/core.h>
+
+#include <string>
+
+namespace cli {
+
+namespace {
+
+struct export_options {
+    common_options common;
+    output_options output;
+    std::string to;
+    bool flat = false;
+    std::string module;
+    stemma::id depth = stemma::no_id;
+    std::size_t max_boxes = 60;
+};
+
+void write_graphml(const export_options& options, const stemma::attributed_model& opened) {
+    const stemma::value_descriptions describe(opened.model());
+    write_output(options.output, [&](auto& sink) {
+        stemma::write_graphml(
+            sink, opened.operators(), opened.modules(), opened.tags(),
+            options.flat ? stemma::graphml_form::flat : stemma::graphml_form::nested, describe);
+    });
+}
+
+void write_picture(const export_options& options, const stemma::attributed_model& opened) {
+    stemma::fold_options fold;
+    fold.depth = options.depth;
+    fold.max_boxes = options.max_boxes;
+    if (!options.module.empty()) {
+        const auto found = find_modules(opened, options.module);
+        if (found.size() > 1) {
+            throw stemma::error(stemma::error_code::refused, "--module", "",
+                                fmt::format("'{}' asks for {} modules; a picture shows one",
+                                            options.module, found.size()));
+        }
+        fold.root = found.front();
+    }
+    const stemma::value_descriptions describe(opened.model());
+    const auto counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
+    const stemma::picture_notes notes(opened.model(), counts, describe);
+    stemma::string_sink dot;
+    stemma::write_dot(dot, opened.operators(), opened.modules(), opened.tags(), fold, describe,
+                      notes);
+    const auto picture = options.to == "svg" ? draw_svg(dot.text) : dot.text;
+    write_output(options.output, [&](auto& sink) { sink.write(picture); });
+}
+
+int run_export(const export_options& options) {
+    const auto opened = open_model(options.common);
+    if (options.to == "graphml") {
+        write_graphml(options, *opened);
+    } else {
+        write_picture(options, *opened);
+    }
+    return done;
+}
+
+} // namespace
+
+void add_export(CLI::App& app, action& chosen) {
+    auto options = std::make_shared<export_options>();
+    auto& command = *app.add_subcommand("export", "write a model with its modules for a viewer");
+    add_common_options(command, options->common, "text");
+    add_output_options(command, options->output);
+    command.add_option("--to", options->to, "what is written")
+        ->required()
+        ->type_name("graphml|dot|svg")
+        ->check(CLI::IsMember({"graphml", "dot", "svg"}));
+    command.add_flag("--flat", options->flat, "graphml: no graphs within graphs");
+    command.add_option("--module", options->module, "dot, svg: the module that is shown")
+        ->type_name("QUERY");
+    command
+        .add_option("--depth", options->depth,
+                    "dot, svg: so many levels below it are open; without it as many as fit")
+        ->type_name("N");
+    command.add_option("--max-nodes", options->max_boxes, "dot, svg: most boxes in the picture")
+        ->type_name("N")
+        ->check(CLI::Range(2, 100000))
+        ->default_str("60");
+    command.footer("Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
+                   "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"
+                   "  stemma export model.onnx -m modules.json --to graphml -o model.graphml");
+    command.callback([&chosen, options] { chosen = [options] { return run_export(*options); }; });
+}
+
+} // namespace cli
