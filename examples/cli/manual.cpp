@@ -107,7 +107,7 @@ void print_option(const CLI::Option& option) {
     auto head = option.get_positional() ? "\\fI" + roff(option.get_name(true)) + "\\fR"
                                         : joined(names, ", ");
     if (!option.get_positional() && takes_value(option)) {
-        head += " \\fI" + roff(value_of(option)) + "\\fR";
+        head += fmt::format(" \\fI{}\\fR", roff(value_of(option)));
     }
     auto text = option.get_description();
     if (!option.get_default_str().empty()) {
@@ -177,7 +177,7 @@ void print_page(const CLI::App& app) {
     for (const auto* command : commands) {
         std::string positionals;
         for (const auto* option : options_of(*command, true)) {
-            positionals += " " + roff(option->get_name(true));
+            positionals += fmt::format(" {}", roff(option->get_name(true)));
         }
         fmt::print(".SS stemma {}{}\n", roff(command->get_name()), positionals);
         print_text(command->get_description());
@@ -253,7 +253,7 @@ void print_bash(const CLI::App& app) {
 
 /// Returns: a text in single quotes, as sh and zsh read them.
 std::string in_quotes(const std::string& text) {
-    return "'" + replaced(text, "'", "'\\''") + "'";
+    return fmt::format("'{}'", replaced(text, "'", "'\\''"));
 }
 
 void print_zsh(const CLI::App& app) {
@@ -301,7 +301,7 @@ void print_zsh(const CLI::App& app) {
 
 void print_fish(const CLI::App& app) {
     const auto text = [](const std::string& words) {
-        return "'" + replaced(replaced(words, "\\", "\\\\"), "'", "\\'") + "'";
+        return fmt::format("'{}'", replaced(replaced(words, "\\", "\\\\"), "'", "\\'"));
     };
     const auto print = [&](const std::string& condition, const CLI::Option& option) {
         std::string line = "complete -c stemma -n " + text(condition);
