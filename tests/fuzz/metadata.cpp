@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metadata of nodes: a line is a key and a value with a tab between them, an empty line begins the
+// next node.
+#include "../model_with_metadata.hpp"
+#include "../tagged_bytes.hpp"
+#include "fuzz.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    std::vector<test::metadata> nodes(1);
+    for (auto line : fuzz::split({reinterpret_cast<const char*>(data), size}, '\n')) {
+        const auto tab = line.find('\t');
+        if (line.empty()) {
+            nodes.emplace_back();
+        } else {
+            nodes.back().emplace_back(line.substr(0, tab),
+                                      tab == line.npos ? std::string_view{} : line.substr(tab + 1));
+        }
+    }
+    const auto bytes = test::chain_of(nodes);
+    const test::tagged_model tagged(bytes);
+    for (const auto& made : tagged.found.attributions) {
+        fuzz::demand(made.module < tagged.modules.size(), "a node is of no module");
+    }
+    fuzz::demand(test::strip(test::tag(bytes, test::carriers_of(31))) == test::strip(bytes),
+                 "what was tagged and stripped is not the original");
+    return 0;
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs fuzz targets, two at a time, until one finds something or the time is over.
+#
+# usage: sh tests/fuzz/run.sh FOLDER SECONDS TARGET...
+#
+# FOLDER holds the programs. Inputs that reach something new stay in FOLDER/corpus/TARGET for the next
+# run; what a target found is FOLDER/found/TARGET-*, and `fuzz_TARGET FILE` shows it again.
+set -eu
+
+folder=$1
+seconds=$2
+shift 2
+cd "$folder"
+./fuzz_seeds seeds
+mkdir -p found
+
+fuzz() {
+    mkdir -p "corpus/$1"
+    if ASAN_OPTIONS=detect_container_overflow=0 "./fuzz_$1" "corpus/$1" "seeds/$1" \
+        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=65536 \
+        -artifact_prefix="found/$1-" -print_final_stats=1 >"$1.log" 2>&1; then
+        echo "$1: $(sed -n 's/stat::number_of_executed_units: *//p' "$1.log") inputs, nothing found"
+    else
+        echo "$1: found something; the end of $folder/$1.log is"
+        tail -n 25 "$1.log"
+        return 1
+    fi
+}
+
+status=0
+while [ $# -gt 0 ]; do
+    fuzz "$1" &
+    first=$!
+    shift
+    if [ $# -gt 0 ]; then
+        fuzz "$1" || status=1
+        shift
+    fi
+    wait $first || status=1
+done
+exit $status
