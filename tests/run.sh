@@ -9,10 +9,11 @@
 #   packages   install what the build and the tests need
 #   build      configure and build the preset `test`
 #   test       run all tests; what was skipped is listed
+#   fuzz       run each fuzz target for 30 seconds
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="packages build test"
+all_stages="packages build test fuzz"
 cores=$(nproc)
 results=build/test/results.xml
 
@@ -23,6 +24,7 @@ stage_packages() {
         pkg-config=pkg-config dpkg-dev=dpkg-shlibdeps zsh=zsh fish=fish \
         nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h \
         catch2 libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
+        clang=clang++ libclang-rt-14-dev \
         python3=python3 python3-jsonschema python3-networkx python3-torch graphviz=dot \
         chromium=chromium ca-certificates nodejs=node npm=npm
 }
@@ -41,6 +43,12 @@ stage_test() {
         python3 tests/list_skipped.py "$results"
     fi
     return $status
+}
+
+stage_fuzz() {
+    cmake --preset fuzz --log-level=WARNING >/dev/null
+    cmake --build --preset fuzz --parallel "$cores"
+    cmake --build --preset fuzz --target fuzz_smoke
 }
 
 for stage in ${*:-$all_stages}; do

@@ -1671,6 +1671,7 @@ private:
 /// Put `static_assert(explain_lexicon_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_lexicon_policy() {
+    static_assert(std::copyable<P>, "lexicon policy: make the class copyable");
     static_assert(policy_for<P, lexicon_category>,
                   "lexicon policy: add `using policy_category = stemma::lexicon_category;`");
     static_assert(
@@ -4017,6 +4018,69 @@ template <operator_view Ops>
 
 #endif // STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
 
+// <stemma/core/path_trail.hpp>
+#ifndef STEMMA_CORE_PATH_TRAIL_HPP
+#define STEMMA_CORE_PATH_TRAIL_HPP
+
+namespace stemma {
+
+/// Follows one path after the other through a tree, and begins each where it leaves the previous
+/// one: neighbours in a list of names mostly differ in their last segment.
+class path_trail {
+public:
+    explicit path_trail(char separator) : separator_(separator) {}
+
+    /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.
+    ///
+    /// Requires: a step leads to the same place whenever it is taken, and never to `no_id`.
+    /// Complexity: O(length); one step for each segment that the previous path did not share.
+    template <class Step>
+    id follow(id start, std::string_view path, Step step) {
+        if (places_.empty() || places_.front().at != start) {
+            places_.assign(1, {0, start});
+            previous_.clear();
+        } else if (path == previous_) {
+            return places_.back().at;
+        }
+        leave(path);
+        while (places_.back().end < path.size()) {
+            const auto begin = places_.back().end + (places_.size() > 1 ? 1 : 0);
+            const auto end = std::min(path.find(separator_, begin), path.size());
+            places_.push_back({end, step(places_.back().at, path.substr(begin, end - begin))});
+        }
+        previous_ = path;
+        return places_.back().at;
+    }
+
+private:
+    struct place {
+        std::size_t end = 0; // of its segment, counted from the start of the path
+        id at = no_id;
+    };
+
+    void leave(std::string_view path) {
+        const auto shared = static_cast<std::size_t>(
+            std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
+            path.begin());
+        const auto ends_here = [&](std::size_t end) {
+            return end <= shared && (end == path.size() || path[end] == separator_) &&
+                   (end == previous_.size() || previous_[end] == separator_);
+        };
+        // Nothing at all is no segment, while one may be empty.
+        while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
+            places_.pop_back();
+        }
+    }
+
+    char separator_;
+    std::string previous_;
+    std::vector<place> places_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PATH_TRAIL_HPP
+
 // <stemma/model/module_tree_builder.hpp>
 #ifndef STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
 #define STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
@@ -4060,12 +4124,13 @@ public:
 
     /// Returns: the module at a dotted path below `from`, made with its ancestors where missing.
     id at_path(std::string_view path, id from = 0) {
-        while (!path.empty()) {
-            const auto dot = path.find('.');
-            from = child(from, path.substr(0, dot));
-            path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
+        if (path == ".") {
+            return child(from, "");
         }
-        return from;
+        // A dot at the end begins no segment.
+        return trail_.follow(
+            from, path.ends_with('.') ? path.substr(0, path.size() - 1) : path,
+            [&](id parent, std::string_view attribute) { return child(parent, attribute); });
     }
 
     void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
@@ -4212,6 +4277,7 @@ private:
     std::vector<std::vector<std::string>> shared_;
     std::vector<id> rank_;
     flat_index children_;
+    path_trail trail_{'.'};
 };
 
 } // namespace stemma
@@ -5338,8 +5404,14 @@ struct scoped_name {
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
     const auto slash = name.rfind('/');
-    if (slash == name.npos || op_type.empty()) {
+    if (op_type.empty()) {
         return std::nullopt;
+    }
+    if (slash == name.npos) {
+        // Builders leave the root's operators without any slash.
+        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
+                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
+        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
     }
     auto last = name.substr(slash + 1);
     if (name.substr(0, slash).find("::") != name.npos) {
@@ -5498,10 +5570,6 @@ template <named_operators Ops>
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
 [[nodiscard]] scope_table collect_scopes(const Ops& ops) {
-    struct open_scope {
-        std::size_t end = 0; // of its segment, counted from the start of the scope text
-        id scope = no_id;
-    };
     const auto& graph = ops.graph();
     scope_table table;
     table.scope_of.assign(num_vertices(graph), no_id);
@@ -5509,40 +5577,20 @@ template <named_operators Ops>
     for (id root = 0; root < scope_style_count; ++root) {
         table.scopes[root].style = static_cast<scope_style>(root);
     }
-    std::string_view previous;
-    std::vector<open_scope> open;
+    path_trail trail('/');
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const std::string_view op_type = ops.op_type(*it);
         const auto found = detail::find_scope(ops, *it);
         if (!found) {
             continue;
         }
-        const auto text = found->scope;
-        const auto root = static_cast<id>(found->style);
-        if (open.empty() || open.front().scope != root) {
-            open.assign(1, {0, root});
-            previous = {};
-        }
-        const auto shared = static_cast<std::size_t>(
-            std::mismatch(text.begin(), text.end(), previous.begin(), previous.end()).first -
-            text.begin());
-        const auto ends_here = [&](std::size_t end) {
-            return end <= shared && (end == text.size() || text[end] == '/') &&
-                   (end == previous.size() || previous[end] == '/');
-        };
-        while (open.size() > 1 && (text.empty() || !ends_here(open.back().end))) {
-            open.pop_back();
-        }
-        while (open.back().end < text.size()) {
-            const auto begin = open.back().end + (open.size() > 1 ? 1 : 0);
-            const auto end = std::min(text.find('/', begin), text.size());
-            open.push_back(
-                {end, table.find_or_add(open.back().scope, text.substr(begin, end - begin))});
-        }
-        previous = text;
+        const auto in = trail.follow(static_cast<id>(found->style), found->scope,
+                                     [&](id parent, std::string_view segment) {
+                                         return table.find_or_add(parent, segment);
+                                     });
         const auto v = static_cast<id>(index_of(graph, *it));
-        auto& scope = table.scopes[open.back().scope];
-        table.scope_of[v] = open.back().scope;
+        auto& scope = table.scopes[in];
+        table.scope_of[v] = in;
         if (!found->exact) {
             table.leftover.push_back(v);
             continue;
@@ -7345,6 +7393,7 @@ concept evidence_policy = policy_for<P, evidence_category> &&
 /// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` beside a refused policy.
 template <class P, class Ops, class Modules>
 consteval bool explain_evidence_policy() {
+    static_assert(std::copyable<P>, "evidence policy: make the class copyable");
     static_assert(policy_for<P, evidence_category>,
                   "evidence policy: add `using policy_category = stemma::evidence_category;`");
     static_assert(
@@ -7529,6 +7578,7 @@ struct cautious {
 /// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_resolution_policy() {
+    static_assert(std::copyable<P>, "resolution policy: make the class copyable");
     static_assert(policy_for<P, resolution_category>,
                   "resolution policy: add `using policy_category = stemma::resolution_category;`");
     static_assert(detail::has_resolve<P>,
@@ -9585,6 +9635,204 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
 
 #endif // STEMMA_ALGORITHM_FIND_NON_CONVEX_HPP
 
+// <stemma/algorithm/fold_graph.hpp>
+#ifndef STEMMA_ALGORITHM_FOLD_GRAPH_HPP
+#define STEMMA_ALGORITHM_FOLD_GRAPH_HPP
+
+namespace stemma {
+
+enum class box_kind : std::uint8_t {
+    one_operator,
+    closed_module, ///< with all that is in it and below
+    rest,          ///< what did not fit into an open module
+};
+
+/// Something that a picture shows as one.
+struct folded_box {
+    box_kind kind = box_kind::one_operator;
+    id of = no_id;             ///< vertex index, or module
+    id around = no_id;         ///< the open module that it stands in
+    std::size_t operators = 0; ///< how many it stands for
+};
+
+/// All that flows from one box to another one.
+struct folded_edge {
+    id from = no_id;
+    id to = no_id;
+    id value = no_id;       ///< the first one
+    std::size_t values = 0; ///< how many different ones
+};
+
+/// A graph in which some modules are open and all others are one box each.
+struct folded_graph {
+    std::vector<bool> open; ///< by module
+    std::vector<folded_box> boxes;
+    std::vector<id> box_of; ///< by vertex index; `no_id` where nothing is shown
+    std::vector<folded_edge> edges;
+};
+
+struct fold_options {
+    id root = 0;      ///< the module that is shown
+    id depth = no_id; ///< so many levels below it are open, if they fit
+    std::size_t max_boxes = 60;
+};
+
+namespace detail {
+
+/// Opens modules level by level so long as all boxes are not too many.
+class module_opener {
+public:
+    module_opener(const tree_index& tree, std::span<const id> module,
+                  const std::vector<bool>& shown, const fold_options& options)
+        : tree_(tree), options_(options), direct_(tree.size(), 0), all_(tree.size(), 0) {
+        for (std::size_t v = 0; v < module.size(); ++v) {
+            direct_[module[v]] += shown[v] ? 1U : 0U;
+        }
+        all_ = direct_;
+        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+            all_[tree.parent(m)] += all_[m];
+        }
+    }
+
+    [[nodiscard]] std::vector<bool> open() const {
+        std::vector<bool> open(tree_.size(), false);
+        open[options_.root] = true;
+        std::size_t boxes = contents(options_.root);
+        std::vector<id> level = filled_children(options_.root);
+        for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
+            std::vector<id> below;
+            for (auto m : level) {
+                boxes += contents(m) - 1;
+                const auto children = filled_children(m);
+                below.insert(below.end(), children.begin(), children.end());
+            }
+            if (boxes > options_.max_boxes) {
+                break;
+            }
+            for (auto m : level) {
+                open[m] = true;
+            }
+            level = std::move(below);
+        }
+        return open;
+    }
+
+    /// Returns: operators in a module and below it.
+    [[nodiscard]] std::size_t all(id m) const { return all_[m]; }
+
+private:
+    [[nodiscard]] std::vector<id> filled_children(id m) const {
+        std::vector<id> children;
+        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
+            if (all_[c] > 0) {
+                children.push_back(c);
+            }
+        }
+        return children;
+    }
+
+    [[nodiscard]] std::size_t contents(id m) const {
+        return direct_[m] + filled_children(m).size();
+    }
+
+    const tree_index& tree_;
+    const fold_options& options_;
+    std::vector<std::size_t> direct_;
+    std::vector<std::size_t> all_;
+};
+
+} // namespace detail
+
+/// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
+/// so long as there are not too many boxes. What does not even fit into the outermost module is one
+/// box in the end.
+///
+/// `module` and `shown` are by vertex index. Boxes are in the order of their first operators.
+/// Complexity: O(V + E log E + modules).
+template <operator_graph_like Graph>
+[[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
+                                      std::span<const id> module, const std::vector<bool>& shown,
+                                      const fold_options& options = {}) {
+    const detail::module_opener opener(tree, module, shown, options);
+    folded_graph result;
+    result.open = opener.open();
+    result.box_of.assign(module.size(), no_id);
+    std::vector<id> box_of_module(tree.size(), no_id);
+    const auto most = std::max<std::size_t>(options.max_boxes, 2);
+    std::size_t total = 0; // boxes that there would be without a limit
+    std::vector<bool> met(tree.size(), false);
+    const auto closed_at = [&](id m) { // the closed module right below an open one
+        while (!result.open[tree.parent(m)]) {
+            m = tree.parent(m);
+        }
+        return m;
+    };
+    for (std::size_t v = 0; v < module.size(); ++v) {
+        if (shown[v] && tree.is_ancestor(options.root, module[v])) {
+            const bool direct = result.open[module[v]];
+            const auto closed = direct ? no_id : closed_at(module[v]);
+            total += direct || !met[closed] ? 1U : 0U;
+            if (!direct) {
+                met[closed] = true;
+            }
+        }
+    }
+    id rest = no_id;
+    for (id v = 0; v < module.size(); ++v) {
+        if (!shown[v] || !tree.is_ancestor(options.root, module[v])) {
+            continue;
+        }
+        const bool direct = result.open[module[v]];
+        const auto closed = direct ? no_id : closed_at(module[v]);
+        auto box = direct ? no_id : box_of_module[closed];
+        if (box == no_id) {
+            const bool fits = total <= most || result.boxes.size() + 1 < most;
+            if (!fits && rest != no_id) {
+                box = rest;
+            } else {
+                box = static_cast<id>(result.boxes.size());
+                result.boxes.push_back(
+                    !fits    ? folded_box{box_kind::rest, options.root, options.root, 0}
+                    : direct ? folded_box{box_kind::one_operator, v, module[v], 0}
+                             : folded_box{box_kind::closed_module, closed, tree.parent(closed), 0});
+                rest = fits ? rest : box;
+            }
+            if (!direct) {
+                box_of_module[closed] = box;
+            }
+        }
+        result.box_of[v] = box;
+        ++result.boxes[box].operators;
+    }
+    std::vector<std::tuple<id, id, id>> flows; // from, to, value
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = result.box_of[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = result.box_of[index_of(graph, source(*in, graph))];
+            if (from != no_id && from != to) {
+                flows.emplace_back(from, to, value_on(graph, *in));
+            }
+        }
+    }
+    std::sort(flows.begin(), flows.end());
+    flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
+    for (const auto& [from, to, value] : flows) {
+        if (result.edges.empty() || result.edges.back().from != from ||
+            result.edges.back().to != to) {
+            result.edges.push_back({from, to, value, 0});
+        }
+        ++result.edges.back().values;
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FOLD_GRAPH_HPP
+
 // <stemma/algorithm/module_dag.hpp>
 #ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
 #define STEMMA_ALGORITHM_MODULE_DAG_HPP
@@ -9794,6 +10042,7 @@ struct down_to_depth {
 /// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_selection_policy() {
+    static_assert(std::copyable<P>, "selection policy: make the class copyable");
     static_assert(policy_for<P, selection_category>,
                   "selection policy: add `using policy_category = stemma::selection_category;`");
     static_assert(detail::has_selects<P, Modules>,
@@ -9903,6 +10152,7 @@ struct attribute_paths {
 /// Put `static_assert(explain_naming_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_naming_policy() {
+    static_assert(std::copyable<P>, "naming policy: make the class copyable");
     static_assert(policy_for<P, naming_category>,
                   "naming policy: add `using policy_category = stemma::naming_category;`");
     static_assert(
@@ -10542,6 +10792,7 @@ struct no_propagation {
 /// Put `static_assert(explain_propagation_policy<mine, ops>());` beside a policy that is refused.
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
+    static_assert(std::copyable<P>, "propagation policy: make the class copyable");
     static_assert(policy_for<P, propagation_category>,
                   "propagation policy: add `using policy_category = "
                   "stemma::propagation_category;`");
@@ -10896,20 +11147,142 @@ template <named_operators Ops>
 
 #endif // STEMMA_ALGORITHM_REBUILD_TREE_HPP
 
+// <stemma/core/xml_text.hpp>
+#ifndef STEMMA_CORE_XML_TEXT_HPP
+#define STEMMA_CORE_XML_TEXT_HPP
+
+namespace stemma {
+
+/// Appends `text` so that it can stand between tags or in an attribute of XML or HTML. What is no
+/// UTF-8, or no character of XML, becomes U+FFFD. Complexity: O(length).
+inline void append_xml_text(std::string_view text, std::string& out) {
+    constexpr std::string_view unknown = "\xef\xbf\xbd";
+    while (!text.empty()) {
+        const auto c = static_cast<unsigned char>(text[0]);
+        const auto length = detail::utf8_length(text);
+        if (length == 0) {
+            out.append(unknown);
+            text.remove_prefix(1);
+            continue;
+        }
+        switch (c) {
+        case '&':
+            out.append("&amp;");
+            break;
+        case '<':
+            out.append("&lt;");
+            break;
+        case '>':
+            out.append("&gt;");
+            break;
+        case '"':
+            out.append("&quot;");
+            break;
+        case '\'':
+            out.append("&#39;");
+            break;
+        case '\t':
+            out.append("&#9;");
+            break;
+        case '\n':
+            out.append("&#10;");
+            break;
+        case '\r':
+            out.append("&#13;");
+            break;
+        default: {
+            const auto character = text.substr(0, length);
+            const bool is_one =
+                c >= 0x20 && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
+            out.append(is_one ? character : unknown);
+        }
+        }
+        text.remove_prefix(length);
+    }
+}
+
+/// Returns: the same as a text of its own.
+[[nodiscard]] inline std::string xml_text(std::string_view text) {
+    std::string out;
+    append_xml_text(text, out);
+    return out;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_XML_TEXT_HPP
+
 // <stemma/core/xxh64.hpp>
 #ifndef STEMMA_CORE_XXH64_HPP
 #define STEMMA_CORE_XXH64_HPP
 
 namespace stemma {
 
-namespace detail {
+/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
+/// 0.1.1), as `xxhsum -H64` prints it.
+///
+/// Not for adversaries: it finds accidents. Requires: a little-endian machine.
+class xxh64_digest {
+public:
+    /// Appends bytes. Complexity: O(bytes).
+    void add(std::string_view bytes) noexcept {
+        size_ += bytes.size();
+        if (waiting_ > 0) {
+            const auto taken = std::min(bytes.size(), block - waiting_);
+            std::memcpy(rest_ + waiting_, bytes.data(), taken);
+            waiting_ += taken;
+            bytes.remove_prefix(taken);
+            if (waiting_ < block) {
+                return;
+            }
+            take_block(rest_);
+            waiting_ = 0;
+        }
+        for (; bytes.size() >= block; bytes.remove_prefix(block)) {
+            take_block(bytes.data());
+        }
+        if (!bytes.empty()) {
+            std::memcpy(rest_, bytes.data(), bytes.size());
+        }
+        waiting_ = bytes.size();
+    }
 
-struct xxh64_state {
+    /// Returns: the hash of all bytes so far.
+    [[nodiscard]] std::uint64_t value() const noexcept {
+        std::uint64_t hash = p5;
+        if (size_ >= block) {
+            hash = rotate(lanes_[0], 1) + rotate(lanes_[1], 7) + rotate(lanes_[2], 12) +
+                   rotate(lanes_[3], 18);
+            for (auto lane : lanes_) {
+                hash = (hash ^ round(0, lane)) * p1 + p4;
+            }
+        }
+        hash += size_;
+        const char* p = rest_;
+        auto left = waiting_;
+        for (; left >= 8; p += 8, left -= 8) {
+            hash = rotate(hash ^ round(0, read<std::uint64_t>(p)), 27) * p1 + p4;
+        }
+        if (left >= 4) {
+            hash = rotate(hash ^ (read<std::uint32_t>(p) * p1), 23) * p2 + p3;
+            p += 4;
+            left -= 4;
+        }
+        for (; left > 0; ++p, --left) {
+            hash = rotate(hash ^ (static_cast<unsigned char>(*p) * p5), 11) * p1;
+        }
+        hash = (hash ^ hash >> 33U) * p2;
+        hash = (hash ^ hash >> 29U) * p3;
+        return hash ^ hash >> 32U;
+    }
+
+private:
     static constexpr std::uint64_t p1 = 0x9e37'79b1'85eb'ca87U;
     static constexpr std::uint64_t p2 = 0xc2b2'ae3d'27d4'eb4fU;
     static constexpr std::uint64_t p3 = 0x1656'67b1'9e37'79f9U;
     static constexpr std::uint64_t p4 = 0x85eb'ca77'c2b2'ae63U;
     static constexpr std::uint64_t p5 = 0x27d4'eb2f'1656'67c5U;
+    static constexpr std::size_t block = 32;
 
     [[nodiscard]] static constexpr std::uint64_t rotate(std::uint64_t x, unsigned by) noexcept {
         return x << by | x >> (64U - by);
@@ -10918,58 +11291,29 @@ struct xxh64_state {
                                                        std::uint64_t word) noexcept {
         return rotate(lane + word * p2, 31) * p1;
     }
-    [[nodiscard]] static constexpr std::uint64_t merge(std::uint64_t hash,
-                                                       std::uint64_t lane) noexcept {
-        return (hash ^ round(0, lane)) * p1 + p4;
-    }
     template <class Word>
     [[nodiscard]] static std::uint64_t read(const char* p) noexcept {
         Word word = 0;
         std::memcpy(&word, p, sizeof word);
         return word;
     }
+    void take_block(const char* p) noexcept {
+        for (unsigned i = 0; i < 4; ++i) {
+            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + 8 * i));
+        }
+    }
+
+    std::uint64_t lanes_[4] = {p1 + p2, p2, 0, 0 - p1};
+    std::uint64_t size_ = 0;
+    std::size_t waiting_ = 0;
+    char rest_[block] = {};
 };
 
-} // namespace detail
-
-/// A hash of all bytes that may be written to files: XXH64 (the xxHash specification, version
-/// 0.1.1), as `xxhsum -H64` prints it.
-///
-/// Not for adversaries: it finds accidents. Requires: a little-endian machine. Complexity:
-/// O(bytes).
-[[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes, std::uint64_t seed = 0) noexcept {
-    using s = detail::xxh64_state;
-    const char* p = bytes.data();
-    auto left = bytes.size();
-    std::uint64_t hash = seed + s::p5;
-    if (left >= 32) {
-        std::uint64_t lanes[4] = {seed + s::p1 + s::p2, seed + s::p2, seed, seed - s::p1};
-        for (; left >= 32; p += 32, left -= 32) {
-            for (unsigned i = 0; i < 4; ++i) {
-                lanes[i] = s::round(lanes[i], s::read<std::uint64_t>(p + 8 * i));
-            }
-        }
-        hash = s::rotate(lanes[0], 1) + s::rotate(lanes[1], 7) + s::rotate(lanes[2], 12) +
-               s::rotate(lanes[3], 18);
-        for (auto lane : lanes) {
-            hash = s::merge(hash, lane);
-        }
-    }
-    hash += bytes.size();
-    for (; left >= 8; p += 8, left -= 8) {
-        hash = s::rotate(hash ^ s::round(0, s::read<std::uint64_t>(p)), 27) * s::p1 + s::p4;
-    }
-    if (left >= 4) {
-        hash = s::rotate(hash ^ (s::read<std::uint32_t>(p) * s::p1), 23) * s::p2 + s::p3;
-        p += 4;
-        left -= 4;
-    }
-    for (; left > 0; ++p, --left) {
-        hash = s::rotate(hash ^ (static_cast<unsigned char>(*p) * s::p5), 11) * s::p1;
-    }
-    hash = (hash ^ hash >> 33U) * s::p2;
-    hash = (hash ^ hash >> 29U) * s::p3;
-    return hash ^ hash >> 32U;
+/// Returns: the hash of `bytes`. Complexity: O(bytes).
+[[nodiscard]] inline std::uint64_t xxh64(std::string_view bytes) noexcept {
+    xxh64_digest digest;
+    digest.add(bytes);
+    return digest.value();
 }
 
 /// Returns: a hash as 16 hexadecimal digits.
@@ -11419,6 +11763,7 @@ struct carrier_set {
 /// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_carrier_policy() {
+    static_assert(std::copyable<P>, "carrier policy: make the class copyable");
     static_assert(policy_for<P, carrier_category>,
                   "carrier policy: add `using policy_category = stemma::carrier_category;`");
     static_assert(detail::has_write<P>,
@@ -11520,6 +11865,7 @@ private:
 /// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_cost_policy() {
+    static_assert(std::copyable<P>, "cost policy: make the class copyable");
     static_assert(policy_for<P, cost_category>,
                   "cost policy: add `using policy_category = stemma::cost_category;`");
     static_assert(detail::has_cost<P>,
@@ -11645,6 +11991,7 @@ struct plain_names_cut : standard_cut {
 /// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_cut_policy() {
+    static_assert(std::copyable<P>, "cut policy: make the class copyable");
     static_assert(policy_for<P, cut_category>,
                   "cut policy: add `using policy_category = stemma::cut_category;`");
     static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
@@ -11808,16 +12155,26 @@ struct find_policy<Category, P, Ps...>
     : std::conditional_t<policy_for<P, Category>, std::type_identity<P>,
                          find_policy<Category, Ps...>> {};
 
+template <class P, class Q>
+inline constexpr bool is_same_role = false;
+
+template <policy P, policy Q>
+inline constexpr bool is_same_role<P, Q> =
+    std::same_as<typename P::policy_category, typename Q::policy_category>;
+
+/// Whether at most one of some policies has the role of `P`.
 template <class P, class... Ps>
-inline constexpr int same_category =
-    (0 + ... + (std::same_as<typename P::policy_category, typename Ps::policy_category> ? 1 : 0));
+inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
 
 } // namespace detail
 
 /// A set of policies, at most one for each category; the order of arguments does not matter.
-template <policy... Ps>
+template <class... Ps>
 class policies : detail::policy_slot<Ps>... {
-    static_assert(((detail::same_category<Ps, Ps...> == 1) && ...),
+    static_assert((std::copyable<Ps> && ...), "policies: make the class of each argument copyable");
+    static_assert((policy<Ps> && ...),
+                  "policies: add `using policy_category` to the class of each argument");
+    static_assert((detail::is_alone<Ps, Ps...> && ...),
                   "policies: two arguments have the same policy_category");
 
 public:
@@ -11883,6 +12240,7 @@ struct show_all {
 /// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
 template <class P, class Ops>
 consteval bool explain_visibility_policy() {
+    static_assert(std::copyable<P>, "visibility policy: make the class copyable");
     static_assert(policy_for<P, visibility_category>,
                   "visibility policy: add `using policy_category = stemma::visibility_category;`");
     static_assert(detail::has_shows<P, Ops>,
@@ -11915,6 +12273,27 @@ public:
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
 };
 
+namespace detail {
+
+template <class P>
+inline constexpr bool is_for_tagging =
+    policy_for<P, selection_category> || policy_for<P, naming_category> ||
+    policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+    policy_for<P, propagation_category>;
+
+/// Says in one sentence what a policy lacks that was chosen for tagging.
+template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
+          class Propagation>
+consteval bool explain_tagging_policies() {
+    return explain_selection_policy<Selection, Modules>() &&
+           explain_naming_policy<Naming, Modules>() &&
+           explain_evidence_policy<Evidence, Ops, Modules>() &&
+           explain_resolution_policy<Resolution>() &&
+           explain_propagation_policy<Propagation, Ops>();
+}
+
+} // namespace detail
+
 /// Says for every operator which module it comes from.
 ///
 /// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
@@ -11924,13 +12303,19 @@ public:
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
                                     const policies<Ps...>& chosen) {
+    static_assert((detail::is_for_tagging<Ps> && ...),
+                  "tag_operators: tagging asks no policy of such a policy_category");
     const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
     const auto naming = chosen.template get_or<naming_category, class_paths>();
-    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
-    tagging result;
-    result.tags = name_modules(context.modules(), selection, naming);
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
     const auto resolution = chosen.template get_or<resolution_category, by_trust>();
+    const auto propagation = chosen.template get_or<propagation_category, both_sides>();
+    static_assert(detail::explain_tagging_policies<
+                  Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
+                  std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
+                  std::decay_t<decltype(propagation)>>());
+    tagging result;
+    result.tags = name_modules(context.modules(), selection, naming);
     auto found = attribute(context, evidence, resolution);
     for (const auto& [v, before, readers] :
          overrule_shared(context.ops(), context.index(), found.of)) {

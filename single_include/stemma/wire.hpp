@@ -1150,6 +1150,512 @@ private:
 
 #endif // STEMMA_IO_CAPTURE_HPP
 
+// <stemma/io/json_writer.hpp>
+#ifndef STEMMA_IO_JSON_WRITER_HPP
+#define STEMMA_IO_JSON_WRITER_HPP
+
+namespace stemma {
+
+/// Something that takes text piece by piece: `output_file` is one.
+template <class Sink>
+concept text_sink = requires(Sink& sink, std::string_view text) {
+    sink.write(text);
+};
+
+/// Takes text into a string.
+struct string_sink {
+    std::string text;
+
+    void write(std::string_view more) { text.append(more); }
+};
+
+/// Writes one JSON document to a sink as it is told, value by value; never holds more than a
+/// buffer.
+///
+/// An object or array is written on one line when it is opened `flat`, else one entry a line.
+/// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
+template <text_sink Sink>
+class json_writer {
+public:
+    explicit json_writer(Sink& sink) : sink_(&sink) {}
+
+    json_writer(const json_writer&) = delete;
+    json_writer& operator=(const json_writer&) = delete;
+
+    void begin_object(bool flat = false) { open('{', flat); }
+    void end_object() { close('}'); }
+    void begin_array(bool flat = false) { open('[', flat); }
+    void end_array() { close(']'); }
+
+    void key(std::string_view name) {
+        separate();
+        append_json_string(name, buffer_);
+        buffer_.append(": ");
+        after_key_ = true;
+    }
+
+    void value(std::string_view text) {
+        separate();
+        append_json_string(text, buffer_);
+        flush_if_full();
+    }
+    void value(const char* text) { value(std::string_view(text)); }
+    void value(const std::string& text) { value(std::string_view(text)); }
+
+    void value(std::same_as<bool> auto truth) {
+        separate();
+        buffer_.append(truth ? "true" : "false");
+    }
+
+    template <std::integral Number>
+        requires(!std::same_as<Number, bool>)
+    void value(Number number) {
+        separate();
+        append_number(number);
+        flush_if_full();
+    }
+
+    /// The shortest decimal that reads back as the same number; null for what JSON has no number.
+    void value(std::floating_point auto number) {
+        separate();
+        if (std::isfinite(number)) {
+            append_number(number);
+        } else {
+            buffer_.append("null");
+        }
+        flush_if_full();
+    }
+
+    void null() {
+        separate();
+        buffer_.append("null");
+    }
+
+    template <class T>
+    void member(std::string_view name, const T& what) {
+        key(name);
+        value(what);
+    }
+
+    /// Ends the document with a line break and hands everything to the sink.
+    void finish() {
+        buffer_.push_back('\n');
+        sink_->write(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t full = 1U << 16U;
+
+    void open(char bracket, bool flat) {
+        separate();
+        buffer_.push_back(bracket);
+        flat_depth_ = flat_depth_ == 0 && flat ? depth_ + 1 : flat_depth_;
+        ++depth_;
+        first_ = true;
+    }
+
+    void close(char bracket) {
+        --depth_;
+        if (!first_ && flat_depth_ == 0) {
+            break_line();
+        }
+        flat_depth_ = flat_depth_ > depth_ ? 0 : flat_depth_;
+        buffer_.push_back(bracket);
+        first_ = false;
+        flush_if_full();
+    }
+
+    void separate() {
+        if (after_key_) {
+            after_key_ = false;
+            return;
+        }
+        if (depth_ == 0) {
+            return;
+        }
+        if (!first_) {
+            buffer_.append(flat_depth_ == 0 ? "," : ", ");
+        }
+        if (flat_depth_ == 0) {
+            break_line();
+        }
+        first_ = false;
+    }
+
+    void break_line() {
+        buffer_.push_back('\n');
+        buffer_.append(depth_, ' ');
+    }
+
+    template <class Number>
+    void append_number(Number number) {
+        std::array<char, 32> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+        buffer_.append(digits.data(), end);
+    }
+
+    void flush_if_full() {
+        if (buffer_.size() >= full) {
+            sink_->write(buffer_);
+            buffer_.clear();
+        }
+    }
+
+    Sink* sink_;
+    std::string buffer_;
+    std::size_t depth_ = 0;
+    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside of any
+    bool first_ = true;
+    bool after_key_ = false;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_WRITER_HPP
+
+// <stemma/io/value_description.hpp>
+#ifndef STEMMA_IO_VALUE_DESCRIPTION_HPP
+#define STEMMA_IO_VALUE_DESCRIPTION_HPP
+
+namespace stemma {
+
+/// What a report says of a value. Texts are "" where nothing is known.
+struct value_description {
+    std::string name;
+    std::string type;  ///< `float32`, `sequence(int64)`
+    std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
+
+    /// Returns: type and shape as one text, `float32[1,seq,32]`.
+    [[nodiscard]] std::string type_and_shape() const { return type + shape; }
+};
+
+/// Something that tells of values, by the number that edges of a graph carry.
+template <class D>
+concept value_describer = requires(const D& describe, id value) {
+    { describe(value) } -> std::convertible_to<value_description>;
+};
+
+/// Tells nothing.
+struct no_descriptions {
+    [[nodiscard]] value_description operator()(id) const { return {}; }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_VALUE_DESCRIPTION_HPP
+
+// <stemma/io/dot.hpp>
+#ifndef STEMMA_IO_DOT_HPP
+#define STEMMA_IO_DOT_HPP
+
+namespace stemma {
+
+/// What a picture says besides what a graph and a tree know. Make your own of the same shape.
+struct no_annotations {
+    /// A line below an operator: its weights, say.
+    [[nodiscard]] std::string operator_note(id) const { return {}; }
+    /// A line in the box of a closed module, and in the title of an open one.
+    [[nodiscard]] std::string module_note(id) const { return {}; }
+    /// Calls `f(value)` for what an operator reads from outside of the graph.
+    template <class Function>
+    void for_each_input(id, Function) const {}
+    /// Calls `f(value)` for what an operator makes that leaves the graph.
+    template <class Function>
+    void for_each_output(id, Function) const {}
+};
+
+namespace detail {
+
+/// Returns: `1×seq×32` of `[1,seq,32]`.
+[[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    std::string label;
+    for (char c : shape) {
+        if (c == ',') {
+            label.append("\xc3\x97");
+        } else if (c != '[' && c != ']') {
+            label.push_back(c);
+        }
+    }
+    return label.empty() && shape == "[]" ? "scalar" : label;
+}
+
+/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
+[[nodiscard]] inline std::string dot_text(std::string_view text) {
+    std::string out;
+    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
+        append_xml_text(part.substr(0, part.find('\\')), out);
+        if (part.find('\\') == part.npos) {
+            return out;
+        }
+        out.append("&#92;");
+    }
+}
+
+/// Returns: a text of at most so many characters, with a mark where it was cut.
+[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
+        if (begins && ++characters > most) {
+            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
+        }
+    }
+    return std::string(text);
+}
+
+/// Writes one picture.
+template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
+          class Annotations>
+class dot_picture {
+public:
+    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                const folded_graph& folded, const std::vector<bool>& shown,
+                const Describe& describe, const Annotations& annotations)
+        : sink_(sink)
+        , ops_(ops)
+        , modules_(modules)
+        , tree_(modules.index())
+        , found_(found)
+        , folded_(folded)
+        , shown_(shown)
+        , describe_(describe)
+        , annotations_(annotations)
+        , boxes_in_(tree_.size())
+        , vertex_(num_vertices(ops.graph())) {
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            vertex_[index_of(ops.graph(), *it)] = *it;
+        }
+        for (id b = 0; b < folded.boxes.size(); ++b) {
+            boxes_in_[folded.boxes[b].around].push_back(b);
+        }
+    }
+
+    void write(id root) {
+        text_ += "digraph model {\n"
+                 "graph [rankdir=TB, ranksep=0.35, nodesep=0.25, fontname=\"Helvetica\", "
+                 "fontsize=11, bgcolor=\"white\", compound=true]\n"
+                 "node [shape=box, style=\"filled,rounded\", fillcolor=\"white\", "
+                 "color=\"#64748b\", fontname=\"Helvetica\", fontsize=11, height=0.3, "
+                 "margin=\"0.12,0.05\"]\n"
+                 "edge [color=\"#64748b\", fontname=\"Helvetica\", fontsize=8, "
+                 "fontcolor=\"#475569\", arrowsize=0.6]\n";
+        write_clusters(root);
+        write_edges();
+        write_ends();
+        text_ += "}\n";
+        sink_.write(text_);
+    }
+
+private:
+    static constexpr std::size_t longest_name = 40;
+
+    /// Opens and closes the clusters in the order of the tree.
+    void write_clusters(id root) {
+        std::vector<id> open;
+        const auto close_until = [&](id m) {
+            for (; !open.empty() && tree_.end(open.back()) <= m; open.pop_back()) {
+                text_ += "}\n";
+            }
+        };
+        for (id m = root; m < tree_.end(root);) {
+            close_until(m);
+            if (!folded_.open[m]) {
+                m = tree_.end(m);
+                continue;
+            }
+            open.push_back(m);
+            text_ += "subgraph cluster_" + std::to_string(m) + " {\n";
+            text_ += "label=<" + title(m, m == root) +
+                     ">; labeljust=l; style=\"filled,rounded\"; color=\"#94a3b8\"; fillcolor=\"" +
+                     std::string(colour(m)) + "\"; tooltip=\"" + dot_text(path_of(modules_, m)) +
+                     "\"\n";
+            for (auto b : boxes_in_[m]) {
+                write_box(b);
+            }
+            ++m;
+        }
+        close_until(tree_.end(root));
+    }
+
+    [[nodiscard]] std::string name_text(id m, bool with_path) const {
+        const auto path = path_of(modules_, m);
+        const std::string_view attribute = modules_.attribute(m);
+        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
+        return dot_text(shortened(name, longest_name));
+    }
+
+    [[nodiscard]] std::string title(id m, bool with_path) const {
+        const auto name = name_text(m, with_path);
+        auto type = dot_text(shortened(modules_.class_name(m), longest_name));
+        if (name.empty() && type.empty()) {
+            type = dot_text(shortened(modules_.attribute(m), longest_name));
+        }
+        auto text = "<B>" + (name.empty() ? type : name) + "</B>";
+        return name.empty() || type.empty() ? text : text + "  " + type;
+    }
+
+    [[nodiscard]] static std::string small(const std::string& text) {
+        return text.empty() ? text
+                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + text + "</FONT>";
+    }
+
+    [[nodiscard]] static std::string count_text(std::size_t n) {
+        return std::to_string(n) + (n == 1 ? " node" : " nodes");
+    }
+
+    void write_box(id b) {
+        const auto& box = folded_.boxes[b];
+        text_ += "b" + std::to_string(b) + " [label=<";
+        if (box.kind == box_kind::one_operator) {
+            text_ += dot_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
+                     small(dot_text(shortened(annotations_.operator_note(box.of), 60))) +
+                     ">, tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
+            return;
+        }
+        if (box.kind == box_kind::rest) {
+            text_ += "<I>and " + std::to_string(box.operators) +
+                     " more nodes</I>>, style=\"filled,rounded,dashed\", tooltip=\"\"]\n";
+            return;
+        }
+        const auto note = annotations_.module_note(box.of);
+        text_ += title(box.of, false) +
+                 small(dot_text(count_text(box.operators) + (note.empty() ? "" : ", " + note))) +
+                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 dot_text(path_of(modules_, box.of)) + "\"]\n";
+    }
+
+    void write_edges() {
+        for (const auto& edge : folded_.edges) {
+            const value_description value = describe_(edge.value);
+            auto label = dot_text(shape_label(value.shape));
+            if (edge.values > 1) {
+                label +=
+                    (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
+            }
+            write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to), label,
+                       value);
+        }
+    }
+
+    void write_edge(const std::string& from, const std::string& to, const std::string& label,
+                    const value_description& value) {
+        const auto about = dot_text(value.name + " " + value.type_and_shape());
+        text_ += from + " -> " + to + " [label=<" + (label.empty() ? " " : " " + label) +
+                 ">, tooltip=\"" + about + "\", labeltooltip=\"" + about + "\"]\n";
+    }
+
+    /// Draws a value at the border of what is shown, when it is met first.
+    [[nodiscard]] std::string end_called(char kind, id value, const value_description& about) {
+        auto name = kind + std::to_string(value);
+        if (ends_.insert(name).second) {
+            text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
+                     dot_text(shortened(about.name, longest_name)) +
+                     small(dot_text(about.type_and_shape())) + ">]\n";
+        }
+        return name;
+    }
+
+    /// Draws what comes in from outside of what is shown, and what leaves it.
+    void write_ends() {
+        const auto& graph = ops_.graph();
+        std::set<std::pair<id, id>> entered; // box, value
+        std::set<std::pair<id, id>> left;
+        for (id v = 0; v < folded_.box_of.size(); ++v) {
+            const auto box = folded_.box_of[v];
+            if (box == no_id) {
+                continue;
+            }
+            const auto enter = [&](id value) {
+                if (entered.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge(end_called('i', value, about), "b" + std::to_string(box), "", about);
+                }
+            };
+            const auto leave = [&](id value) {
+                if (left.emplace(box, value).second) {
+                    const value_description about = describe_(value);
+                    write_edge("b" + std::to_string(box), end_called('o', value, about), "", about);
+                }
+            };
+            const auto is_outside = [&](const auto& u) {
+                const auto i = index_of(graph, u);
+                return shown_[i] && folded_.box_of[i] == no_id;
+            };
+            for (auto [it, last] = in_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(source(*it, graph))) {
+                    enter(value_on(graph, *it));
+                }
+            }
+            for (auto [it, last] = out_edges(vertex_[v], graph); it != last; ++it) {
+                if (is_outside(target(*it, graph))) {
+                    leave(value_on(graph, *it));
+                }
+            }
+            annotations_.for_each_input(v, enter);
+            annotations_.for_each_output(v, leave);
+        }
+    }
+
+    /// The same for all modules of a class.
+    [[nodiscard]] std::string_view colour(id m) {
+        constexpr std::array<std::string_view, 12> shades{
+            "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
+            "#ffedd5", "#e0e7ff", "#d1fae5", "#fef9c3", "#fae8ff", "#f1f5f9"};
+        const std::string_view type = modules_.class_name(m);
+        if (type.empty()) {
+            return "#f8fafc";
+        }
+        return shades[colours_.emplace(type, colours_.size()).first->second % shades.size()];
+    }
+
+    Sink& sink_;
+    const Ops& ops_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    const tagging& found_;
+    const folded_graph& folded_;
+    const std::vector<bool>& shown_;
+    const Describe& describe_;
+    const Annotations& annotations_;
+    std::vector<std::vector<id>> boxes_in_; // by module
+    std::vector<operator_t<Ops>> vertex_;   // by index
+    std::map<std::string, std::size_t, std::less<>> colours_;
+    std::set<std::string> ends_;
+    std::string text_;
+};
+
+} // namespace detail
+
+/// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
+/// box for every closed one, coloured by class; labels on edges are shapes.
+///
+/// `options` say what is open and how large the picture may be, `describe` tells of values,
+/// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, class Annotations = no_annotations,
+          visibility_policy<Ops> Visibility = hide_constants>
+void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+               const fold_options& options = {}, const Describe& describe = {},
+               const Annotations& annotations = {}, const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    std::vector<bool> shown(num_vertices(graph));
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    std::vector<id> module;
+    for (const auto& made : found.attributions) {
+        module.push_back(made.module);
+    }
+    const auto folded = fold_graph(graph, modules.index(), module, shown, options);
+    detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
+        .write(options.root);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_IO_DOT_HPP
+
 // <stemma/io/file.hpp>
 #ifndef STEMMA_IO_FILE_HPP
 #define STEMMA_IO_FILE_HPP
@@ -1558,169 +2064,166 @@ private:
 
 #endif // STEMMA_IO_FILE_HPP
 
-// <stemma/io/json_writer.hpp>
-#ifndef STEMMA_IO_JSON_WRITER_HPP
-#define STEMMA_IO_JSON_WRITER_HPP
+// <stemma/io/graphml.hpp>
+#ifndef STEMMA_IO_GRAPHML_HPP
+#define STEMMA_IO_GRAPHML_HPP
 
 namespace stemma {
 
-/// Something that takes text piece by piece: `output_file` is one.
-template <class Sink>
-concept text_sink = requires(Sink& sink, std::string_view text) {
-    sink.write(text);
-};
+namespace detail {
 
-/// Takes text into a string.
-struct string_sink {
-    std::string text;
-
-    void write(std::string_view more) { text.append(more); }
-};
-
-/// Writes one JSON document to a sink as it is told, value by value; never holds more than a
-/// buffer.
-///
-/// An object or array is written on one line when it is opened `flat`, else one entry a line.
-/// Requires: calls nest as JSON does: `key` before every value in an object and nowhere else.
+/// Writes the lines of a GraphML file.
 template <text_sink Sink>
-class json_writer {
+class graphml_lines {
 public:
-    explicit json_writer(Sink& sink) : sink_(&sink) {}
+    explicit graphml_lines(Sink& sink) : sink_(sink) {}
 
-    json_writer(const json_writer&) = delete;
-    json_writer& operator=(const json_writer&) = delete;
-
-    void begin_object(bool flat = false) { open('{', flat); }
-    void end_object() { close('}'); }
-    void begin_array(bool flat = false) { open('[', flat); }
-    void end_array() { close(']'); }
-
-    void key(std::string_view name) {
-        separate();
-        append_json_string(name, buffer_);
-        buffer_.append(": ");
-        after_key_ = true;
-    }
-
-    void value(std::string_view text) {
-        separate();
-        append_json_string(text, buffer_);
-        flush_if_full();
-    }
-    void value(const char* text) { value(std::string_view(text)); }
-    void value(const std::string& text) { value(std::string_view(text)); }
-
-    void value(std::same_as<bool> auto truth) {
-        separate();
-        buffer_.append(truth ? "true" : "false");
-    }
-
-    template <std::integral Number>
-        requires(!std::same_as<Number, bool>)
-    void value(Number number) {
-        separate();
-        append_number(number);
-        flush_if_full();
-    }
-
-    /// The shortest decimal that reads back as the same number; null for what JSON has no number.
-    void value(std::floating_point auto number) {
-        separate();
-        if (std::isfinite(number)) {
-            append_number(number);
-        } else {
-            buffer_.append("null");
+    void line(std::string_view text) {
+        buffer_.append(text).push_back('\n');
+        if (buffer_.size() >= full) {
+            flush();
         }
-        flush_if_full();
     }
 
-    void null() {
-        separate();
-        buffer_.append("null");
+    /// A `<data>` element, unless the value is unknown.
+    void data(std::string_view key, std::string_view value) {
+        if (!value.empty()) {
+            buffer_.append("<data key=\"").append(key).append("\">");
+            append_xml_text(value, buffer_);
+            line("</data>");
+        }
     }
 
-    template <class T>
-    void member(std::string_view name, const T& what) {
-        key(name);
-        value(what);
-    }
-
-    /// Ends the document with a line break and hands everything to the sink.
-    void finish() {
-        buffer_.push_back('\n');
-        sink_->write(buffer_);
+    void flush() {
+        sink_.write(buffer_);
         buffer_.clear();
     }
 
 private:
     static constexpr std::size_t full = 1U << 16U;
 
-    void open(char bracket, bool flat) {
-        separate();
-        buffer_.push_back(bracket);
-        flat_depth_ = flat_depth_ == 0 && flat ? depth_ + 1 : flat_depth_;
-        ++depth_;
-        first_ = true;
-    }
-
-    void close(char bracket) {
-        --depth_;
-        if (!first_ && flat_depth_ == 0) {
-            break_line();
-        }
-        flat_depth_ = flat_depth_ > depth_ ? 0 : flat_depth_;
-        buffer_.push_back(bracket);
-        first_ = false;
-        flush_if_full();
-    }
-
-    void separate() {
-        if (after_key_) {
-            after_key_ = false;
-            return;
-        }
-        if (depth_ == 0) {
-            return;
-        }
-        if (!first_) {
-            buffer_.append(flat_depth_ == 0 ? "," : ", ");
-        }
-        if (flat_depth_ == 0) {
-            break_line();
-        }
-        first_ = false;
-    }
-
-    void break_line() {
-        buffer_.push_back('\n');
-        buffer_.append(depth_, ' ');
-    }
-
-    template <class Number>
-    void append_number(Number number) {
-        std::array<char, 32> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        buffer_.append(digits.data(), end);
-    }
-
-    void flush_if_full() {
-        if (buffer_.size() >= full) {
-            sink_->write(buffer_);
-            buffer_.clear();
-        }
-    }
-
-    Sink* sink_;
+    Sink& sink_;
     std::string buffer_;
-    std::size_t depth_ = 0;
-    std::size_t flat_depth_ = 0; // of the outermost flat container, 0 outside of any
-    bool first_ = true;
-    bool after_key_ = false;
 };
+
+inline constexpr std::string_view graphml_head =
+    R"(<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="kind" for="all" attr.name="kind" attr.type="string"/>
+<key id="name" for="all" attr.name="name" attr.type="string"/>
+<key id="path" for="all" attr.name="path" attr.type="string"/>
+<key id="tag" for="all" attr.name="tag" attr.type="string"/>
+<key id="class" for="all" attr.name="class" attr.type="string"/>
+<key id="op_type" for="node" attr.name="op_type" attr.type="string"/>
+<key id="provenance" for="node" attr.name="provenance" attr.type="string"/>
+<key id="confidence" for="node" attr.name="confidence" attr.type="double"/>
+<key id="tensor" for="edge" attr.name="tensor" attr.type="string"/>
+<key id="type" for="edge" attr.name="type" attr.type="string"/>
+<key id="shape" for="edge" attr.name="shape" attr.type="string"/>)";
+
+} // namespace detail
+
+enum class graphml_form : std::uint8_t {
+    nested, ///< one graph for each module, in the one of the module above
+    flat,   ///< one graph, where modules appear as the path and tag of their operators
+};
+
+/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
+///
+/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
+/// and `n<index>` for operators. `describe` tells of the values on the edges. (Boost.Graph's own
+/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
+/// through.)
+/// Complexity: O(V + E + modules + length of the result); memory O(V).
+template <text_sink Sink, named_operators Ops, module_view Modules,
+          value_describer Describe = no_descriptions, visibility_policy<Ops> Visibility = show_all>
+void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+                   graphml_form form = graphml_form::nested, const Describe& describe = {},
+                   const Visibility& visibility = {}) {
+    const auto& graph = ops.graph();
+    const tree_index& tree = modules.index();
+    std::vector<operator_t<Ops>> vertex(num_vertices(graph));
+    std::vector<bool> shown(vertex.size());
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        vertex[index_of(graph, *it)] = *it;
+        shown[index_of(graph, *it)] = visibility.shows(ops, *it);
+    }
+    const module_members members(tree, found.attributions);
+    detail::graphml_lines out(sink);
+    const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
+    const auto write_module = [&](id m) {
+        out.data("kind", "module");
+        out.data("name", modules.attribute(m));
+        out.data("path", path_of(modules, m));
+        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+        out.data("class", modules.class_name(m));
+    };
+    const auto write_operators = [&](id m) {
+        for (auto v : members.direct(m)) {
+            if (!shown[v]) {
+                continue;
+            }
+            const auto& made = found.attributions[v];
+            out.line("<node id=\"" + number('n', v) + "\">");
+            out.data("kind", "operator");
+            out.data("name", ops.name(vertex[v]));
+            out.data("op_type", ops.op_type(vertex[v]));
+            out.data("path", path_of(modules, m));
+            out.data("tag", found.tags.text(m));
+            out.data("class", modules.class_name(m));
+            out.data("provenance", to_string(made.source));
+            out.data("confidence", std::to_string(made.confidence));
+            out.line("</node>");
+        }
+    };
+    out.line(detail::graphml_head);
+    out.line("<graph id=\"m0\" edgedefault=\"directed\">");
+    write_module(0);
+    write_operators(0);
+    std::vector<id> open; // modules around the current one, without the root
+    const auto close_until = [&](id m) {
+        for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
+            out.line("</graph>\n</node>");
+        }
+    };
+    for (id m = 1; m < tree.size(); ++m) {
+        if (form == graphml_form::flat) {
+            write_operators(m);
+            continue;
+        }
+        close_until(m);
+        open.push_back(m);
+        out.line("<node id=\"" + number('m', m) + "\" yfiles.foldertype=\"group\">");
+        write_module(m);
+        out.line("<graph id=\"" + number('m', m) + ":\" edgedefault=\"directed\">");
+        write_operators(m);
+    }
+    close_until(static_cast<id>(tree.size()));
+    std::size_t edges = 0;
+    for (id v = 0; v < vertex.size(); ++v) {
+        for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
+            const auto from = index_of(graph, source(*it, graph));
+            if (!shown[from]) {
+                continue;
+            }
+            out.line("<edge id=\"" + number('e', edges++) + "\" source=\"" + number('n', from) +
+                     "\" target=\"" + number('n', v) + "\">");
+            if constexpr (carries_values<graph_of<Ops>>) {
+                const value_description value = describe(value_on(graph, *it));
+                out.data("tensor", value.name);
+                out.data("type", value.type);
+                out.data("shape", value.shape);
+            }
+            out.line("</edge>");
+        }
+    }
+    out.line("</graph>\n</graphml>");
+    out.flush();
+}
 
 } // namespace stemma
 
-#endif // STEMMA_IO_JSON_WRITER_HPP
+#endif // STEMMA_IO_GRAPHML_HPP
 
 // <stemma/io/module_dag_json.hpp>
 #ifndef STEMMA_IO_MODULE_DAG_JSON_HPP
@@ -1809,10 +2312,12 @@ public:
 
     /// Returns: the path of the true module of the node called `name`: by the exporter's scope,
     /// else as it is known from the model's making, else as its readers tell; nothing where none
-    /// does.
+    /// does, nor for a name of nodes of several modules.
     [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
         const auto found = by_name_.find(std::string(name));
-        return found == by_name_.end() ? std::nullopt : std::optional(found->second.module);
+        return found == by_name_.end() || found->second.several
+                   ? std::nullopt
+                   : std::optional(found->second.module);
     }
 
     /// Returns: whether the exporter had a scope for the node.
@@ -1833,8 +2338,9 @@ public:
             for (const char* name_key : {"original", "opaque"}) {
                 const auto name = node.find(name_key);
                 if (name != node.end() && name->is_string()) {
-                    by_name_.emplace(name->get<std::string>(),
-                                     truth{module->get<std::string>(), key == scope_key});
+                    const truth told{module->get<std::string>(), key == scope_key, false};
+                    const auto [known, added] = by_name_.emplace(name->get<std::string>(), told);
+                    known->second.several |= known->second.module != told.module;
                 }
             }
             return;
@@ -1849,6 +2355,7 @@ private:
     struct truth {
         std::string module;
         bool scoped = false;
+        bool several = false; // nodes of this name, in different modules
     };
 
     std::unordered_map<std::string, truth> by_name_;
@@ -5555,6 +6062,103 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
 
 #endif // STEMMA_ONNX_OPERATION_METADATA_HPP
 
+// <stemma/onnx/picture_notes.hpp>
+#ifndef STEMMA_ONNX_PICTURE_NOTES_HPP
+#define STEMMA_ONNX_PICTURE_NOTES_HPP
+
+namespace stemma {
+
+/// Returns: a number with at most three digits and a unit: `1.2 M`.
+[[nodiscard]] inline std::string short_number(std::uint64_t number) {
+    constexpr std::string_view units = " kMGTPE";
+    std::size_t unit = 0;
+    std::uint64_t scaled = number;
+    std::uint64_t tenths = 0;
+    while (scaled >= 1000) {
+        tenths = scaled % 1000 / 100;
+        scaled /= 1000;
+        ++unit;
+    }
+    auto text = std::to_string(scaled);
+    if (unit > 0 && scaled < 100 && tenths > 0) {
+        text.append(".").append(std::to_string(tenths));
+    }
+    return unit == 0 ? text : text.append(" ").append(1, units[unit]);
+}
+
+/// What pictures of a model say besides graph and tree: weights below operators, parameters of
+/// modules, inputs and outputs of the model.
+template <value_describer Describe>
+class picture_notes {
+public:
+    /// Requires: all outlive this. Complexity: O(values).
+    picture_notes(const onnx_model& model, const module_statistics& counts,
+                  const Describe& describe)
+        : model_(&model), counts_(&counts), describe_(&describe), leaves_(model.value_count()) {
+        for (auto value : model.graph(0).outputs) {
+            if (value != no_id) {
+                leaves_[value] = true;
+            }
+        }
+    }
+
+    /// Returns: the weights that a node reads, with their shapes.
+    [[nodiscard]] std::string operator_note(id node) const {
+        std::string note;
+        for (auto value : model_->inputs(node)) {
+            if (value == no_id || !model_->is_initializer(value)) {
+                continue;
+            }
+            const value_description weight = (*describe_)(value);
+            const std::string_view name = weight.name;
+            const auto dot = name.find_last_of("./:");
+            if (weight.shape.size() <= 2) { // scalars say little
+                continue;
+            }
+            note.append(note.empty() ? "" : ", ");
+            if (name.find("::") == name.npos) { // else the exporter made the name up
+                note.append(dot == name.npos ? name : name.substr(dot + 1)).append(" ");
+            }
+            note.append(detail::shape_label(weight.shape));
+        }
+        return note;
+    }
+
+    /// Returns: how many parameters a module has, with all below.
+    [[nodiscard]] std::string module_note(id m) const {
+        const auto count = counts_->parameters[m];
+        return count == 0 ? std::string() : short_number(count) + " parameters";
+    }
+
+    template <class Function>
+    void for_each_input(id node, Function f) const {
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && model_->kind(value) == value_kind::input) {
+                f(value);
+            }
+        }
+    }
+
+    template <class Function>
+    void for_each_output(id node, Function f) const {
+        for (id i = 0; i < model_->output_count(node); ++i) {
+            if (leaves_[model_->first_output(node) + i]) {
+                f(model_->first_output(node) + i);
+            }
+        }
+    }
+
+private:
+    const onnx_model* model_;
+    const module_statistics* counts_;
+    const Describe* describe_;
+    std::vector<bool> leaves_; // by value: is an output of the model
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PICTURE_NOTES_HPP
+
 // <stemma/onnx/query_answer.hpp>
 #ifndef STEMMA_ONNX_QUERY_ANSWER_HPP
 #define STEMMA_ONNX_QUERY_ANSWER_HPP
@@ -6322,7 +6926,7 @@ struct split_manifest {
     struct tensor_entry {
         std::string name;
         std::string type;
-        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1 for an unknown extent
+        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1: not known
         id from = no_id;     ///< the part that makes it; `no_id`: an input of the model
         std::vector<id> to;  ///< parts that read it
         bool output = false; ///< of the model
@@ -8168,12 +8772,22 @@ public:
         return claims;
     }
 
-    /// Calls `f(node, claim)` for all that the sources claim.
+    /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
+    /// options let it count or not; what a capture says only where they do.
     template <class Function>
-    void for_each_claim(Function f) {
-        const auto prepared = sources().prepare(context());
+    void for_each_claimed(provenance source, Function f) {
+        const auto prepared = sources([&](provenance p) { return p == source; }).prepare(context());
+        std::vector<claim> claims;
         for (id node = 0; node < model_.node_count(); ++node) {
-            prepared.for_each_claim(node, [&](const claim& made) { f(node, made); });
+            claims.clear();
+            prepared.for_each_claim(node, [&](const claim& made) {
+                if (made.source == source) {
+                    claims.push_back(made);
+                }
+            });
+            if (!claims.empty()) {
+                f(node, std::span<const claim>(claims));
+            }
         }
     }
 
@@ -8344,7 +8958,11 @@ private:
     }
 
     [[nodiscard]] source_set sources() const {
-        const auto on = [&](provenance p) { return uses(p); };
+        return sources([&](provenance p) { return uses(p); });
+    }
+
+    template <class Chosen>
+    [[nodiscard]] source_set sources(Chosen on) const {
         return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
                           {{}, on(provenance::function)}, {{}, on(provenance::scope)},
                           {{}, on(provenance::parameter)},
@@ -10775,6 +11393,808 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_CUT_MODEL_HPP
 
+// <stemma/onnx/wire/described_type.hpp>
+#ifndef STEMMA_ONNX_WIRE_DESCRIBED_TYPE_HPP
+#define STEMMA_ONNX_WIRE_DESCRIBED_TYPE_HPP
+
+namespace stemma {
+
+/// A type as people read it.
+struct described_type {
+    /// An extent of a tensor, or what the file calls it; -1 when it says nothing.
+    using extent = std::variant<std::int64_t, std::string>;
+
+    std::string name;          ///< `float`, `sparse(float)`, `sequence(int64)`, ...
+    std::vector<extent> shape; ///< of a tensor
+    bool has_shape = false;    ///< whether the rank is known
+};
+
+namespace detail {
+
+/// Deep types are no use to anybody, and a hostile file must not exhaust the stack.
+inline constexpr int deepest_type = 32;
+
+[[nodiscard]] inline described_type::extent read_extent(wire_reader fields) {
+    described_type::extent extent = std::int64_t{-1};
+    for (wire_field field; fields.next(field);) {
+        if (field.is(1, wire_type::varint)) {
+            extent = static_cast<std::int64_t>(field.value);
+        } else if (field.is_bytes(2) && field.size() > 0) {
+            extent = std::string(fields.text(field));
+        }
+    }
+    return extent;
+}
+
+inline void describe_tensor(wire_reader fields, described_type& type) {
+    for (wire_field field; fields.next(field);) {
+        if (field.is(1, wire_type::varint)) {
+            type.name = data_type_name(static_cast<std::int64_t>(field.value));
+        } else if (field.is_bytes(2)) {
+            type.has_shape = true;
+            auto dims = fields.inner(field);
+            for (wire_field dim; dims.next(dim);) {
+                if (dim.is_bytes(1)) {
+                    type.shape.push_back(read_extent(dims.inner(dim)));
+                }
+            }
+        }
+    }
+}
+
+[[nodiscard]] inline described_type describe_type(wire_reader fields, int depth) {
+    // TypeProto: tensor_type 1, sequence_type 4 (elem_type 1), map_type 5 (key_type 1,
+    // value_type 2), sparse_tensor_type 8, optional_type 9 (elem_type 1).
+    described_type type;
+    const auto inner_name = [&](wire_reader parts, std::uint32_t number) {
+        std::string name = "?";
+        for (wire_field part; parts.next(part);) {
+            if (part.is_bytes(number) && depth < deepest_type) {
+                name = describe_type(parts.inner(part), depth + 1).name;
+            }
+        }
+        return name;
+    };
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(1)) {
+            describe_tensor(fields.inner(field), type);
+        } else if (field.is_bytes(8)) {
+            describe_tensor(fields.inner(field), type);
+            type.name = "sparse(" + type.name + ")";
+        } else if (field.is_bytes(4)) {
+            type.name = "sequence(" + inner_name(fields.inner(field), 1) + ")";
+        } else if (field.is_bytes(9)) {
+            type.name = "optional(" + inner_name(fields.inner(field), 1) + ")";
+        } else if (field.is_bytes(5)) {
+            auto parts = fields.inner(field);
+            std::string key = "?";
+            for (wire_field part; parts.next(part);) {
+                if (part.is(1, wire_type::varint)) {
+                    key = data_type_name(static_cast<std::int64_t>(part.value));
+                }
+            }
+            type.name = "map(" + key + "," + inner_name(fields.inner(field), 2) + ")";
+        }
+    }
+    return type;
+}
+
+} // namespace detail
+
+/// Reads the bytes of a TypeProto.
+/// Returns: what it says; a name of "" when it says nothing.
+/// Throws: `error` of `malformed`. Complexity: O(bytes).
+[[nodiscard]] inline described_type describe_type(std::string_view type) {
+    return detail::describe_type(
+        wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), 0);
+}
+
+/// Returns: `float[1,8,hidden,?]`; without the brackets when the rank is not known.
+[[nodiscard]] inline std::string to_text(const described_type& type) {
+    std::string text = type.name;
+    if (!type.has_shape) {
+        return text;
+    }
+    text.push_back('[');
+    for (std::size_t i = 0; i < type.shape.size(); ++i) {
+        text.append(i == 0 ? "" : ",");
+        if (const auto* number = std::get_if<std::int64_t>(&type.shape[i])) {
+            text.append(*number < 0 ? "?" : std::to_string(*number));
+        } else {
+            text.append(std::get<std::string>(type.shape[i]));
+        }
+    }
+    text.push_back(']');
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_DESCRIBED_TYPE_HPP
+
+// <stemma/onnx/wire/split_folder.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
+#define STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
+
+namespace stemma {
+
+/// The name of the manifest in the folder of a split model.
+inline constexpr std::string_view split_manifest_name = "split.json";
+
+/// The files of a split model, opened. Does not move, as its parts refer to each other.
+class split_folder {
+public:
+    /// A file of the folder that holds a model.
+    struct model_file {
+        std::unique_ptr<mapped_file> file;
+        std::unique_ptr<wire_model> model;
+        bool edited = false; ///< its bytes are no longer those that were written
+        std::unordered_map<std::string_view, id>
+            tensors; ///< initializers of the main graph, by name
+    };
+
+    /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
+    /// names files outside of the folder.
+    explicit split_folder(const std::string& folder) : folder_(folder) {
+        const mapped_file text(path_of(split_manifest_name));
+        manifest_ = read_split_manifest(text.bytes(), text.path());
+        skeleton_ = open(manifest_.skeleton);
+        for (const auto& part : manifest_.parts) {
+            parts_.push_back(open(part.at));
+        }
+        if (!manifest_.weights.file.empty()) {
+            weights_ = std::make_unique<mapped_file>(path_of(manifest_.weights.file));
+            weights_edited_ = to_hex(xxh64(weights_->bytes())) != manifest_.weights.hash;
+        }
+        find_homes();
+    }
+
+    split_folder(const split_folder&) = delete;
+    split_folder& operator=(const split_folder&) = delete;
+
+    [[nodiscard]] const std::string& path() const noexcept { return folder_; }
+    [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
+    [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
+    [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
+    [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
+    [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
+
+    /// Whether some file but the weights is no longer as it was written.
+    [[nodiscard]] bool is_edited() const {
+        return skeleton_.edited || std::any_of(parts_.begin(), parts_.end(),
+                                               [](const auto& part) { return part.edited; });
+    }
+
+    /// Returns: how many nodes the source had.
+    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(home_.size()); }
+    /// Returns: the part that a node of the source went to.
+    [[nodiscard]] id home(id node) const noexcept { return home_[node]; }
+    /// Returns: where a node of the source is in its part. Requires: the part is not edited.
+    [[nodiscard]] message_ref message(id node) const {
+        const auto& model = *parts_[home_[node]].model;
+        return model.message(top_level_[home_[node]][slot_[node]]);
+    }
+
+    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
+    }
+
+    /// Says that a changed part does not fit the others.
+    [[noreturn]] void refuse(id part, std::string_view reason) const {
+        STEMMA_THROW(error(error_code::refused, parts_[part].file->path(), "", reason));
+    }
+
+    /// Returns: the nodes of the main graph of a part, as they stand there.
+    [[nodiscard]] const std::vector<id>& nodes_of(id part) const { return top_level_[part]; }
+
+private:
+    [[nodiscard]] std::string path_of(std::string_view name) const {
+        return (std::filesystem::path(folder_) / name).string();
+    }
+
+    [[nodiscard]] model_file open(const split_manifest::file_entry& entry) const {
+        if (!is_inside_folder(entry.file)) {
+            fail("files", "'" + entry.file + "' is not in the folder");
+        }
+        model_file made;
+        made.file = std::make_unique<mapped_file>(path_of(entry.file));
+        made.model = std::make_unique<wire_model>(made.file->bytes(), made.file->path());
+        made.edited = to_hex(xxh64(made.file->bytes())) != entry.hash;
+        made.file->release_descriptor();
+        const auto tensors = made.model->tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            if (tensors[i].graph == 0 && !tensors[i].sparse) {
+                made.tensors.emplace(made.model->text(tensors[i].name), i);
+            }
+        }
+        return made;
+    }
+
+    void find_homes() {
+        std::size_t count = 0;
+        for (const auto& part : manifest_.parts) {
+            count += part.nodes.size();
+        }
+        home_.assign(count, no_id);
+        slot_.assign(count, no_id);
+        top_level_.resize(parts_.size());
+        for (id p = 0; p < parts_.size(); ++p) {
+            for (auto node : manifest_.parts[p].nodes) {
+                if (node >= count || home_[node] != no_id) {
+                    fail("parts", "node " + std::to_string(node) + " is in no part, or in two");
+                }
+                home_[node] = p;
+            }
+        }
+        for (id p = 0; p < parts_.size(); ++p) {
+            find_slots(p);
+        }
+    }
+
+    void find_slots(id p) {
+        const auto& model = *parts_[p].model;
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (model.graph_of(node) == 0) {
+                top_level_[p].push_back(node);
+            }
+        }
+        if (parts_[p].edited) {
+            return;
+        }
+        const auto& part = manifest_.parts[p];
+        auto order = part.order;
+        if (order.empty()) {
+            std::merge(part.nodes.begin(), part.nodes.end(), part.clones.begin(), part.clones.end(),
+                       std::back_inserter(order));
+        }
+        if (order.size() != top_level_[p].size()) {
+            fail("parts", "'" + part.at.file + "' has another number of nodes");
+        }
+        for (id i = 0; i < order.size(); ++i) {
+            if (order[i] >= home_.size()) {
+                fail("parts", "there is no node " + std::to_string(order[i]));
+            }
+            if (home_[order[i]] == p) {
+                slot_[order[i]] = i;
+            }
+        }
+        for (auto node : part.nodes) {
+            if (slot_[node] == no_id) {
+                fail("parts", "node " + std::to_string(node) + " is not in '" + part.at.file + "'");
+            }
+        }
+    }
+
+    std::string folder_;
+    split_manifest manifest_;
+    model_file skeleton_;
+    std::vector<model_file> parts_;
+    std::unique_ptr<mapped_file> weights_;
+    bool weights_edited_ = false;
+    std::vector<id> home_;                   // by node of the source: its part
+    std::vector<id> slot_;                   // and its place among the nodes there
+    std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
+
+// <stemma/onnx/wire/join_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
+#define STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
+
+namespace stemma {
+
+/// The files that a rope over a split model's folder refers to by number.
+struct split_files {
+    static constexpr id skeleton = 0;
+    static constexpr id weights = 1;
+    [[nodiscard]] static constexpr id part(id p) noexcept { return p + 2; }
+
+    /// Returns: a file by number.
+    [[nodiscard]] static const mapped_file& at(const split_folder& folder, id file) {
+        return file == skeleton  ? *folder.skeleton().file
+               : file == weights ? *folder.weights()
+                                 : *folder.parts()[file - 2].file;
+    }
+};
+
+/// Puts the source together again from parts that nobody changed, piece by piece.
+/// Returns: a rope over `split_files`.
+/// Throws: `error` of `malformed` for a recipe that does not fit the files.
+/// Complexity: O(pieces + nodes).
+[[nodiscard]] inline byte_rope follow_recipe(const split_folder& folder) {
+    using kind = split_manifest::piece::kind;
+    byte_rope source;
+    const auto add_node = [&](std::uint64_t node, bool whole) {
+        if (node >= folder.node_count()) {
+            folder.fail("recipe", "there is no node " + std::to_string(node));
+        }
+        const auto p = folder.home(static_cast<id>(node));
+        const auto message = folder.message(static_cast<id>(node));
+        if (whole) {
+            std::string header;
+            detail::append_tag(detail::onnx_fields::graph::node, header);
+            detail::append_varint(message.size, header);
+            source.add_text(header);
+        }
+        source.add_range(message.begin, message.size, split_files::part(p));
+    };
+    const auto add_range = [&](id file, std::uint64_t first, std::uint64_t count) {
+        const auto size = split_files::at(folder, file).bytes().size();
+        if (first > size || count > size - first) {
+            folder.fail("recipe", "a piece reaches beyond the end of its file");
+        }
+        source.add_range(first, count, file);
+    };
+    std::unordered_map<std::string_view, id> holder; // by initializer: a part that was not changed
+    const auto& manifest = folder.manifest();
+    for (id p = 0; p < manifest.parts.size(); ++p) {
+        for (const auto& name : manifest.parts[p].initializers) {
+            holder.emplace(name, p);
+        }
+    }
+    for (const auto& piece : manifest.recipe) {
+        switch (piece.from) {
+        case kind::skeleton:
+            add_range(split_files::skeleton, piece.first, piece.count);
+            break;
+        case kind::bytes:
+            source.add_text(piece.text);
+            break;
+        case kind::nodes:
+            for (std::uint64_t i = 0; i < piece.count; ++i) {
+                add_node(piece.first + i, true);
+            }
+            break;
+        case kind::node:
+            add_node(piece.first, false);
+            break;
+        case kind::weights:
+            if (folder.weights() == nullptr) {
+                folder.fail("recipe", "there is no file of weights");
+            }
+            add_range(split_files::weights, piece.first, piece.count);
+            break;
+        case kind::initializer: {
+            const auto p = holder.find(piece.text);
+            const auto* part = p == holder.end() ? nullptr : &folder.parts()[p->second];
+            const auto tensor = part == nullptr ? 0 : part->tensors.count(piece.text);
+            if (tensor == 0) {
+                folder.fail("recipe", "no part holds '" + piece.text + "'");
+            }
+            const auto message = part->model->tensors()[part->tensors.at(piece.text)].message;
+            if (piece.first > message.size || piece.count > message.size - piece.first) {
+                folder.fail("recipe", "a piece of '" + piece.text + "' reaches beyond its end");
+            }
+            source.add_range(message.begin + piece.first, piece.count,
+                             split_files::part(p->second));
+            break;
+        }
+        }
+    }
+    return source;
+}
+
+/// Returns: the XXH64 of what a rope over the files of a split model stands for.
+/// Complexity: O(bytes).
+[[nodiscard]] inline std::uint64_t hash_joined(const byte_rope& rope, const split_folder& folder) {
+    xxh64_digest digest;
+    rope.for_each(
+        [&](id file, std::uint64_t begin, std::uint64_t size) {
+            digest.add(split_files::at(folder, file).bytes().substr(begin, size));
+        },
+        [&](std::string_view text) { digest.add(text); });
+    return digest.value();
+}
+
+/// Writes a rope over the files of a split model. Complexity: O(bytes).
+inline void write_joined(const byte_rope& rope, const split_folder& folder, output_file& output) {
+    rope.for_each(
+        [&](id file, std::uint64_t begin, std::uint64_t size) {
+            output.copy(split_files::at(folder, file), begin, size);
+        },
+        [&](std::string_view text) { output.write(text); });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
+
+// <stemma/onnx/wire/edited_tensors.hpp>
+#ifndef STEMMA_ONNX_WIRE_EDITED_TENSORS_HPP
+#define STEMMA_ONNX_WIRE_EDITED_TENSORS_HPP
+
+namespace stemma {
+
+/// The initializers of a split model of which some parts were changed.
+class edited_tensors {
+public:
+    /// Decides for every initializer whose bytes count.
+    /// Requires: `folder` outlives this. Throws: `error` of `refused` where parts contradict each
+    ///   other. Complexity: O(n log n) in initializers, and the bytes of those that were changed.
+    explicit edited_tensors(const split_folder& folder) : folder_(folder) {
+        std::map<std::string, std::vector<id>> holders;
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& name : folder_.manifest().parts[p].initializers) {
+                holders[name].push_back(p);
+            }
+        }
+        for (const auto& [name, tensor] : folder_.skeleton().tensors) {
+            const auto held_by = holders.find(std::string(name));
+            if (held_by == holders.end()) {
+                tensors_[std::string(name)] = {no_id, tensor};
+            } else if (const auto chosen = choose(name, tensor, held_by->second)) {
+                tensors_[std::string(name)] = *chosen;
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!folder_.parts()[p].edited) {
+                continue;
+            }
+            for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
+                if (folder_.skeleton().tensors.count(name) != 0) {
+                    continue;
+                }
+                const tensor_entry here{p, tensor};
+                const auto known = tensors_.emplace(std::string(name), here);
+                if (!known.second && !same_content(known.first->second, here)) {
+                    folder_.refuse(p, "its initializer '" + std::string(name) +
+                                          "' is not the one of another part");
+                }
+                added_.push_back(std::string(name));
+            }
+        }
+        std::sort(added_.begin(), added_.end());
+        added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
+    }
+
+    /// Whether the source had, or a part adds, an initializer, and it is still wanted.
+    [[nodiscard]] bool contains(std::string_view name) const {
+        return tensors_.find(name) != tensors_.end();
+    }
+
+    /// Returns: the names of those that the source did not have, sorted.
+    [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
+
+    /// Returns: what is known of an initializer. Requires: contains(name).
+    [[nodiscard]] tensor_header header(std::string_view name) const {
+        return header_of(tensors_.find(name)->second);
+    }
+
+    /// Returns: an initializer over `split_files`, with its data inside unless these are in a file
+    /// beside the source. Requires: contains(name).
+    [[nodiscard]] byte_rope bytes(std::string_view name) const {
+        return tensor(tensors_.find(name)->second);
+    }
+
+private:
+    using at_tensor = detail::onnx_fields::tensor;
+
+    /// Where the bytes of an initializer are.
+    struct tensor_entry {
+        id part = no_id; // `no_id`: the skeleton
+        id tensor = no_id;
+    };
+
+    [[nodiscard]] const split_folder::model_file& file_of(const tensor_entry& at) const {
+        return at.part == no_id ? folder_.skeleton() : folder_.parts()[at.part];
+    }
+
+    [[nodiscard]] tensor_header header_of(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        return read_tensor_header(m, m.tensors()[at.tensor]);
+    }
+
+    [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
+                                                     const std::vector<id>& held_by) const {
+        std::optional<tensor_entry> original;
+        std::optional<tensor_entry> changed;
+        bool kept = false; // by somebody who was not changed
+        for (auto p : held_by) {
+            const auto& part = folder_.parts()[p];
+            const auto found = part.tensors.find(name);
+            if (found == part.tensors.end()) {
+                continue;
+            }
+            const tensor_entry here{p, found->second};
+            if (!part.edited || is_in_weights(here)) {
+                kept = kept || !part.edited;
+                original = original && !folder_.parts()[original->part].edited ? original : here;
+                continue;
+            }
+            if (changed && !same_content(*changed, here)) {
+                folder_.refuse(p, "its initializer '" + std::string(name) +
+                                      "' is not the one of another part");
+            }
+            changed = here;
+        }
+        if (changed && original && !same_content(*original, *changed)) {
+            folder_.refuse(changed->part, "changes the initializer '" + std::string(name) +
+                                              "', which other parts share; give it another name");
+        }
+        const auto chosen = original ? original : changed;
+        // Data in files beside the source stay where the source has them.
+        const bool elsewhere = read_tensor_header(*folder_.skeleton().model,
+                                                  folder_.skeleton().model->tensors()[in_skeleton])
+                                   .external;
+        return chosen && elsewhere && original ? std::optional(tensor_entry{no_id, in_skeleton})
+                                               : chosen;
+    }
+
+    [[nodiscard]] bool is_in_weights(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        const auto header = read_tensor_header(m, m.tensors()[at.tensor]);
+        return header.external && header.location == folder_.manifest().weights.file;
+    }
+
+    [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
+        return text_of(tensor(a)) == text_of(tensor(b));
+    }
+
+    [[nodiscard]] std::string text_of(const byte_rope& rope) const {
+        std::string text;
+        rope.for_each(
+            [&](id file, std::uint64_t begin, std::uint64_t size) {
+                text.append(split_files::at(folder_, file).bytes().substr(begin, size));
+            },
+            [&](std::string_view more) { text.append(more); });
+        return text;
+    }
+
+    /// Returns: an initializer with its data inside, unless these are in a file beside the source.
+    [[nodiscard]] byte_rope tensor(const tensor_entry& at) const {
+        const auto& m = *file_of(at).model;
+        const auto& found = m.tensors()[at.tensor];
+        const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
+        byte_rope result;
+        const bool in_weights = is_in_weights(at);
+        auto fields = m.reader(found.message);
+        for (wire_field field; fields.next(field);) {
+            if (!in_weights || (field.number != at_tensor::external_data &&
+                                field.number != at_tensor::data_location)) {
+                result.add_range(field.begin, field.end - field.begin, file);
+            }
+        }
+        if (in_weights) {
+            const auto header = read_tensor_header(m, found);
+            const auto size = folder_.weights()->bytes().size();
+            if (header.offset > size || header.length > size - header.offset) {
+                folder_.refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
+                                            "' reach beyond the end of the file of weights");
+            }
+            std::string start;
+            detail::append_tag(at_tensor::raw_data, start);
+            detail::append_varint(header.length, start);
+            result.add_text(start);
+            result.add_range(header.offset, header.length, split_files::weights);
+        }
+        return result;
+    }
+
+    const split_folder& folder_;
+    std::map<std::string, tensor_entry, std::less<>> tensors_;
+    std::vector<std::string> added_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_EDITED_TENSORS_HPP
+
+// <stemma/onnx/wire/edited_nodes.hpp>
+#ifndef STEMMA_ONNX_WIRE_EDITED_NODES_HPP
+#define STEMMA_ONNX_WIRE_EDITED_NODES_HPP
+
+namespace stemma {
+
+/// The nodes of a split model of which some parts were changed, put together again.
+class edited_nodes {
+public:
+    /// A node, in the model of its part.
+    struct entry {
+        id part = no_id;
+        id node = no_id;
+    };
+
+    /// Requires: both outlive this. Throws: `error` of `refused` when parts no longer fit together,
+    ///   saying where. Complexity: O(n log n) in nodes and inputs.
+    edited_nodes(const split_folder& folder, const edited_tensors& tensors)
+        : folder_(folder), tensors_(tensors) {
+        for (const auto& part : folder.parts()) {
+            contents_.push_back(std::make_unique<graph_contents>(*part.model));
+        }
+        gather_nodes();
+        sort_nodes();
+    }
+
+    /// Returns: all nodes, each behind what it reads, and as they were where that does.
+    [[nodiscard]] const std::vector<entry>& in_order() const noexcept { return nodes_; }
+
+    /// Calls `f(name)` for what a node makes.
+    template <class Function>
+    void for_each_output(const entry& at, Function f) const {
+        const auto& m = model(at.part);
+        for (id i = 0; i < m.output_count(at.node); ++i) {
+            const auto name = m.value_name(m.first_output(at.node) + i);
+            if (!name.empty()) {
+                f(name);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
+
+    void gather_nodes() {
+        std::vector<bool> done(folder_.parts().size(), false);
+        for (id node = 0; node < folder_.node_count(); ++node) {
+            const auto p = folder_.home(node);
+            if (!folder_.parts()[p].edited) {
+                nodes_.push_back({p, node_at(p, folder_.message(node).begin)});
+            } else if (!done[p]) {
+                done[p] = true;
+                add_edited_nodes(p);
+            }
+        }
+    }
+
+    [[nodiscard]] id node_at(id p, std::uint32_t begin) const {
+        const auto& nodes = folder_.nodes_of(p);
+        const auto found = std::partition_point(nodes.begin(), nodes.end(), [&](id node) {
+            return model(p).message(node).begin < begin;
+        });
+        return *found;
+    }
+
+    void add_edited_nodes(id p) {
+        const auto& cloned = folder_.manifest().parts[p].cloned_values;
+        const std::unordered_set<std::string_view> clones(cloned.begin(), cloned.end());
+        for (auto node : folder_.nodes_of(p)) {
+            bool is_clone = false;
+            for (id i = 0; i < model(p).output_count(node); ++i) {
+                is_clone = is_clone ||
+                           clones.count(model(p).value_name(model(p).first_output(node) + i)) != 0;
+            }
+            (is_clone ? clones_ : nodes_).push_back({p, node});
+        }
+    }
+
+    /// Calls `f(name)` for what a node and its bodies read from the main graph.
+    template <class Function>
+    void for_each_read(const entry& at, Function f) const {
+        const auto& m = model(at.part);
+        const auto look = [&](id value) {
+            if (value != no_id && m.graph_of_value(value) == 0) {
+                f(m.value_name(value));
+            } else if (value != no_id && m.kind(value) == value_kind::undefined) {
+                f(m.value_name(value));
+            }
+        };
+        const auto visit = [&](auto& self, id node) -> void {
+            for (auto value : m.inputs(node)) {
+                look(value);
+            }
+            for (auto inside : contents_[at.part]->inner_nodes(node)) {
+                self(self, inside);
+            }
+            for (auto body : contents_[at.part]->bodies_of(node)) {
+                for (auto value : m.graph(body).outputs) {
+                    look(value);
+                }
+            }
+        };
+        visit(visit, at.node);
+    }
+
+    /// Orders nodes behind what they read, as they were where that does.
+    void sort_nodes() {
+        std::unordered_map<std::string_view, id> producer;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            for_each_output(nodes_[i], [&](std::string_view name) {
+                const auto made = producer.emplace(name, i);
+                if (!made.second) {
+                    folder_.refuse(
+                        nodes_[i].part,
+                        "makes '" + std::string(name) + "', which '" +
+                            folder_.parts()[nodes_[made.first->second].part].file->path() +
+                            "' makes, too");
+                }
+            });
+        }
+        check_clones(producer);
+        const auto given = given_values();
+        std::vector<std::vector<id>> readers(nodes_.size());
+        std::vector<id> waiting(nodes_.size(), 0);
+        for (id i = 0; i < nodes_.size(); ++i) {
+            for_each_read(nodes_[i], [&](std::string_view name) {
+                const auto from = producer.find(name);
+                if (from != producer.end()) {
+                    readers[from->second].push_back(i);
+                    ++waiting[i];
+                } else if (given.count(name) == 0 && !tensors_.contains(name)) {
+                    folder_.refuse(nodes_[i].part,
+                                   "reads '" + std::string(name) + "', which no part makes");
+                }
+            });
+        }
+        for (auto value : folder_.skeleton().model->graph(0).outputs) {
+            const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
+            if (!name.empty() && producer.count(name) == 0 && given.count(name) == 0 &&
+                !tensors_.contains(name)) {
+                STEMMA_THROW(error(error_code::refused, folder_.path(), "",
+                                   "no part makes the model's output '" + std::string(name) + "'"));
+            }
+        }
+        std::priority_queue<id, std::vector<id>, std::greater<>> ready;
+        for (id i = 0; i < nodes_.size(); ++i) {
+            if (waiting[i] == 0) {
+                ready.push(i);
+            }
+        }
+        std::vector<entry> sorted;
+        while (!ready.empty()) {
+            const auto i = ready.top();
+            ready.pop();
+            sorted.push_back(nodes_[i]);
+            for (auto reader : readers[i]) {
+                if (--waiting[reader] == 0) {
+                    ready.push(reader);
+                }
+            }
+        }
+        if (sorted.size() != nodes_.size()) {
+            STEMMA_THROW(error(error_code::refused, folder_.path(), "",
+                               "parts read from each other in a circle"));
+        }
+        nodes_ = std::move(sorted);
+    }
+
+    /// A copy of another part's constant must still be one.
+    void check_clones(const std::unordered_map<std::string_view, id>& producer) const {
+        for (const auto& clone : clones_) {
+            for_each_output(clone, [&](std::string_view name) {
+                const auto from = producer.find(name);
+                const auto bytes = [&](const entry& at) {
+                    const auto message = model(at.part).message(at.node);
+                    return model(at.part).bytes().substr(message.begin, message.size);
+                };
+                if (from == producer.end() || bytes(nodes_[from->second]) != bytes(clone)) {
+                    folder_.refuse(clone.part,
+                                   "changes the constant '" + std::string(name) +
+                                       "', which it shares with other parts; give it another name");
+                }
+            });
+        }
+    }
+
+    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
+        std::unordered_set<std::string_view> given;
+        const auto& skeleton = *folder_.skeleton().model;
+        for (auto value : skeleton.graph(0).inputs) {
+            if (value != no_id) {
+                given.insert(skeleton.value_name(value));
+            }
+        }
+        for (const auto& tensor : skeleton.tensors()) {
+            if (tensor.graph == 0 && tensor.sparse) {
+                given.insert(skeleton.text(tensor.name));
+            }
+        }
+        return given;
+    }
+
+    const split_folder& folder_;
+    const edited_tensors& tensors_;
+    std::vector<std::unique_ptr<graph_contents>> contents_; // by part
+    std::vector<entry> nodes_;
+    std::vector<entry> clones_; // in changed parts
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_EDITED_NODES_HPP
+
 // <stemma/detail/tensor_facts.hpp>
 #ifndef STEMMA_DETAIL_TENSOR_FACTS_HPP
 #define STEMMA_DETAIL_TENSOR_FACTS_HPP
@@ -12031,279 +13451,6 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
 
 #endif // STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
 
-// <stemma/onnx/wire/split_folder.hpp>
-#ifndef STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
-#define STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
-
-namespace stemma {
-
-/// The name of the manifest in the folder of a split model.
-inline constexpr std::string_view split_manifest_name = "split.json";
-
-/// The files of a split model, opened. Does not move, as its parts refer to each other.
-class split_folder {
-public:
-    /// A file of the folder that holds a model.
-    struct model_file {
-        std::unique_ptr<mapped_file> file;
-        std::unique_ptr<wire_model> model;
-        bool edited = false; ///< its bytes are no longer those that were written
-        std::unordered_map<std::string_view, id>
-            tensors; ///< initializers of the main graph, by name
-    };
-
-    /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
-    /// names files outside of the folder.
-    explicit split_folder(const std::string& folder) : folder_(folder) {
-        const mapped_file text(path_of(split_manifest_name));
-        manifest_ = read_split_manifest(text.bytes(), text.path());
-        skeleton_ = open(manifest_.skeleton);
-        for (const auto& part : manifest_.parts) {
-            parts_.push_back(open(part.at));
-        }
-        if (!manifest_.weights.file.empty()) {
-            weights_ = std::make_unique<mapped_file>(path_of(manifest_.weights.file));
-            weights_edited_ = to_hex(xxh64(weights_->bytes())) != manifest_.weights.hash;
-        }
-        find_homes();
-    }
-
-    split_folder(const split_folder&) = delete;
-    split_folder& operator=(const split_folder&) = delete;
-
-    [[nodiscard]] const std::string& path() const noexcept { return folder_; }
-    [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
-    [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
-    [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
-    [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
-    [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
-
-    /// Whether some file but the weights is no longer as it was written.
-    [[nodiscard]] bool is_edited() const {
-        return skeleton_.edited || std::any_of(parts_.begin(), parts_.end(),
-                                               [](const auto& part) { return part.edited; });
-    }
-
-    /// Returns: how many nodes the source had.
-    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(home_.size()); }
-    /// Returns: the part that a node of the source went to.
-    [[nodiscard]] id home(id node) const noexcept { return home_[node]; }
-    /// Returns: where a node of the source is in its part. Requires: the part is not edited.
-    [[nodiscard]] message_ref message(id node) const {
-        const auto& model = *parts_[home_[node]].model;
-        return model.message(top_level_[home_[node]][slot_[node]]);
-    }
-
-    [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
-        STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
-    }
-
-    /// Returns: the nodes of the main graph of a part, as they stand there.
-    [[nodiscard]] const std::vector<id>& nodes_of(id part) const { return top_level_[part]; }
-
-private:
-    [[nodiscard]] std::string path_of(std::string_view name) const {
-        return (std::filesystem::path(folder_) / name).string();
-    }
-
-    [[nodiscard]] model_file open(const split_manifest::file_entry& entry) const {
-        if (!is_inside_folder(entry.file)) {
-            fail("files", "'" + entry.file + "' is not in the folder");
-        }
-        model_file made;
-        made.file = std::make_unique<mapped_file>(path_of(entry.file));
-        made.model = std::make_unique<wire_model>(made.file->bytes(), made.file->path());
-        made.edited = to_hex(xxh64(made.file->bytes())) != entry.hash;
-        made.file->release_descriptor();
-        const auto tensors = made.model->tensors();
-        for (id i = 0; i < tensors.size(); ++i) {
-            if (tensors[i].graph == 0 && !tensors[i].sparse) {
-                made.tensors.emplace(made.model->text(tensors[i].name), i);
-            }
-        }
-        return made;
-    }
-
-    void find_homes() {
-        std::size_t count = 0;
-        for (const auto& part : manifest_.parts) {
-            count += part.nodes.size();
-        }
-        home_.assign(count, no_id);
-        slot_.assign(count, no_id);
-        top_level_.resize(parts_.size());
-        for (id p = 0; p < parts_.size(); ++p) {
-            for (auto node : manifest_.parts[p].nodes) {
-                if (node >= count || home_[node] != no_id) {
-                    fail("parts", "node " + std::to_string(node) + " is in no part, or in two");
-                }
-                home_[node] = p;
-            }
-        }
-        for (id p = 0; p < parts_.size(); ++p) {
-            find_slots(p);
-        }
-    }
-
-    void find_slots(id p) {
-        const auto& model = *parts_[p].model;
-        for (id node = 0; node < model.node_count(); ++node) {
-            if (model.graph_of(node) == 0) {
-                top_level_[p].push_back(node);
-            }
-        }
-        if (parts_[p].edited) {
-            return;
-        }
-        const auto& part = manifest_.parts[p];
-        auto order = part.order;
-        if (order.empty()) {
-            std::merge(part.nodes.begin(), part.nodes.end(), part.clones.begin(), part.clones.end(),
-                       std::back_inserter(order));
-        }
-        if (order.size() != top_level_[p].size()) {
-            fail("parts", "'" + part.at.file + "' has another number of nodes");
-        }
-        for (id i = 0; i < order.size(); ++i) {
-            if (order[i] >= home_.size()) {
-                fail("parts", "there is no node " + std::to_string(order[i]));
-            }
-            if (home_[order[i]] == p) {
-                slot_[order[i]] = i;
-            }
-        }
-        for (auto node : part.nodes) {
-            if (slot_[node] == no_id) {
-                fail("parts", "node " + std::to_string(node) + " is not in '" + part.at.file + "'");
-            }
-        }
-    }
-
-    std::string folder_;
-    split_manifest manifest_;
-    model_file skeleton_;
-    std::vector<model_file> parts_;
-    std::unique_ptr<mapped_file> weights_;
-    bool weights_edited_ = false;
-    std::vector<id> home_;                   // by node of the source: its part
-    std::vector<id> slot_;                   // and its place among the nodes there
-    std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_SPLIT_FOLDER_HPP
-
-// <stemma/onnx/wire/join_model.hpp>
-#ifndef STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
-#define STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
-
-namespace stemma {
-
-/// The files that a rope over a split model's folder refers to by number.
-struct split_files {
-    static constexpr id skeleton = 0;
-    static constexpr id weights = 1;
-    [[nodiscard]] static constexpr id part(id p) noexcept { return p + 2; }
-
-    /// Returns: a file by number.
-    [[nodiscard]] static const mapped_file& at(const split_folder& folder, id file) {
-        return file == skeleton  ? *folder.skeleton().file
-               : file == weights ? *folder.weights()
-                                 : *folder.parts()[file - 2].file;
-    }
-};
-
-/// Puts the source together again from parts that nobody changed, piece by piece.
-/// Returns: a rope over `split_files`.
-/// Throws: `error` of `malformed` for a recipe that does not fit the files.
-/// Complexity: O(pieces + nodes).
-[[nodiscard]] inline byte_rope follow_recipe(const split_folder& folder) {
-    using kind = split_manifest::piece::kind;
-    byte_rope source;
-    const auto add_node = [&](std::uint64_t node, bool whole) {
-        if (node >= folder.node_count()) {
-            folder.fail("recipe", "there is no node " + std::to_string(node));
-        }
-        const auto p = folder.home(static_cast<id>(node));
-        const auto message = folder.message(static_cast<id>(node));
-        if (whole) {
-            std::string header;
-            detail::append_tag(detail::onnx_fields::graph::node, header);
-            detail::append_varint(message.size, header);
-            source.add_text(header);
-        }
-        source.add_range(message.begin, message.size, split_files::part(p));
-    };
-    const auto add_range = [&](id file, std::uint64_t first, std::uint64_t count) {
-        const auto size = split_files::at(folder, file).bytes().size();
-        if (first > size || count > size - first) {
-            folder.fail("recipe", "a piece reaches beyond the end of its file");
-        }
-        source.add_range(first, count, file);
-    };
-    std::unordered_map<std::string_view, id> holder; // by initializer: a part that was not changed
-    const auto& manifest = folder.manifest();
-    for (id p = 0; p < manifest.parts.size(); ++p) {
-        for (const auto& name : manifest.parts[p].initializers) {
-            holder.emplace(name, p);
-        }
-    }
-    for (const auto& piece : manifest.recipe) {
-        switch (piece.from) {
-        case kind::skeleton:
-            add_range(split_files::skeleton, piece.first, piece.count);
-            break;
-        case kind::bytes:
-            source.add_text(piece.text);
-            break;
-        case kind::nodes:
-            for (std::uint64_t i = 0; i < piece.count; ++i) {
-                add_node(piece.first + i, true);
-            }
-            break;
-        case kind::node:
-            add_node(piece.first, false);
-            break;
-        case kind::weights:
-            if (folder.weights() == nullptr) {
-                folder.fail("recipe", "there is no file of weights");
-            }
-            add_range(split_files::weights, piece.first, piece.count);
-            break;
-        case kind::initializer: {
-            const auto p = holder.find(piece.text);
-            const auto* part = p == holder.end() ? nullptr : &folder.parts()[p->second];
-            const auto tensor = part == nullptr ? 0 : part->tensors.count(piece.text);
-            if (tensor == 0) {
-                folder.fail("recipe", "no part holds '" + piece.text + "'");
-            }
-            const auto message = part->model->tensors()[part->tensors.at(piece.text)].message;
-            if (piece.first > message.size || piece.count > message.size - piece.first) {
-                folder.fail("recipe", "a piece of '" + piece.text + "' reaches beyond its end");
-            }
-            source.add_range(message.begin + piece.first, piece.count,
-                             split_files::part(p->second));
-            break;
-        }
-        }
-    }
-    return source;
-}
-
-/// Writes a rope over the files of a split model. Complexity: O(bytes).
-inline void write_joined(const byte_rope& rope, const split_folder& folder, output_file& output) {
-    rope.for_each(
-        [&](id file, std::uint64_t begin, std::uint64_t size) {
-            output.copy(split_files::at(folder, file), begin, size);
-        },
-        [&](std::string_view text) { output.write(text); });
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_JOIN_MODEL_HPP
-
 // <stemma/onnx/wire/join_edited.hpp>
 #ifndef STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
 #define STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
@@ -12315,19 +13462,13 @@ namespace stemma {
 class edited_join {
 public:
     /// Requires: `folder` outlives the join.
-    explicit edited_join(const split_folder& folder) : folder_(folder) {
-        for (const auto& part : folder.parts()) {
-            contents_.push_back(std::make_unique<graph_contents>(*part.model));
-        }
-    }
+    explicit edited_join(const split_folder& folder)
+        : folder_(folder), tensors_(folder), nodes_(folder, tensors_) {}
 
     /// Returns: a rope over `split_files`.
     /// Throws: `error` of `refused` when the parts no longer fit together, saying where.
     /// Complexity: O(n log n) in what the parts hold, weights aside.
     [[nodiscard]] byte_rope build() {
-        gather_nodes();
-        gather_tensors();
-        sort_nodes();
         byte_rope result;
         const auto bytes = folder_.skeleton().file->bytes();
         wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
@@ -12351,324 +13492,13 @@ private:
     using at_graph = detail::onnx_fields::graph;
     using at_tensor = detail::onnx_fields::tensor;
 
-    struct node_entry {
-        id part = no_id;
-        id node = no_id; // in the model of the part
-    };
-
-    /// Where the bytes of an initializer are.
-    struct tensor_entry {
-        id part = no_id; // `no_id`: the skeleton
-        id tensor = no_id;
-    };
-
-    [[noreturn]] void refuse(id part, const std::string& reason) const {
-        STEMMA_THROW(error(error_code::refused, folder_.parts()[part].file->path(), "", reason));
-    }
-
     [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
-
-    [[nodiscard]] const split_folder::model_file& file_of(const tensor_entry& at) const {
-        return at.part == no_id ? folder_.skeleton() : folder_.parts()[at.part];
-    }
-
-    void gather_nodes() {
-        std::vector<bool> done(folder_.parts().size(), false);
-        std::vector<id> next(folder_.parts().size(), 0);
-        for (id node = 0; node < folder_.node_count(); ++node) {
-            const auto p = folder_.home(node);
-            if (!folder_.parts()[p].edited) {
-                nodes_.push_back({p, node_at(p, folder_.message(node).begin)});
-            } else if (!done[p]) {
-                done[p] = true;
-                add_edited_nodes(p);
-            }
-        }
-    }
-
-    [[nodiscard]] id node_at(id p, std::uint32_t begin) const {
-        const auto& nodes = folder_.nodes_of(p);
-        const auto found = std::partition_point(nodes.begin(), nodes.end(), [&](id node) {
-            return model(p).message(node).begin < begin;
-        });
-        return *found;
-    }
-
-    void add_edited_nodes(id p) {
-        const auto& cloned = folder_.manifest().parts[p].cloned_values;
-        const std::unordered_set<std::string_view> clones(cloned.begin(), cloned.end());
-        for (auto node : folder_.nodes_of(p)) {
-            bool is_clone = false;
-            for (id i = 0; i < model(p).output_count(node); ++i) {
-                is_clone = is_clone ||
-                           clones.count(model(p).value_name(model(p).first_output(node) + i)) != 0;
-            }
-            (is_clone ? clones_ : nodes_).push_back({p, node});
-        }
-    }
-
-    /// Calls `f(name)` for what a node and its bodies read from the main graph.
-    template <class Function>
-    void for_each_read(const node_entry& at, Function f) const {
-        const auto& m = model(at.part);
-        const auto look = [&](id value) {
-            if (value != no_id && m.graph_of_value(value) == 0) {
-                f(m.value_name(value));
-            } else if (value != no_id && m.kind(value) == value_kind::undefined) {
-                f(m.value_name(value));
-            }
-        };
-        const auto visit = [&](auto& self, id node) -> void {
-            for (auto value : m.inputs(node)) {
-                look(value);
-            }
-            for (auto inside : contents_[at.part]->inner_nodes(node)) {
-                self(self, inside);
-            }
-            for (auto body : contents_[at.part]->bodies_of(node)) {
-                for (auto value : m.graph(body).outputs) {
-                    look(value);
-                }
-            }
-        };
-        visit(visit, at.node);
-    }
-
-    template <class Function>
-    void for_each_output(const node_entry& at, Function f) const {
-        const auto& m = model(at.part);
-        for (id i = 0; i < m.output_count(at.node); ++i) {
-            const auto name = m.value_name(m.first_output(at.node) + i);
-            if (!name.empty()) {
-                f(name);
-            }
-        }
-    }
-
-    /// Orders nodes behind what they read, as they were where that does.
-    void sort_nodes() {
-        std::unordered_map<std::string_view, id> producer;
-        for (id i = 0; i < nodes_.size(); ++i) {
-            for_each_output(nodes_[i], [&](std::string_view name) {
-                const auto made = producer.emplace(name, i);
-                if (!made.second) {
-                    refuse(nodes_[i].part,
-                           "makes '" + std::string(name) + "', which '" +
-                               folder_.parts()[nodes_[made.first->second].part].file->path() +
-                               "' makes, too");
-                }
-            });
-        }
-        check_clones(producer);
-        const auto given = given_values();
-        std::vector<std::vector<id>> readers(nodes_.size());
-        std::vector<id> waiting(nodes_.size(), 0);
-        for (id i = 0; i < nodes_.size(); ++i) {
-            for_each_read(nodes_[i], [&](std::string_view name) {
-                const auto from = producer.find(name);
-                if (from != producer.end()) {
-                    readers[from->second].push_back(i);
-                    ++waiting[i];
-                } else if (given.count(name) == 0 && tensors_.count(std::string(name)) == 0) {
-                    refuse(nodes_[i].part,
-                           "reads '" + std::string(name) + "', which no part makes");
-                }
-            });
-        }
-        for (auto value : folder_.skeleton().model->graph(0).outputs) {
-            const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
-            if (!name.empty() && producer.count(name) == 0 && given.count(name) == 0 &&
-                tensors_.count(std::string(name)) == 0) {
-                STEMMA_THROW(error(error_code::refused, folder_.path(), "",
-                                   "no part makes the model's output '" + std::string(name) + "'"));
-            }
-        }
-        std::priority_queue<id, std::vector<id>, std::greater<>> ready;
-        for (id i = 0; i < nodes_.size(); ++i) {
-            if (waiting[i] == 0) {
-                ready.push(i);
-            }
-        }
-        std::vector<node_entry> sorted;
-        while (!ready.empty()) {
-            const auto i = ready.top();
-            ready.pop();
-            sorted.push_back(nodes_[i]);
-            for (auto reader : readers[i]) {
-                if (--waiting[reader] == 0) {
-                    ready.push(reader);
-                }
-            }
-        }
-        if (sorted.size() != nodes_.size()) {
-            STEMMA_THROW(error(error_code::refused, folder_.path(), "",
-                               "parts read from each other in a circle"));
-        }
-        nodes_ = std::move(sorted);
-    }
-
-    /// A copy of another part's constant must still be one.
-    void check_clones(const std::unordered_map<std::string_view, id>& producer) const {
-        for (const auto& clone : clones_) {
-            for_each_output(clone, [&](std::string_view name) {
-                const auto from = producer.find(name);
-                const auto bytes = [&](const node_entry& at) {
-                    const auto message = model(at.part).message(at.node);
-                    return model(at.part).bytes().substr(message.begin, message.size);
-                };
-                if (from == producer.end() || bytes(nodes_[from->second]) != bytes(clone)) {
-                    refuse(clone.part,
-                           "changes the constant '" + std::string(name) +
-                               "', which it shares with other parts; give it another name");
-                }
-            });
-        }
-    }
-
-    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
-        std::unordered_set<std::string_view> given;
-        const auto& skeleton = *folder_.skeleton().model;
-        for (auto value : skeleton.graph(0).inputs) {
-            if (value != no_id) {
-                given.insert(skeleton.value_name(value));
-            }
-        }
-        for (const auto& tensor : skeleton.tensors()) {
-            if (tensor.graph == 0 && tensor.sparse) {
-                given.insert(skeleton.text(tensor.name));
-            }
-        }
-        return given;
-    }
-
-    /// Decides for every initializer whose bytes count.
-    void gather_tensors() {
-        std::map<std::string, std::vector<id>> holders;
-        for (id p = 0; p < folder_.parts().size(); ++p) {
-            for (const auto& name : folder_.manifest().parts[p].initializers) {
-                holders[name].push_back(p);
-            }
-        }
-        for (const auto& [name, tensor] : folder_.skeleton().tensors) {
-            const auto held_by = holders.find(std::string(name));
-            if (held_by == holders.end()) {
-                tensors_[std::string(name)] = {no_id, tensor};
-            } else if (const auto chosen = choose(name, tensor, held_by->second)) {
-                tensors_[std::string(name)] = *chosen;
-            }
-        }
-        for (id p = 0; p < folder_.parts().size(); ++p) {
-            if (!folder_.parts()[p].edited) {
-                continue;
-            }
-            for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
-                if (folder_.skeleton().tensors.count(name) != 0) {
-                    continue;
-                }
-                const tensor_entry here{p, tensor};
-                const auto known = tensors_.emplace(std::string(name), here);
-                if (!known.second && !same_content(known.first->second, here)) {
-                    refuse(p, "its initializer '" + std::string(name) +
-                                  "' is not the one of another part");
-                }
-                added_.push_back(std::string(name));
-            }
-        }
-        std::sort(added_.begin(), added_.end());
-        added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
-    }
-
-    [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
-                                                     const std::vector<id>& held_by) const {
-        std::optional<tensor_entry> original;
-        std::optional<tensor_entry> changed;
-        bool kept = false; // by somebody who was not changed
-        for (auto p : held_by) {
-            const auto& part = folder_.parts()[p];
-            const auto found = part.tensors.find(name);
-            if (found == part.tensors.end()) {
-                continue;
-            }
-            const tensor_entry here{p, found->second};
-            if (!part.edited || is_in_weights(here)) {
-                kept = kept || !part.edited;
-                original = original && !folder_.parts()[original->part].edited ? original : here;
-                continue;
-            }
-            if (changed && !same_content(*changed, here)) {
-                refuse(p, "its initializer '" + std::string(name) +
-                              "' is not the one of another part");
-            }
-            changed = here;
-        }
-        if (changed && original && !same_content(*original, *changed)) {
-            refuse(changed->part, "changes the initializer '" + std::string(name) +
-                                      "', which other parts share; give it another name");
-        }
-        const auto chosen = original ? original : changed;
-        // Data in files beside the source stay where the source has them.
-        const bool elsewhere = read_tensor_header(*folder_.skeleton().model,
-                                                  folder_.skeleton().model->tensors()[in_skeleton])
-                                   .external;
-        return chosen && elsewhere && original ? std::optional(tensor_entry{no_id, in_skeleton})
-                                               : chosen;
-    }
-
-    [[nodiscard]] bool is_in_weights(const tensor_entry& at) const {
-        const auto& m = *file_of(at).model;
-        const auto header = read_tensor_header(m, m.tensors()[at.tensor]);
-        return header.external && header.location == folder_.manifest().weights.file;
-    }
-
-    [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
-        return text_of(tensor(a)) == text_of(tensor(b));
-    }
-
-    [[nodiscard]] std::string text_of(const byte_rope& rope) const {
-        std::string text;
-        rope.for_each(
-            [&](id file, std::uint64_t begin, std::uint64_t size) {
-                text.append(split_files::at(folder_, file).bytes().substr(begin, size));
-            },
-            [&](std::string_view more) { text.append(more); });
-        return text;
-    }
-
-    /// Returns: an initializer with its data inside, unless these are in a file beside the source.
-    [[nodiscard]] byte_rope tensor(const tensor_entry& at) const {
-        const auto& m = *file_of(at).model;
-        const auto& found = m.tensors()[at.tensor];
-        const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
-        byte_rope result;
-        const bool in_weights = is_in_weights(at);
-        auto fields = m.reader(found.message);
-        for (wire_field field; fields.next(field);) {
-            if (!in_weights || (field.number != at_tensor::external_data &&
-                                field.number != at_tensor::data_location)) {
-                result.add_range(field.begin, field.end - field.begin, file);
-            }
-        }
-        if (in_weights) {
-            const auto header = read_tensor_header(m, found);
-            const auto size = folder_.weights()->bytes().size();
-            if (header.offset > size || header.length > size - header.offset) {
-                refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
-                                    "' reach beyond the end of the file of weights");
-            }
-            std::string start;
-            detail::append_tag(at_tensor::raw_data, start);
-            detail::append_varint(header.length, start);
-            result.add_text(start);
-            result.add_range(header.offset, header.length, split_files::weights);
-        }
-        return result;
-    }
 
     /// Returns: a chunk of the main graph; the first one takes all that is new.
     [[nodiscard]] byte_rope graph(wire_reader fields, bool first) {
         byte_rope result;
         std::unordered_set<std::string_view> made; // by changed parts
-        for (const auto& at : nodes_) {
+        for (const auto& at : nodes_.in_order()) {
             if (first) {
                 const auto message = model(at.part).message(at.node);
                 std::string start;
@@ -12678,15 +13508,14 @@ private:
                 result.add_range(message.begin, message.size, split_files::part(at.part));
             }
             if (folder_.parts()[at.part].edited) {
-                for_each_output(at, [&](std::string_view name) { made.insert(name); });
+                nodes_.for_each_output(at, [&](std::string_view name) { made.insert(name); });
             }
         }
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_graph::initializer)) {
-                const auto known =
-                    tensors_.find(std::string(name_in(fields.inner(field), at_tensor::name)));
-                if (known != tensors_.end()) {
-                    result.add_field(at_graph::initializer, tensor(known->second));
+                const auto name = name_in(fields.inner(field), at_tensor::name);
+                if (tensors_.contains(name)) {
+                    result.add_field(at_graph::initializer, tensors_.bytes(name));
                 }
             } else if (field.is_bytes(at_graph::value_info) &&
                        (made.count(name_in(fields.inner(field), 1)) != 0 ||
@@ -12697,11 +13526,10 @@ private:
             }
         }
         if (first) {
-            for (const auto& name : added_) {
-                const auto& at = tensors_.at(name);
-                result.add_field(at_graph::initializer, tensor(at));
+            for (const auto& name : tensors_.added()) {
+                result.add_field(at_graph::initializer, tensors_.bytes(name));
                 if (folder_.skeleton().model->ir_version() < 4) {
-                    add_input(name, at, result);
+                    add_input(name, result);
                 }
             }
             add_types(made, result);
@@ -12722,19 +13550,18 @@ private:
     /// Whether some node still makes a value.
     [[nodiscard]] bool still_there(std::string_view name) {
         if (all_made_.empty()) {
-            for (const auto& at : nodes_) {
-                for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
+            for (const auto& at : nodes_.in_order()) {
+                nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
             }
         }
         return all_made_.count(name) != 0;
     }
 
-    void add_input(const std::string& name, const tensor_entry& at, byte_rope& out) const {
-        const auto& m = *file_of(at).model;
+    void add_input(const std::string& name, byte_rope& out) const {
         std::string info;
         detail::append_field(detail::onnx_fields::value_info::name, name, info);
         detail::append_field(detail::onnx_fields::value_info::type,
-                             tensor_type(read_tensor_header(m, m.tensors()[at.tensor])), info);
+                             tensor_type(tensors_.header(name)), info);
         out.add_field(at_graph::input, info);
     }
 
@@ -12773,9 +13600,9 @@ private:
             for (const auto& opset : model(p).opset_imports()) {
                 const auto known = versions.emplace(opset.domain, opset.version);
                 if (known.first->second != opset.version) {
-                    refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
-                                  std::string(opset.domain) + "', the source " +
-                                  std::to_string(known.first->second));
+                    folder_.refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
+                                          std::string(opset.domain) + "', the source " +
+                                          std::to_string(known.first->second));
                 }
                 if (known.second) {
                     std::string entry;
@@ -12805,8 +13632,9 @@ private:
                 if (adds && made.second) {
                     out.add_range(field.begin, field.end - field.begin, split_files::part(p));
                 } else if (adds && made.first->second != fields.text(field)) {
-                    refuse(p, "changes a function that the source has: '" +
-                                  std::string(name_in(fields.inner(field), at::name)) + "'");
+                    folder_.refuse(p, "changes a function that the source has: '" +
+                                          std::string(name_in(fields.inner(field), at::name)) +
+                                          "'");
                 }
             }
         };
@@ -12819,11 +13647,8 @@ private:
     }
 
     const split_folder& folder_;
-    std::vector<std::unique_ptr<graph_contents>> contents_; // by part
-    std::vector<node_entry> nodes_;
-    std::vector<node_entry> clones_; // in changed parts
-    std::map<std::string, tensor_entry> tensors_;
-    std::vector<std::string> added_; // initializers that the source did not have
+    edited_tensors tensors_;
+    edited_nodes nodes_;
     std::unordered_set<std::string_view> all_made_;
 };
 
@@ -13088,5 +13913,300 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+
+// <stemma/onnx/wire/value_descriptions.hpp>
+#ifndef STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+#define STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+[[nodiscard]] inline std::string element_name(std::uint64_t data_type) {
+    const auto name = data_type_name(static_cast<std::int64_t>(data_type));
+    return name.empty() ? "type " + std::to_string(data_type) : std::string(name);
+}
+
+/// Returns: `[1,seq,?]` of a TensorShapeProto.
+[[nodiscard]] inline std::string describe_shape(wire_reader fields) {
+    std::string shape = "[";
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(1)) {
+            continue;
+        }
+        std::string extent;
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            if (part.is(1, wire_type::varint)) { // dim_value; a negative one says nothing
+                extent =
+                    static_cast<std::int64_t>(part.value) < 0 ? "" : std::to_string(part.value);
+            } else if (part.is_bytes(2)) { // dim_param
+                extent = parts.text(part);
+            }
+        }
+        shape.append(shape.size() == 1 ? "" : ",").append(extent.empty() ? "?" : extent);
+    }
+    return shape.append("]");
+}
+
+inline void describe_type(wire_reader fields, value_description& out, unsigned depth) {
+    constexpr unsigned deepest = 16;
+    const auto nested = [&](wire_reader& around, const wire_field& field) {
+        value_description inner;
+        if (depth < deepest) {
+            describe_type(around.inner(field), inner, depth + 1);
+        }
+        return inner.type_and_shape();
+    };
+    // TypeProto: tensor_type 1, sequence 4, map 5, sparse 8, optional 9.
+    for (wire_field field; fields.next(field);) {
+        const bool tensor = field.is_bytes(1) || field.is_bytes(8);
+        if (!tensor && !field.is_bytes(4) && !field.is_bytes(5) && !field.is_bytes(9)) {
+            continue;
+        }
+        auto parts = fields.inner(field);
+        std::string key;
+        std::string element;
+        for (wire_field part; parts.next(part);) {
+            if (tensor && part.is(1, wire_type::varint)) {
+                out.type = element_name(part.value);
+            } else if (tensor && part.is_bytes(2)) {
+                out.shape = describe_shape(parts.inner(part));
+            } else if (field.is_bytes(5) && part.is(1, wire_type::varint)) {
+                key = element_name(part.value) + ",";
+            } else if (!tensor && part.is_bytes(field.is_bytes(5) ? 2 : 1)) {
+                element = nested(parts, part);
+            }
+        }
+        if (field.is_bytes(8)) {
+            out.type = "sparse(" + out.type + ")";
+        } else if (!tensor) {
+            const std::string_view kind = field.is_bytes(4)   ? "sequence("
+                                          : field.is_bytes(5) ? "map("
+                                                              : "optional(";
+            out.type = std::string(kind).append(key).append(element).append(")");
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: what the bytes of a TypeProto say, without a name. Complexity: O(length).
+[[nodiscard]] inline value_description describe_type(std::string_view type) {
+    value_description described;
+    detail::describe_type(
+        wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), described, 0);
+    return described;
+}
+
+/// Names, types and shapes of the values of a model: as declared, as initializers have them, or as
+/// far as they follow from those.
+class value_descriptions {
+public:
+    /// Requires: the model outlives this. Complexity: O(nodes + values).
+    explicit value_descriptions(const wire_model& model)
+        : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
+        infer_shapes(model, types_);
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            if (tensors[i].value != no_id) {
+                tensor_of_[tensors[i].value] = i;
+            }
+        }
+    }
+
+    [[nodiscard]] value_description operator()(id value) const {
+        value_description described;
+        if (tensor_of_[value] != no_id) {
+            const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
+            described.type = detail::element_name(static_cast<std::uint64_t>(header.data_type));
+            described.shape = "[";
+            for (auto extent : header.dims) {
+                described.shape.append(described.shape.size() == 1 ? "" : ",")
+                    .append(std::to_string(extent));
+            }
+            described.shape.append("]");
+        } else if (const auto type = types_.type_of(value)) {
+            described = describe_type(*type);
+        }
+        described.name = model_->value_name(value);
+        return described;
+    }
+
+private:
+    const wire_model* model_;
+    mutable value_types types_; // sorts what was added when it is first asked
+    std::vector<id> tensor_of_; // by value: place among the tensors
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+
+// <stemma/onnx/wire/write_split.hpp>
+#ifndef STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
+#define STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
+
+namespace stemma {
+
+/// What the model's metadata of a part say of the split it belongs to.
+inline constexpr std::string_view split_key = "pkg.stemma.split";
+
+/// The names of the files that a split model has beside its parts.
+inline constexpr std::string_view split_skeleton_name = "skeleton.onnx";
+inline constexpr std::string_view split_weights_name = "weights.bin";
+
+/// What a part is called.
+struct split_part_names {
+    std::string file; ///< in the folder
+    std::string module;
+    std::string tag;
+};
+
+/// Writes a model as parts: a file for each, one of weights that they share, what is left of the
+/// model, and a manifest by which it can be put together again.
+template <cut_policy Policy = standard_cut>
+class split_writer {
+public:
+    /// `source` is the file of the model; `store` is called `split_weights_name`.
+    /// Requires: all outlive the writer; every value between parts has a type.
+    split_writer(const wire_model& model, const mapped_file& source, cut_writer<Policy>& cuts,
+                 value_types& types, weight_store& store)
+        : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
+
+    /// Writes everything to `folder`, the manifest last.
+    /// Returns: the manifest. Throws: `error` of `cannot_write`, or of `too_large` for a part of
+    ///   2 GiB. Complexity: O(bytes), of weights from file to file.
+    split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
+                         const std::string& folder, bool sync) {
+        const auto path = [&](std::string_view file) {
+            return (std::filesystem::path(folder) / file).string();
+        };
+        split_manifest manifest;
+        manifest.source = {std::filesystem::path(source_.path()).filename().string(),
+                           to_hex(xxh64(source_.bytes()))};
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            const auto rope = cuts_.build(parts[p].plan, origin(p, names[p], manifest.source.file),
+                                          &store_, split_key);
+            if (rope.size() >= std::uint64_t{1} << 31U) {
+                STEMMA_THROW(error(error_code::too_large, path(names[p].file), "",
+                                   "the part would have 2 GiB or more without its weights"));
+            }
+            manifest.parts.push_back(entry_of(parts[p], names[p]));
+            manifest.parts.back().at.hash = write_rope(rope, path(names[p].file), sync);
+            manifest.order.push_back(static_cast<id>(p));
+        }
+        if (!store_.empty()) {
+            const auto weights = path(split_weights_name);
+            store_.write(weights, sync);
+            manifest.weights = {std::string(split_weights_name),
+                                to_hex(xxh64(mapped_file(weights).bytes()))};
+        }
+        split_skeleton skeleton(model_, parts, store_);
+        manifest.skeleton = {std::string(split_skeleton_name),
+                             write_rope(skeleton.bytes(), path(split_skeleton_name), sync)};
+        manifest.recipe = skeleton.take_recipe();
+        find_tensors(parts, manifest);
+        output_file output(path(split_manifest_name));
+        write_split_manifest(manifest, output);
+        output.commit(sync);
+        return manifest;
+    }
+
+private:
+    [[nodiscard]] static std::string origin(std::size_t part, const split_part_names& names,
+                                            const std::string& source) {
+        string_sink text;
+        json_writer json(text);
+        json.begin_object(true);
+        json.member("schema", split_schema);
+        json.member("source", source);
+        json.member("part", part);
+        json.member("module", names.module);
+        json.member("tag", names.tag);
+        json.end_object();
+        json.finish();
+        text.text.pop_back();
+        return std::move(text.text);
+    }
+
+    /// Returns: the hash of what was written.
+    [[nodiscard]] std::string write_rope(const byte_rope& rope, const std::string& path,
+                                         bool sync) const {
+        output_file output(path);
+        file_splice splice(source_, output);
+        rope.write(splice);
+        output.commit(sync);
+        return to_hex(xxh64(mapped_file(path).bytes()));
+    }
+
+    [[nodiscard]] split_manifest::part_entry entry_of(const split_part& part,
+                                                      const split_part_names& names) const {
+        const auto positions = [&](const std::vector<id>& nodes) {
+            std::vector<id> result;
+            for (auto node : nodes) {
+                result.push_back(model_.position(node));
+            }
+            return result;
+        };
+        split_manifest::part_entry entry;
+        entry.at.file = names.file;
+        entry.module = names.module;
+        entry.tag = names.tag;
+        entry.level = part.level;
+        entry.cost = part.cost;
+        entry.nodes = positions(part.nodes);
+        entry.clones = positions(part.clones);
+        entry.order = positions(part.plan.nodes);
+        if (std::is_sorted(entry.order.begin(), entry.order.end())) {
+            entry.order.clear();
+        }
+        for (auto node : part.clones) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                entry.cloned_values.emplace_back(model_.value_name(model_.first_output(node) + i));
+            }
+        }
+        for (auto value : part.plan.initializers) {
+            entry.initializers.emplace_back(model_.value_name(value));
+        }
+        return entry;
+    }
+
+    void find_tensors(std::span<const split_part> parts, split_manifest& manifest) {
+        std::map<id, split_manifest::tensor_entry> tensors; // by value
+        for (id p = 0; p < parts.size(); ++p) {
+            for (auto value : parts[p].plan.outputs) {
+                tensors[value].from = p;
+            }
+            for (auto value : parts[p].plan.inputs) {
+                tensors[value].to.push_back(p);
+            }
+        }
+        for (auto value : model_.graph(0).outputs) {
+            if (value != no_id && !model_.is_initializer(value)) {
+                tensors[value].output = true;
+            }
+        }
+        for (auto& [value, tensor] : tensors) {
+            tensor.name = model_.value_name(value);
+            if (const auto type = types_.type_of(value)) {
+                auto described = describe_type(*type);
+                tensor.type = std::move(described.name);
+                tensor.shape = std::move(described.shape);
+            }
+            manifest.tensors.push_back(std::move(tensor));
+        }
+    }
+
+    const wire_model& model_;
+    const mapped_file& source_;
+    cut_writer<Policy>& cuts_;
+    value_types& types_;
+    weight_store& store_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
 
 #endif // STEMMA_WIRE_HPP
