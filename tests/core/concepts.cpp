@@ -8,6 +8,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/reverse_graph.hpp>
+#include <boost/property_map/function_property_map.hpp>
 
 #include <array>
 #include <cstddef>
@@ -47,17 +48,27 @@ TEST_CASE("concepts: the library's own graphs are among them", "[core][concepts]
     STATIC_REQUIRE(stemma::operator_graph_like<stemma::module_tree>);
 }
 
-TEST_CASE("concepts: a property map is readable as what it yields", "[core][concepts]") {
+TEST_CASE("concepts: text lasts unless it is a string by value", "[core][concepts]") {
+    STATIC_REQUIRE(stemma::lasting_text<std::string_view>);
+    STATIC_REQUIRE(stemma::lasting_text<const char*>);
+    STATIC_REQUIRE(stemma::lasting_text<const std::string&>);
+    STATIC_REQUIRE_FALSE(stemma::lasting_text<std::string>);
+    STATIC_REQUIRE_FALSE(stemma::lasting_text<std::string&&>);
+    STATIC_REQUIRE_FALSE(stemma::lasting_text<int>);
+}
+
+TEST_CASE("concepts: a map of text yields text that lasts", "[core][concepts]") {
     using names = boost::property_map<
         boost::adjacency_list<vecS, vecS, bidirectionalS,
                               boost::property<boost::vertex_name_t, std::string>>,
         boost::vertex_name_t>::const_type;
-    STATIC_REQUIRE(stemma::readable_map<names, std::size_t, std::string_view>);
-    STATIC_REQUIRE_FALSE(stemma::readable_map<names, std::size_t, int>);
-    STATIC_REQUIRE(stemma::readable_map<int*, std::ptrdiff_t, int>);
-    STATIC_REQUIRE(stemma::writable_map<int*, std::ptrdiff_t, int>);
-    STATIC_REQUIRE_FALSE(stemma::writable_map<plain, std::size_t, int>);
-    STATIC_REQUIRE_FALSE(stemma::readable_map<plain, std::size_t, int>);
+    using made = boost::function_property_map<std::string (*)(std::size_t), std::size_t>;
+    using kept = boost::function_property_map<const char* (*)(std::size_t), std::size_t>;
+    STATIC_REQUIRE(stemma::text_map<names, std::size_t>);
+    STATIC_REQUIRE(stemma::text_map<kept, std::size_t>);
+    STATIC_REQUIRE_FALSE(stemma::text_map<made, std::size_t>);
+    STATIC_REQUIRE_FALSE(stemma::text_map<boost::identity_property_map, std::size_t>);
+    STATIC_REQUIRE_FALSE(stemma::text_map<plain, std::size_t>);
 }
 
 TEST_CASE("index_of: is the interior vertex index", "[core][concepts]") {

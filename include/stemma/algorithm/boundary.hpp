@@ -7,7 +7,10 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/operator_graph.hpp>
 
+#include <boost/pending/property.hpp>
+
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -15,10 +18,22 @@
 
 namespace stemma {
 
+namespace detail {
+
+// Boost's own graphs know their properties as a list, and fail hard when asked for another one.
+template <class Graph>
+concept lacks_value_property = requires {
+    typename Graph::edge_property_type;
+    requires !boost::lookup_one_property<typename Graph::edge_property_type, value_id_t>::found;
+};
+
+} // namespace detail
+
 /// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
 /// make one value.
 template <class Graph>
-concept carries_values = requires(const Graph& graph, edge_t<Graph> e) {
+concept carries_values =
+    !detail::lacks_value_property<Graph> && requires(const Graph& graph, edge_t<Graph> e) {
     { get(value_id, graph, e) } -> std::convertible_to<id>;
 };
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_ALGORITHM_FIND_MATCHES_HPP
 #define STEMMA_ALGORITHM_FIND_MATCHES_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/query.hpp>
@@ -217,6 +218,7 @@ template <module_view Modules, named_operators Ops>
 template <module_view Modules>
 [[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
                                                     const tag_table& tags) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
     const tree_index& tree = modules.index();
     const detail::module_matcher<Modules> matcher(modules, tags);
     const auto holds = detail::combine_terms(

@@ -4,10 +4,11 @@
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
-#include <boost/property_map/property_map.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <string_view>
+#include <type_traits>
 
 namespace stemma {
 
@@ -18,15 +19,18 @@ template <class Graph>
 using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
 
 /// A Boost.Graph VertexListGraph, as far as the library uses one. `operator_graph` models it.
+///
+/// Requires: iterators may be copied and gone over again, as Boost asks of them.
 template <class Graph>
-concept vertex_list_graph = requires(const Graph& g) {
+concept vertex_list_graph = std::regular<vertex_t<Graph>> && requires(const Graph& g) {
     { *vertices(g).first } -> std::convertible_to<vertex_t<Graph>>;
     { num_vertices(g) } -> std::unsigned_integral;
 };
 
 /// A Boost.Graph IncidenceGraph, as far as the library uses one. `module_tree` models it.
 template <class Graph>
-concept incidence_graph = requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
+concept incidence_graph = std::regular<vertex_t<Graph>> && std::regular<edge_t<Graph>> &&
+    requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
     { *out_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
     { source(e, g) } -> std::convertible_to<vertex_t<Graph>>;
     { target(e, g) } -> std::convertible_to<vertex_t<Graph>>;
@@ -52,16 +56,16 @@ template <class Graph>
 concept operator_graph_like =
     vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
 
-/// A Boost property map that yields something convertible to `Value`.
-template <class Map, class Key, class Value>
-concept readable_map = requires(const Map& map, const Key& key) {
-    { get(map, key) } -> std::convertible_to<Value>;
-};
+/// Text that does not go away with the expression that gave it: a view, a pointer, a reference, but
+/// no string by value.
+template <class T>
+concept lasting_text = std::convertible_to<T, std::string_view> &&
+    (std::is_lvalue_reference_v<T> || std::is_trivially_copyable_v<T>);
 
-/// A Boost property map that takes a `Value`.
-template <class Map, class Key, class Value>
-concept writable_map = requires(const Map& map, const Key& key, Value value) {
-    put(map, key, value);
+/// A Boost property map that yields text, which outlives the call.
+template <class Map, class Key>
+concept text_map = requires(const Map& map, const Key& key) {
+    { get(map, key) } -> lasting_text;
 };
 
 /// The position of a vertex in [0, n).

@@ -5,8 +5,6 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/topological_order.hpp>
 
-#include <boost/graph/reverse_graph.hpp>
-
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -23,10 +21,10 @@ public:
     /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
     explicit sweep_order(const Graph& graph)
         : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
-        if (!indexed_) {
+        if (!indexed_ || !steps_back) {
             forward_ = topological_order(graph);
             if (forward_.size() < num_vertices(graph)) {
-                backward_ = topological_order(boost::make_reverse_graph(graph));
+                backward_ = reverse_topological_order(graph);
             }
         }
     }
@@ -52,11 +50,15 @@ public:
     /// Calls `f(v)` for every vertex behind all its readers.
     template <class Function>
     void backward(Function f) const {
-        if (indexed_) {
-            for (auto [first, it] = vertices(*graph_); it != first;) {
-                f(*--it);
+        if constexpr (steps_back) {
+            if (indexed_) {
+                for (auto [first, it] = vertices(*graph_); it != first;) {
+                    f(*--it);
+                }
+                return;
             }
-        } else if (has_cycle()) {
+        }
+        if (has_cycle()) {
             for (const auto& v : backward_) {
                 f(v);
             }
@@ -68,6 +70,12 @@ public:
     }
 
 private:
+    // A graph that is topologically indexed is swept back over its vertices where they allow it.
+    static constexpr bool steps_back =
+        requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
+        --it;
+    };
+
     const Graph* graph_;
     bool indexed_;
     std::vector<vertex_t<Graph>> forward_;

@@ -5,6 +5,7 @@
 #include <stemma/core/concepts.hpp>
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -28,34 +29,71 @@ template <operator_graph_like Graph>
     return true;
 }
 
-/// Every vertex behind all its producers. What hangs on a cycle has no such place and is left out.
-///
-/// Returns: a prefix-closed order; shorter than `num_vertices` exactly when there is a cycle.
-/// Complexity: O(V + E) (Kahn 1962).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<vertex_t<Graph>> topological_order(const Graph& graph) {
+namespace detail {
+
+/// Orders vertices behind all they depend on (Kahn 1962): `count(v)` says on how many, with
+/// repeats, and `release(v, f)` calls `f(w)` for each that depends on `v`, as often as it does.
+template <operator_graph_like Graph, class Count, class Release>
+[[nodiscard]] std::vector<vertex_t<Graph>> order_by_dependence(const Graph& graph, Count count,
+                                                               Release release) {
     std::vector<vertex_t<Graph>> order;
     order.reserve(num_vertices(graph));
     std::vector<std::size_t> waiting(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        std::size_t producers = 0;
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            ++producers;
-        }
-        waiting[index_of(graph, *it)] = producers;
-        if (producers == 0) {
+        const std::size_t open = count(*it);
+        waiting[index_of(graph, *it)] = open;
+        if (open == 0) {
             order.push_back(*it);
         }
     }
     for (std::size_t done = 0; done < order.size(); ++done) {
-        for (auto [out, out_last] = out_edges(order[done], graph); out != out_last; ++out) {
-            const auto reader = target(*out, graph);
-            if (--waiting[index_of(graph, reader)] == 0) {
-                order.push_back(reader);
+        const auto v = order[done];
+        release(v, [&](const vertex_t<Graph>& w) {
+            if (--waiting[index_of(graph, w)] == 0) {
+                order.push_back(w);
             }
-        }
+        });
     }
     return order;
+}
+
+/// Returns: how many steps lead from one iterator to the other.
+template <class Iterator>
+[[nodiscard]] std::size_t count_steps(std::pair<Iterator, Iterator> range) {
+    std::size_t steps = 0;
+    for (auto [it, last] = range; it != last; ++it) {
+        ++steps;
+    }
+    return steps;
+}
+
+} // namespace detail
+
+/// Every vertex behind all its producers. What hangs on a cycle has no such place and is left out.
+///
+/// Returns: a prefix-closed order; shorter than `num_vertices` exactly when there is a cycle.
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> topological_order(const Graph& graph) {
+    return detail::order_by_dependence(
+        graph, [&](const auto& v) { return detail::count_steps(in_edges(v, graph)); },
+        [&](const auto& v, auto f) {
+            for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+                f(target(*it, graph));
+            }
+        });
+}
+
+/// The same against the edges: every vertex behind all its readers.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> reverse_topological_order(const Graph& graph) {
+    return detail::order_by_dependence(
+        graph, [&](const auto& v) { return detail::count_steps(out_edges(v, graph)); },
+        [&](const auto& v, auto f) {
+            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+                f(source(*it, graph));
+            }
+        });
 }
 
 } // namespace stemma

@@ -59,6 +59,11 @@ private:
         std::uint64_t hash = 0;
     };
 
+    [[nodiscard]] bool is_unknown(id m) const {
+        const std::string_view class_name = modules_.class_name(m);
+        return class_name.empty();
+    }
+
     void print_classes() {
         printed_.resize(tree_.size(), no_id);
         std::string text;
@@ -135,8 +140,7 @@ private:
     void name_group(std::span<const id> group) {
         if (group.size() == 1) {
             const auto m = group.front();
-            const bool number =
-                m != 0 && !modules_.class_name(m).empty() && is_number(modules_.attribute(m));
+            const bool number = m != 0 && !is_unknown(m) && is_number(modules_.attribute(m));
             write_segment(m, number ? 1 : 0);
             return;
         }
@@ -218,8 +222,7 @@ private:
     // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
     void part_unknown() {
         const auto may_hold_dots = [&](id m) {
-            return tags_.is_selected(m) && modules_.class_name(m).empty() &&
-                   is_number(modules_.attribute(m));
+            return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
         };
         bool any = false;
         for (id m = 1; m < tree_.size() && !any; ++m) {
@@ -254,7 +257,7 @@ private:
                 number = 0;
                 before = segment;
             }
-            if (modules_.class_name(m).empty()) {
+            if (is_unknown(m)) {
                 tags_.set_segment(m, segment + "##" + std::to_string(number++));
             }
         }

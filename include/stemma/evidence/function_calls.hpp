@@ -90,9 +90,9 @@ private:
     /// Returns: the module whose path, with `_` for `.`, stands before the number in the name of a
     /// function that was made for one module; `no_id` for other functions.
     [[nodiscard]] id module_named(id function, id top) const {
-        auto name = ops_.function_name(function);
+        std::string_view name = ops_.function_name(function);
         const auto number = name.rfind('_');
-        const auto domain = ops_.function_domain(function);
+        const std::string_view domain = ops_.function_domain(function);
         const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
         if (!domain.starts_with("pkg.") || branch || number == name.npos) {
             return no_id;
@@ -114,7 +114,7 @@ private:
     }
 
     [[nodiscard]] bool has_class(id m, id function) const {
-        const auto domain = ops_.function_domain(function);
+        const std::string_view domain = ops_.function_domain(function);
         const auto name = without_variant(ops_.function_name(function));
         const std::string_view qualified = modules_.qualified_class(m);
         return qualified.size() == domain.size() + 1 + name.size() &&

@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -165,7 +166,8 @@ private:
     /// What lies between one value and the scale of a normalization, and is used for nothing else.
     void complete_normalizations() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id && bare_[v] && ops_.op_type(vertex_[v]) == "Mul") {
+            if (owner_[v] != no_id && bare_[v] &&
+                std::string_view(ops_.op_type(vertex_[v])) == "Mul") {
                 complete_normalization(v);
             }
         }

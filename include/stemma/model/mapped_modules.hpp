@@ -15,9 +15,8 @@ namespace stemma {
 ///
 /// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
 /// the view.
-template <incidence_graph Tree, readable_map<vertex_t<Tree>, std::string_view> Attribute,
-          readable_map<vertex_t<Tree>, std::string_view> Class,
-          readable_map<vertex_t<Tree>, std::string_view> Qualified>
+template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
+          text_map<vertex_t<Tree>> Qualified>
 class mapped_modules {
 public:
     /// Requires: every vertex is reached from `root` on exactly one path.

@@ -26,8 +26,8 @@ struct no_parameters {
 ///
 /// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
 /// `Parameters` yields a range of such.
-template <operator_graph_like Graph, readable_map<vertex_t<Graph>, std::string_view> Name,
-          readable_map<vertex_t<Graph>, std::string_view> OpType, class Parameters = no_parameters>
+template <operator_graph_like Graph, text_map<vertex_t<Graph>> Name,
+          text_map<vertex_t<Graph>> OpType, class Parameters = no_parameters>
 class mapped_operators {
 public:
     using graph_type = Graph;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_MODEL_MODULE_VIEW_HPP
 #define STEMMA_MODEL_MODULE_VIEW_HPP
 
+#include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 
@@ -14,13 +15,14 @@ namespace stemma {
 /// What the algorithms and policies read of a module tree. `module_tree` models it, and
 /// `mapped_modules` makes one of any Boost graph with property maps.
 ///
-/// Requires: a module is its preorder rank in `index()`; an unknown class reads as "".
+/// Requires: a module is its preorder rank in `index()`; an unknown class reads as ""; text
+///   stays as long as the view.
 template <class Modules>
 concept module_view = requires(const Modules& modules, id m) {
-    { modules.index() } -> std::convertible_to<const tree_index&>;
-    { modules.attribute(m) } -> std::convertible_to<std::string_view>;
-    { modules.class_name(m) } -> std::convertible_to<std::string_view>;
-    { modules.qualified_class(m) } -> std::convertible_to<std::string_view>;
+    { modules.index() } -> std::same_as<const tree_index&>;
+    { modules.attribute(m) } -> lasting_text;
+    { modules.class_name(m) } -> lasting_text;
+    { modules.qualified_class(m) } -> lasting_text;
 };
 
 /// A module view that also knows how often each module ran (`no_id` where it does not).

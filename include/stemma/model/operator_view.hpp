@@ -19,18 +19,20 @@ using operator_t = vertex_t<graph_of<Ops>>;
 
 /// A graph of operators, and more of them where the concepts below hold. An algorithm or policy
 /// says in its constraint how much it reads. `mapped_operators` makes one of any Boost graph.
+///
+/// Requires: graph and text stay as long as the view.
 template <class Ops>
 concept operator_view = requires(const Ops& ops) {
     typename Ops::graph_type;
-    { ops.graph() } -> std::convertible_to<const typename Ops::graph_type&>;
+    { ops.graph() } -> std::same_as<const typename Ops::graph_type&>;
 }
 &&operator_graph_like<graph_of<Ops>>;
 
 /// Operators that have a name and a type, either possibly "".
 template <class Ops>
 concept named_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
-    { ops.name(v) } -> std::convertible_to<std::string_view>;
-    { ops.op_type(v) } -> std::convertible_to<std::string_view>;
+    { ops.name(v) } -> lasting_text;
+    { ops.op_type(v) } -> lasting_text;
 };
 
 namespace detail {
@@ -46,7 +48,7 @@ template <class Ops>
 concept parameter_readers = operator_view<Ops> &&
     requires(const Ops& ops, operator_t<Ops> v, id p) {
     { ops.parameter_count() } -> std::convertible_to<std::size_t>;
-    { ops.parameter_name(p) } -> std::convertible_to<std::string_view>;
+    { ops.parameter_name(p) } -> lasting_text;
     ops.for_each_parameter(v, detail::take_id{});
 };
 
@@ -69,10 +71,6 @@ namespace detail {
 struct take_entry {
     void operator()(std::string_view, std::string_view) const {}
 };
-
-} // namespace detail
-
-namespace detail {
 
 struct take_folded {
     template <class Vertex>
@@ -106,8 +104,8 @@ template <class Ops>
 concept calling_operators = operator_view<Ops> &&
     requires(const Ops& ops, operator_t<Ops> v, id f) {
     { ops.function_count() } -> std::convertible_to<id>;
-    { ops.function_domain(f) } -> std::convertible_to<std::string_view>;
-    { ops.function_name(f) } -> std::convertible_to<std::string_view>;
+    { ops.function_domain(f) } -> lasting_text;
+    { ops.function_name(f) } -> lasting_text;
     { ops.callee(v) } -> std::convertible_to<id>;
     { ops.enclosing_function(v) } -> std::convertible_to<id>;
     ops.for_each_argument(v, detail::take_argument{});

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "archetypes.hpp"
+
+#include "catch.hpp"
+#include "operator_scene.hpp"
+#include "random_numbers.hpp"
+
+#include <stemma/algorithm/align.hpp>
+#include <stemma/algorithm/attribute.hpp>
+#include <stemma/algorithm/boundary.hpp>
+#include <stemma/algorithm/explain_no_match.hpp>
+#include <stemma/algorithm/find_matches.hpp>
+#include <stemma/algorithm/find_non_convex.hpp>
+#include <stemma/algorithm/module_dag.hpp>
+#include <stemma/algorithm/name_modules.hpp>
+#include <stemma/algorithm/number_calls.hpp>
+#include <stemma/algorithm/overrule_shared.hpp>
+#include <stemma/algorithm/partition.hpp>
+#include <stemma/algorithm/propagate.hpp>
+#include <stemma/algorithm/propagate_tags.hpp>
+#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/algorithm/select_modules.hpp>
+#include <stemma/algorithm/sweeps.hpp>
+#include <stemma/core/query.hpp>
+#include <stemma/core/topological_order.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/captured_operations.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/policy/propagation.hpp>
+#include <stemma/policy/selection.hpp>
+#include <stemma/tagger.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using stemma::attribution;
+using stemma::id;
+using stemma::no_id;
+using test::graph_archetype;
+using test::knowing_archetype;
+using test::modules_archetype;
+using test::named_archetype;
+using test::operator_scene;
+using test::operators_archetype;
+using test::reading_archetype;
+
+namespace {
+
+/// A random model: operators with names and parameters of a tree of modules, bodies, conditions,
+/// sometimes a cycle.
+struct random_scene {
+    operator_scene ops;
+    stemma::module_tree tree = test::tree_of(
+        {":zoo.Net", "layers:torch.nn.ModuleList", "layers.0:zoo.Layer", "layers.0.fc:zoo.Fc",
+         "layers.1:zoo.Layer", "layers.1.fc:zoo.Fc", "head:torch.nn.Linear", "unknown"});
+
+    explicit random_scene(test::random_numbers& random) {
+        const std::vector<std::string> names{
+            "/layers.0/fc/MatMul", "/layers.1/fc/MatMul", "/head/Gemm", "", "/layers.1/Add", "x"};
+        const std::vector<std::string> types{"MatMul", "Add", "Constant", "Shape", "Relu"};
+        const std::vector<std::string> parameters{"layers.0.fc.weight", "layers.1.fc.weight",
+                                                  "head.bias", "other"};
+        for (auto n = 1 + random(20); n > 0; --n) {
+            std::vector<id> inputs;
+            for (auto i = ops.size() == 0 ? 0 : random(4); i > 0; --i) {
+                inputs.push_back(static_cast<id>(random(ops.size())));
+            }
+            const auto v =
+                ops.add(inputs, names[random(names.size())], types[random(types.size())]);
+            if (random.one_in(3)) {
+                ops.read_parameter(v, parameters[random(parameters.size())]);
+            }
+            ops.at(v).hides_data = random.one_in(8);
+            if (v > 0 && random.one_in(6)) {
+                ops.at(v - 1).owner = v;
+            }
+        }
+        if (random.one_in(3)) {
+            ops.read(static_cast<id>(random(ops.size())), static_cast<id>(random(ops.size())),
+                     random.one_in(2));
+        }
+    }
+};
+
+auto fields(const attribution& a) {
+    return std::tuple(a.module, a.call, a.confidence, a.source, a.conflict);
+}
+
+bool same(const std::vector<attribution>& a, const std::vector<attribution>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return fields(x) == fields(y); });
+}
+
+template <class Function>
+void for_each_scene(Function f) {
+    test::random_numbers random(17);
+    for (int round = 0; round < 100; ++round) {
+        const random_scene scene(random);
+        f(scene, random);
+    }
+}
+
+std::vector<attribution> random_attributions(const random_scene& scene,
+                                             test::random_numbers& random, bool everywhere) {
+    std::vector<attribution> made(scene.ops.size());
+    for (auto& one : made) {
+        if (everywhere || random.one_in(2)) {
+            one.module = static_cast<id>(random(scene.tree.size()));
+            one.source = stemma::provenance::metadata;
+            one.confidence = 0.9F;
+        }
+    }
+    return made;
+}
+
+/// Reads a graph as the number of each vertex.
+std::vector<std::size_t> numbers(const graph_archetype&,
+                                 const std::vector<test::vertex_archetype>& list) {
+    std::vector<std::size_t> made;
+    for (const auto& v : list) {
+        made.push_back(graph_archetype::number(v));
+    }
+    return made;
+}
+
+const std::vector<std::size_t>& numbers(const operator_scene::graph_type&,
+                                        const std::vector<std::size_t>& list) {
+    return list;
+}
+
+} // namespace
+
+TEST_CASE("archetypes: model their concept and none that asks for more", "[archetypes]") {
+    STATIC_REQUIRE(stemma::operator_graph_like<graph_archetype>);
+    STATIC_REQUIRE(stemma::module_view<modules_archetype>);
+    STATIC_REQUIRE_FALSE(stemma::counts_calls<modules_archetype>);
+    STATIC_REQUIRE(stemma::operator_view<operators_archetype>);
+    STATIC_REQUIRE_FALSE(stemma::named_operators<operators_archetype>);
+    STATIC_REQUIRE(stemma::named_operators<named_archetype>);
+    STATIC_REQUIRE_FALSE(stemma::parameter_readers<named_archetype>);
+    STATIC_REQUIRE(stemma::parameter_readers<reading_archetype>);
+    STATIC_REQUIRE_FALSE(stemma::nested_operators<reading_archetype>);
+    STATIC_REQUIRE_FALSE(stemma::data_aware_operators<reading_archetype>);
+    STATIC_REQUIRE(stemma::body_operators<knowing_archetype>);
+    STATIC_REQUIRE(stemma::data_aware_operators<knowing_archetype>);
+    STATIC_REQUIRE(stemma::steered_operators<knowing_archetype>);
+    STATIC_REQUIRE(stemma::described_operators<knowing_archetype>);
+    STATIC_REQUIRE(stemma::calling_operators<knowing_archetype>);
+}
+
+TEST_CASE("archetypes: orders are those of the graph they come from", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers&) {
+        const graph_archetype graph(scene.ops.graph());
+        REQUIRE(numbers(graph, stemma::topological_order(graph)) ==
+                stemma::topological_order(scene.ops.graph()));
+        REQUIRE(numbers(graph, stemma::reverse_topological_order(graph)) ==
+                stemma::reverse_topological_order(scene.ops.graph()));
+        REQUIRE(stemma::is_topologically_indexed(graph) ==
+                stemma::is_topologically_indexed(scene.ops.graph()));
+    });
+}
+
+TEST_CASE("archetypes: modules are selected, named and found alike", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers&) {
+        const modules_archetype modules(scene.tree);
+        REQUIRE(stemma::select_modules(modules) == stemma::select_modules(scene.tree));
+        const auto check = [&](const auto& selection, const auto& naming) {
+            const auto tags = stemma::name_modules(modules, selection, naming);
+            const auto expected = stemma::name_modules(scene.tree, selection, naming);
+            for (id m = 0; m < scene.tree.size(); ++m) {
+                REQUIRE(tags.text(m) == expected.text(m));
+            }
+        };
+        check(stemma::not_infrastructure{}, stemma::class_paths{});
+        check(stemma::all_modules{}, stemma::attribute_paths{});
+        check(stemma::in_packages{{"zoo"}}, stemma::class_paths{});
+        check(stemma::of_classes{{"L*"}}, stemma::class_paths{});
+        check(stemma::down_to_depth{1}, stemma::class_paths{});
+        const stemma::module_lookup lookup(modules);
+        for (id m = 0; m < scene.tree.size(); ++m) {
+            REQUIRE(stemma::path_of(modules, m) == scene.tree.path(m));
+            REQUIRE(stemma::find_module(lookup, scene.tree.path(m)) == m);
+        }
+    });
+}
+
+TEST_CASE("archetypes: every policy propagates alike", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers& random) {
+        const operators_archetype bare(scene.ops);
+        const knowing_archetype knowing(scene.ops);
+        const auto given = random_attributions(scene, random, false);
+        const auto check = [&](const auto& policy) {
+            auto expected = given;
+            auto found = given;
+            stemma::propagate(scene.ops, scene.tree.index(), expected, policy);
+            stemma::propagate(knowing, scene.tree.index(), found, policy);
+            REQUIRE(same(found, expected));
+            found = given;
+            stemma::propagate(bare, scene.tree.index(), found, policy);
+            for (const auto& one : found) {
+                REQUIRE(one.module < scene.tree.size());
+            }
+        };
+        check(stemma::both_sides{});
+        check(stemma::consumers_only{});
+        check(stemma::producers_only{});
+        check(stemma::nearest_evidence{});
+        check(stemma::residual_aware{});
+        check(stemma::no_propagation{});
+    });
+}
+
+TEST_CASE("archetypes: tags spread, shared constants give way and calls are numbered alike",
+          "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers& random) {
+        const knowing_archetype knowing(scene.ops);
+        const operators_archetype bare(scene.ops);
+        const auto given = random_attributions(scene, random, false);
+        std::vector<stemma::id_set> sets;
+        for (const auto& one : given) {
+            sets.push_back(one.module);
+        }
+        const auto spread = [&](const auto& ops) {
+            auto tags = sets;
+            stemma::id_set_pool pool;
+            stemma::propagate_tags(ops, scene.tree.index(), stemma::select_modules(scene.tree),
+                                   tags, pool);
+            std::vector<std::vector<id>> elements(tags.size());
+            for (std::size_t v = 0; v < tags.size(); ++v) {
+                pool.for_each(tags[v], [&](id m) { elements[v].push_back(m); });
+            }
+            return elements;
+        };
+        const auto expected = spread(scene.ops);
+        REQUIRE(spread(knowing) == expected);
+        REQUIRE(spread(bare) == expected);
+        const auto correct = [&](const auto& ops) {
+            auto made = given;
+            stemma::overrule_shared(ops, scene.tree.index(), std::span<attribution>(made));
+            stemma::number_calls(ops, scene.tree.index(), std::span<attribution>(made));
+            return made;
+        };
+        REQUIRE(same(correct(knowing), correct(scene.ops)));
+        auto untouched = given;
+        REQUIRE(stemma::overrule_shared(bare, scene.tree.index(), std::span<attribution>(untouched))
+                    .empty());
+        const reading_archetype reading(scene.ops);
+        stemma::number_calls(reading, scene.tree.index(), std::span<attribution>(untouched));
+    });
+}
+
+TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers& random) {
+        const auto given = random_attributions(scene, random, true);
+        std::vector<id> module;
+        stemma::vertex_set set(scene.ops.size());
+        for (std::size_t v = 0; v < given.size(); ++v) {
+            module.push_back(given[v].module);
+            set.inside[v] = random.one_in(2);
+            set.apart[v] = random.one_in(6);
+        }
+        const auto answers = [&](const auto& graph) {
+            using graph_type = std::decay_t<decltype(graph)>;
+            const auto order = stemma::topological_order(graph);
+            std::vector<id> rank(scene.ops.size(), no_id);
+            std::vector<stemma::vertex_t<graph_type>> members;
+            for (std::size_t at = 0; at < order.size(); ++at) {
+                const auto v = stemma::index_of(graph, order[at]);
+                rank[v] = static_cast<id>(at);
+                if (set.is_inside(v)) {
+                    members.push_back(order[at]);
+                }
+            }
+            std::vector<std::size_t> made;
+            const auto add = [&](const auto& list) {
+                made.push_back(list.size());
+                made.insert(made.end(), list.begin(), list.end());
+            };
+            const auto border = stemma::find_boundary(
+                graph, set, std::span<const stemma::vertex_t<graph_type>>(members));
+            for (const auto* edges : {&border.inputs, &border.outputs}) {
+                for (const auto& e : *edges) {
+                    made.push_back(stemma::index_of(graph, source(e, graph)));
+                    made.push_back(stemma::index_of(graph, target(e, graph)));
+                }
+            }
+            const stemma::order_stretch<graph_type> stretch(graph, order, rank, members);
+            add(numbers(graph, stemma::find_reentry(graph, set, stretch)));
+            add(stemma::convex_runs(graph, set, stretch));
+            const auto between =
+                stemma::find_module_boundaries(graph, scene.tree.index(), module, set.apart,
+                                               [](const auto&) { return std::vector<id>{}; });
+            add(between.inputs.values);
+            add(between.outputs.values);
+            for (const auto& one :
+                 stemma::find_non_convex_modules(graph, scene.tree.index(), given, set.apart)) {
+                made.push_back(one.module);
+                add(one.witness);
+            }
+            stemma::module_dags dags(graph, scene.tree.index(),
+                                     [&](id v, auto take) { take(module[v]); });
+            for (id m = 0; m < scene.tree.size(); ++m) {
+                add(dags.of(m).operators);
+                for (const auto& [from, to] : dags.of(m).edges) {
+                    made.push_back(from);
+                    made.push_back(to);
+                }
+            }
+            add(stemma::partition_levels(graph, module, order));
+            auto pieces = stemma::make_acyclic(graph, module, scene.tree.size(), order);
+            add(pieces.piece_of);
+            stemma::join_levels(graph, pieces);
+            add(pieces.piece_of);
+            return made;
+        };
+        const graph_archetype graph(scene.ops.graph());
+        REQUIRE(answers(graph) == answers(scene.ops.graph()));
+    });
+}
+
+TEST_CASE("archetypes: queries match the same", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers& random) {
+        const modules_archetype modules(scene.tree);
+        const named_archetype ops(scene.ops);
+        const auto tags = stemma::name_modules(scene.tree);
+        const auto given = random_attributions(scene, random, true);
+        for (const auto* text : {"layers.*", "class:Layer and op:MatMul", "not op:Add", "head"}) {
+            const auto asked = stemma::parse_query(text);
+            if (!asked.asks_for_operators()) {
+                REQUIRE(stemma::find_matching_modules(asked, modules, tags) ==
+                        stemma::find_matching_modules(asked, scene.tree, tags));
+            }
+            REQUIRE(stemma::find_matching_operators(asked, modules, tags, ops, given) ==
+                    stemma::find_matching_operators(asked, scene.tree, tags, scene.ops, given));
+            REQUIRE(stemma::explain_no_match(asked, modules, tags, ops, given) ==
+                    stemma::explain_no_match(asked, scene.tree, tags, scene.ops, given));
+        }
+    });
+}
+
+TEST_CASE("archetypes: a tree is rebuilt, and captured operations are aligned alike",
+          "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers&) {
+        const knowing_archetype ops(scene.ops);
+        const auto rebuilt = stemma::rebuild_tree(ops);
+        const auto expected = stemma::rebuild_tree(scene.ops);
+        REQUIRE(rebuilt.modules.size() == expected.modules.size());
+        for (id m = 0; m < expected.modules.size(); ++m) {
+            REQUIRE(rebuilt.modules.path(m) == expected.modules.path(m));
+        }
+        stemma::captured_operations captured;
+        captured.add({3, no_id, true, false}, "matmul");
+        captured.add_parameter("layers.0.fc.weight", {});
+        captured.add({4, no_id, true, false}, "add");
+        const reading_archetype reading(scene.ops);
+        REQUIRE(stemma::rebuild_tree(reading).modules.size() == expected.modules.size());
+        REQUIRE(stemma::align(reading, scene.tree.index(), captured).of.size() == scene.ops.size());
+        const auto found = stemma::align(ops, scene.tree.index(), captured);
+        const auto wanted = stemma::align(scene.ops, scene.tree.index(), captured);
+        REQUIRE(found.of.size() == wanted.of.size());
+        for (std::size_t v = 0; v < wanted.of.size(); ++v) {
+            REQUIRE(found.of[v].module == wanted.of[v].module);
+            REQUIRE(found.of[v].operation == wanted.of[v].operation);
+        }
+    });
+}
+
+TEST_CASE("archetypes: the whole tagger says the same", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers&) {
+        const modules_archetype modules(scene.tree);
+        const knowing_archetype ops(scene.ops);
+        const auto found = stemma::tag_operators(ops, modules);
+        const auto expected = stemma::tag_operators(scene.ops, scene.tree);
+        REQUIRE(same(found.attributions, expected.attributions));
+        for (std::size_t v = 0; v < scene.ops.size(); ++v) {
+            std::vector<id> sets[2];
+            found.pool.for_each(found.tag_sets[v], [&](id m) { sets[0].push_back(m); });
+            expected.pool.for_each(expected.tag_sets[v], [&](id m) { sets[1].push_back(m); });
+            REQUIRE(sets[0] == sets[1]);
+        }
+        const operators_archetype bare(scene.ops);
+        REQUIRE(stemma::tag_operators(bare, modules, stemma::policies{stemma::evidence_sources<>{}})
+                    .attributions.size() == scene.ops.size());
+    });
+}
