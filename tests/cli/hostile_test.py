@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the stemma program on models and captures that break the rules, and on full disks.
+
+usage: hostile_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from program_test import CARRIERS, FIXTURES, PROGRAM, Case, run, without_names
+
+
+def varint(number):
+    encoded = bytearray()
+    while number >= 0x80:
+        encoded.append(number & 0x7f | 0x80)
+        number >>= 7
+    return bytes(encoded + bytes([number]))
+
+
+def field(number, content):
+    """A protobuf field: of a number, or of bytes or text with their length."""
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    content = content.encode() if isinstance(content, str) else content
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def node(op_type, inputs, outputs, name="", bodies=()):
+    fields = [field(1, value) for value in inputs] + [field(2, value) for value in outputs]
+    fields += [field(3, name)] if name else []
+    fields.append(field(4, op_type))
+    fields += [field(5, field(1, f"body{i}") + field(6, body) + field(20, 5))
+               for i, body in enumerate(bodies)]
+    return b"".join(fields)
+
+
+def graph(nodes, inputs=("x",), outputs=("y",), initializers=()):
+    return b"".join([field(1, each) for each in nodes] + [field(2, "net")] +
+                    [field(5, field(1, 1) + field(2, 1) + field(8, name) + field(9, b"four"))
+                     for name in initializers] +
+                    [field(11, field(1, name)) for name in inputs] +
+                    [field(12, field(1, name)) for name in outputs])
+
+
+def model(main_graph, opset=True):
+    return field(1, 8) + (field(8, field(1, "") + field(2, 17)) if opset else b"") + \
+        field(7, main_graph)
+
+
+# Models that the format allows to write down, and that mean nothing or not one thing.
+ODD_MODELS = {
+    "a cycle": model(graph([node("Add", ["x", "b"], ["a"], "/enc/fc/Add"),
+                            node("Relu", ["a"], ["b"], "/enc/act/Relu"),
+                            node("Relu", ["b"], ["y"], "/dec/Relu")])),
+    "a node that reads itself": model(graph([node("Relu", ["y"], ["y"], "/enc/Relu")])),
+    "a value made twice": model(graph([node("Relu", ["x"], ["v"], "/a/Relu"),
+                                       node("Tanh", ["x"], ["v"], "/b/Tanh"),
+                                       node("Relu", ["v"], ["y"], "/c/Relu")])),
+    "a value that is an input, too": model(graph([node("Relu", ["x"], ["x"], "/a/Relu"),
+                                                  node("Relu", ["x"], ["y"], "/b/Relu")])),
+    "one name for all nodes": model(graph([node("Relu", ["x"], ["v"], "/a/Relu"),
+                                           node("Relu", ["v"], ["y"], "/a/Relu")])),
+    "nodes without names": model(graph([node("Relu", ["x"], ["v"]), node("Relu", ["v"], ["y"])])),
+    "a value that nothing makes": model(graph([node("Add", ["x", "gone"], ["y"], "/a/Add")])),
+    "a captured value that does not exist": model(graph([
+        node("If", ["x"], ["y"], "/a/If",
+             [graph([node("Relu", ["gone"], ["t"], "/a/Relu")], (), ("t",)),
+              graph([node("Relu", ["x"], ["e"], "/b/Relu")], (), ("e",))])])),
+    "nodes in reverse order": model(graph([node("Relu", ["v"], ["y"], "/b/Relu"),
+                                           node("Relu", ["x"], ["v"], "/a/Relu")])),
+    "no opset": model(graph([node("Relu", ["x"], ["y"], "/a/Relu")]), opset=False),
+    "no nodes": model(graph([], (), ())),
+    "an unknown operator": model(graph([node("Frobnicate", ["x"], ["y"], "/a/Frobnicate")])),
+    "names that are no text": model(graph([node("Relu", ["x"], ["y"],
+                                                b"/a\xff\x00\x1b[31m/Relu")])),
+    "an initializer twice": model(graph([node("Add", ["x", "w"], ["y"], "/a/Add")],
+                                        initializers=("w", "w"))),
+}
+
+
+class OddModels(Case):
+    """Best effort: everything answers, and what tag writes strip takes out again."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "odd.onnx"
+
+    def test_every_command_answers(self):
+        for what, content in ODD_MODELS.items():
+            with self.subTest(what):
+                self.file.write_bytes(content)
+                for command in ("tree", "analyze", "tag"):
+                    self.assertEqual(run(command, self.file, errors="replace").returncode, 0)
+                    json.loads(self.succeed(command, self.file, "--format", "json").stdout)
+                self.succeed("query", self.file, "", "--format", "json")
+                self.assertIn(run("explain", self.file, "#0", "--format", "json").returncode, (0, 1))
+                self.assertIn(run("validate", self.file, "--format", "json").returncode, (0, 1))
+
+    def test_tags_go_in_and_out(self):
+        tagged, stripped = self.folder / "tagged.onnx", self.folder / "stripped.onnx"
+        for what, content in ODD_MODELS.items():
+            self.file.write_bytes(content)
+            for carrier in CARRIERS:
+                with self.subTest(f"{what}, {carrier}"):
+                    self.succeed("tag", self.file, "-o", tagged, "--carrier", carrier, "-q")
+                    self.succeed("tag", tagged, "-o", tagged, "--carrier", carrier, "-q")
+                    once = tagged.read_bytes()
+                    self.succeed("tag", tagged, "-o", tagged, "--carrier", carrier, "-q")
+                    self.assertEqual(tagged.read_bytes(), once)
+                    self.succeed("strip", tagged, "-o", stripped, "-q")
+                    self.assertEqual(stripped.read_bytes(), content)
+
+    def test_a_file_without_a_graph_is_no_model(self):
+        self.file.write_bytes(field(1, 8))
+        self.fail_with(3, "tree", self.file, saying="no graph")
+
+    def test_what_is_wrong_is_said(self):
+        for what, saying in (("a cycle", "later node"), ("a value made twice", "more than once"),
+                             ("a value that nothing makes", "gone"),
+                             ("a captured value that does not exist", "gone"),
+                             ("no opset", "opset")):
+            self.file.write_bytes(ODD_MODELS[what])
+            result = run("validate", self.file)
+            self.assertEqual(result.returncode, 1, f"{what}: {result.stdout}")
+            self.assertIn(saying, result.stdout, what)
+
+
+class BadCaptures(Case):
+    MODEL = FIXTURES / "mlp/model.onnx" if FIXTURES else None
+
+    def test_captures_that_contradict_themselves(self):
+        root = {"name": "", "class_name": "A", "qualified_class": "a.A", "parent": None}
+
+        def module(name, parent):
+            return {"name": name, "class_name": "B", "qualified_class": "a.B", "parent": parent}
+        capture = self.folder / "modules.json"
+        for what, modules, aliases in (
+                ("its own parent", [root, module("a", "a")], []),
+                ("two that hold each other", [root, module("a", "a.b"), module("a.b", "a")], []),
+                ("a parent that is not there", [root, module("a.b", "a")], []),
+                ("two roots", [root, root], []),
+                ("no root", [module("a", "")], []),
+                ("a module twice", [root, module("a", ""), module("a", "")], []),
+                ("aliases in a circle", [root, module("a", "")],
+                 [{"alias": "b", "canonical": "c"}, {"alias": "c", "canonical": "b"}])):
+            with self.subTest(what):
+                capture.write_text(json.dumps({"modules": modules, "aliases": aliases}))
+                line = self.fail_with(3, "tag", self.MODEL, "-m", capture)
+                self.assertIn("modules.json", line)
+
+    def test_captures_that_end_early(self):
+        for name in ("modules.json", "trace.json", "fx.json"):
+            whole = (FIXTURES / "mlp" / name).read_bytes().rstrip()
+            capture = self.folder / name
+            for i in range(64):
+                capture.write_bytes(whole[:len(whole) * i // 64])
+                self.fail_with(3, "tag", self.MODEL, "-m", capture, saying=name)
+
+    def test_files_that_are_no_captures(self):
+        random_bytes = self.folder / "random"
+        random_bytes.write_bytes(random.Random(2).randbytes(5000))
+        deep = self.folder / "deep"
+        deep.write_text("[" * 200000)
+        deep_keys = self.folder / "deep_keys"
+        deep_keys.write_text('{"modules":' * 100000)
+        for path in (random_bytes, deep, deep_keys, self.MODEL, self.folder):
+            self.fail_with(3, "tag", self.MODEL, "-m", path)
+
+    def test_a_capture_of_another_model_says_how_much_of_it_fits(self):
+        for other in ("resnet18", "gpt2_tiny"):
+            result = self.succeed("tag", FIXTURES / "bert_micro/model.onnx", "-m",
+                                  FIXTURES / other / "modules.json")
+            self.assertRegex(result.stderr, r"\d+ of \d+")
+
+
+class FullDisks(Case):
+    def setUp(self):
+        super().setUp()
+        self.model = self.folder / "model.onnx"
+        shutil.copy(FIXTURES / "bert_micro/model.onnx", self.model)
+
+    def test_a_limit_on_files_is_a_full_disk(self):
+        """What was there stays, and nothing else appears."""
+        output = self.folder / "out.onnx"
+        output.write_bytes(b"precious")
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+        for command in (["tag", self.model, "-o", output, "-q"],
+                        ["strip", self.model, "-o", output, "-q"],
+                        ["tag", self.model, "-o", self.model, "-q"]):
+            before = self.model.read_bytes()
+            result = run(*command, preexec_fn=limit)
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertEqual(output.read_bytes(), b"precious")
+            self.assertEqual(self.model.read_bytes(), before)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["model.onnx", "out.onnx"])
+
+    def test_a_full_disk(self):
+        """A small file system of its own, where the system lets users have one."""
+        disk = self.folder / "disk"
+        disk.mkdir()
+        script = (f"mount -t tmpfs -o size=128k none '{disk}' || exit 99; echo old > '{disk}/out.onnx'\n"
+                  f"'{PROGRAM}' tag '{self.model}' -o '{disk}/out.onnx' -q; echo $?\n"
+                  f"cat '{disk}/out.onnx'; ls -A '{disk}'")
+        if shutil.which("unshare") is None:
+            self.skipTest("no unshare")
+        result = subprocess.run(["unshare", "-rm", "sh", "-c", script], capture_output=True,
+                                text=True, timeout=60)
+        if result.returncode == 99 or "unshare" in result.stderr:
+            self.skipTest("no file system of one's own")
+        self.assertEqual(result.stdout.split(), ["4", "old", "out.onnx"], result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+
+
+class OutputIsInput(Case):
+    def test_through_links_of_either_kind(self):
+        original = (FIXTURES / "bert_micro/model.onnx").read_bytes()
+        for link in (os.link, os.symlink):
+            with self.subTest(link.__name__):
+                model, other = self.folder / "model.onnx", self.folder / "other.onnx"
+                model.write_bytes(original)
+                link(model, other)
+                self.succeed("tag", model, "-o", other, "-q")
+                self.succeed("strip", other, "-o", self.folder / "back.onnx", "-q")
+                self.assertEqual((self.folder / "back.onnx").read_bytes(), original)
+                self.succeed("strip", other, "-o", model, "-q")
+                self.assertEqual(model.read_bytes(), original)
+                for path in (model, other):
+                    path.unlink()
+
+
+class TaggedFilesAlone(Case):
+    def test_say_what_all_parts_of_a_capture_told(self):
+        """The names are gone, so that trace and FX graph tell where nodes come from."""
+        tagged = self.folder / "tagged.onnx"
+        for fixture in ("bert_micro", "control_flow", "two_tower"):
+            folder = FIXTURES / fixture
+            parts = [part for name in ("modules.json", "trace.json", "fx.json")
+                     if (folder / name).exists() for part in ("-m", folder / name)]
+            for name in ("anonymous.onnx", "unnamed.onnx"):
+                original = folder / name
+                asked = (["tree"], ["analyze"], ["query", "from:trace or from:fx"],
+                         ["explain", "#0", "#7", "#19"])
+                wanted = {}
+                for command, *arguments in asked:
+                    for form in ("text", "json"):
+                        if command != "query" or form == "json":
+                            result = run(command, original, *arguments, "--format", form, *parts)
+                            wanted[command, form] = (arguments,
+                                                     without_names(result.stdout, original))
+                for carrier in CARRIERS:
+                    self.succeed("tag", original, *parts, "-o", tagged, "--carrier", carrier, "-q")
+                    for (command, form), (arguments, expected) in wanted.items():
+                        result = run(command, tagged, *arguments, "--format", form)
+                        self.assertEqual(without_names(result.stdout, tagged), expected,
+                                         f"{command} of {original}, carrier {carrier}")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
