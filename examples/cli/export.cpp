@@ -2,16 +2,21 @@
 #include "common.hpp"
 #include "graphviz.hpp"
 #include "output.hpp"
+#include "report.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/io/dot.hpp>
 #include <stemma/io/graphml.hpp>
+#include <stemma/onnx/explorer_overlay.hpp>
+#include <stemma/onnx/html_report.hpp>
+#include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/picture_notes.hpp>
 #include <stemma/onnx/wire/value_descriptions.hpp>
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <string>
 
 namespace cli {
@@ -26,6 +31,8 @@ struct export_options {
     std::string module;
     stemma::id depth = stemma::no_id;
     std::size_t max_boxes = 60;
+    std::string node_counts;
+    std::string weight_bytes;
 };
 
 void write_graphml(const export_options& options, const stemma::attributed_model& opened) {
@@ -60,10 +67,48 @@ void write_picture(const export_options& options, const stemma::attributed_model
     write_output(options.output, [&](auto& sink) { sink.write(picture); });
 }
 
+void write_explorer(const export_options& options, const stemma::attributed_model& opened) {
+    const auto& model = opened.model();
+    const stemma::value_descriptions describe(model);
+    const auto counts = stemma::collect_statistics(model, opened.modules(), opened.tags());
+    const auto label = std::filesystem::path(opened.file().path()).filename().string();
+    write_output(options.output, [&](auto& sink) {
+        stemma::write_model_explorer(sink, label, model, opened.modules(), opened.tags(), counts,
+                                     describe);
+    });
+    if (!options.node_counts.empty()) {
+        write_output({options.node_counts, options.output.no_sync}, [&](auto& sink) {
+            stemma::write_explorer_overlay(sink, model, [](stemma::id) { return 1; });
+        });
+    }
+    if (!options.weight_bytes.empty()) {
+        const auto bytes = stemma::weight_bytes(model);
+        write_output({options.weight_bytes, options.output.no_sync}, [&](auto& sink) {
+            stemma::write_explorer_overlay(sink, model,
+                                           [&](stemma::id node) { return bytes[node]; });
+        });
+    }
+}
+
+void write_report(const export_options& options, stemma::attributed_model& opened) {
+    const auto& model = opened.model();
+    const stemma::value_descriptions describe(model);
+    const auto counts = stemma::collect_statistics(model, opened.modules(), opened.tags());
+    const auto summary = summarize(opened, "");
+    write_output(options.output, [&](auto& sink) {
+        stemma::write_html_report(sink, model, opened.operators().graph(), opened.modules(),
+                                  opened.tags(), counts, summary, describe);
+    });
+}
+
 int run_export(const export_options& options) {
     const auto opened = open_model(options.common);
     if (options.to == "graphml") {
         write_graphml(options, *opened);
+    } else if (options.to == "model-explorer") {
+        write_explorer(options, *opened);
+    } else if (options.to == "html") {
+        write_report(options, *opened);
     } else {
         write_picture(options, *opened);
     }
@@ -79,8 +124,8 @@ void add_export(CLI::App& app, action& chosen) {
     add_output_options(command, options->output);
     command.add_option("--to", options->to, "what is written")
         ->required()
-        ->type_name("graphml|dot|svg")
-        ->check(CLI::IsMember({"graphml", "dot", "svg"}));
+        ->type_name("graphml|dot|svg|model-explorer|html")
+        ->check(CLI::IsMember({"graphml", "dot", "svg", "model-explorer", "html"}));
     command.add_flag("--flat", options->flat, "graphml: no graphs within graphs");
     command.add_option("--module", options->module, "dot, svg: the module that is shown")
         ->type_name("QUERY");
@@ -92,9 +137,19 @@ void add_export(CLI::App& app, action& chosen) {
         ->type_name("N")
         ->check(CLI::Range(2, 100000))
         ->default_str("60");
-    command.footer("Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
-                   "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"
-                   "  stemma export model.onnx -m modules.json --to graphml -o model.graphml");
+    command
+        .add_option("--node-counts", options->node_counts,
+                    "model-explorer: write an overlay that counts nodes")
+        ->type_name("FILE");
+    command
+        .add_option("--weight-bytes", options->weight_bytes,
+                    "model-explorer: write an overlay with the bytes of weights")
+        ->type_name("FILE");
+    command.footer(
+        "Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
+        "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"
+        "  stemma export model.onnx -m modules.json --to html -o model.html\n"
+        "  stemma export model.onnx --to model-explorer -o model.json --weight-bytes w.json");
     command.callback([&chosen, options] { chosen = [options] { return run_export(*options); }; });
 }
 

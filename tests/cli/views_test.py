@@ -270,5 +270,104 @@ class Pictures(ViewCase):
         self.assertFalse((self.folder / "x.svg").exists())
 
 
+class ModelExplorer(ViewCase):
+    """The rules are those of Model Explorer's own format of graphs and of data on nodes."""
+
+    def read(self, fixture, **more):
+        overlays = [self.folder / "counts.json", self.folder / "bytes.json"]
+        told = json.loads(self.write("export", "--to", "model-explorer", "--node-counts", overlays[0],
+                                     "--weight-bytes", overlays[1], fixture=fixture, **more))
+        return told, [json.loads(path.read_text()) for path in overlays]
+
+    def check_pairs(self, pairs):
+        for pair in pairs:
+            self.assertEqual(set(pair), {"key", "value"})
+            self.assertTrue(all(isinstance(text, str) for text in pair.values()))
+
+    def check_graph(self, graph, graph_ids):
+        self.assertLessEqual(set(graph), {"id", "nodes", "groupNodeAttributes"})
+        nodes = {node["id"]: node for node in graph["nodes"]}
+        self.assertEqual(len(nodes), len(graph["nodes"]))
+        namespaces = {""}
+        for node in graph["nodes"]:
+            self.assertLessEqual({"id", "label", "namespace"}, set(node))
+            self.assertLessEqual(set(node), {"id", "label", "namespace", "attrs", "incomingEdges",
+                                             "inputsMetadata", "outputsMetadata", "subgraphIds"})
+            self.assertTrue(node["id"] and node["label"])
+            self.assertNotIn(";", node["namespace"])
+            parts = re.split(r"(?<!\\)/", node["namespace"])
+            self.assertTrue(all(parts) or parts == [""], node["namespace"])
+            namespaces.update("/".join(parts[:n]) for n in range(1, len(parts) + 1))
+            self.check_pairs(node.get("attrs", []))
+            for kind in ("inputsMetadata", "outputsMetadata"):
+                ports = node.get(kind, [])
+                self.assertEqual(len({port["id"] for port in ports}), len(ports))
+                for port in ports:
+                    self.assertIsInstance(port["id"], str)
+                    self.check_pairs(port["attrs"])
+            for edge in node.get("incomingEdges", []):
+                self.assertEqual(set(edge), {"sourceNodeId", "sourceNodeOutputId", "targetNodeInputId"})
+                self.assertTrue(all(isinstance(text, str) for text in edge.values()))
+                source = nodes[edge["sourceNodeId"]]
+                self.assertIn(edge["sourceNodeOutputId"],
+                              [port["id"] for port in source["outputsMetadata"]])
+            self.assertLessEqual(set(node.get("subgraphIds", [])), graph_ids)
+        self.assertLessEqual(set(graph["groupNodeAttributes"]), namespaces)
+        for about in graph["groupNodeAttributes"].values():
+            self.assertTrue(all(isinstance(text, str) for text in about.values()))
+
+    def test_files_keep_the_rules_of_the_format(self):
+        for fixture in MODELS + ["bert_mlm", "lstm_classifier"]:
+            told, overlays = self.read(fixture)
+            self.assertEqual(set(told), {"label", "graphs"})
+            ids = [graph["id"] for graph in told["graphs"]]
+            self.assertEqual(len(set(ids)), len(ids))
+            nodes = {graph["id"]: {node["id"] for node in graph["nodes"]} for graph in told["graphs"]}
+            for graph in told["graphs"]:
+                self.check_graph(graph, set(ids))
+            for overlay in overlays:
+                self.assertLessEqual(set(overlay), set(ids))
+                for graph, data in overlay.items():
+                    self.assertLessEqual(set(data["results"]), nodes[graph])
+                    self.assertTrue(all(one["value"] > 0 for one in data["results"].values()))
+
+    def test_modules_are_the_groups_and_their_sums_are_those_of_the_tree(self):
+        for fixture in ("bert_micro", "shared_twice", "scale_1000"):
+            told, (counts, _) = self.read(fixture)
+            sidecar = self.sidecar(fixture)
+            (graph,) = told["graphs"]
+            by_path = {m["path"]: m for m in sidecar["modules"]}
+            results = counts["main"]["results"]
+            for group, about in graph["groupNodeAttributes"].items():
+                module = by_path[group.replace("/", ".")]
+                total = sum(results[node["id"]]["value"] for node in graph["nodes"]
+                            if node["id"] in results
+                            and (group in ("", node["namespace"]) or
+                                 node["namespace"].startswith(group + "/")))
+                self.assertEqual(total, module["nodes"])
+                self.assertEqual(about["nodes"], str(module["nodes"]))
+                self.assertEqual(about.get("tag"), module["tag"])
+                self.assertEqual(about["class"], module["qualified_class"])
+            self.assertEqual(len(graph["groupNodeAttributes"]),
+                             sum(module["nodes"] > 0 for module in sidecar["modules"]))
+
+    def test_bytes_of_weights_are_those_of_the_file(self):
+        # Every weight of this model is read; int64 and float32 are what it has.
+        _, (_, weights) = self.read("mlp")
+        shown = sum(one["value"] for one in weights["main"]["results"].values())
+        self.assertEqual(shown, 4 * (4 * 8 + 8 + 8 * 3 + 3))
+
+    def test_bodies_are_graphs_below_their_owners(self):
+        told, _ = self.read("control_flow")
+        owned = [each for graph in told["graphs"] for node in graph["nodes"]
+                 for each in node.get("subgraphIds", [])]
+        self.assertEqual(sorted(owned), sorted(g["id"] for g in told["graphs"] if g["id"] != "main"))
+        self.assertGreaterEqual(len(owned), 3)
+
+    def test_models_without_any_hierarchy(self):
+        told, _ = self.read("bert_micro", stem="anonymous", capture=False)
+        self.assertEqual(len([node for node in told["graphs"][0]["nodes"] if node["id"].isdigit()]), 281)
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

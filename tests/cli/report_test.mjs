@@ -1,0 +1,276 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// Opens reports of `stemma export --to html` in a browser, clicks through them, and holds what they
+// show against what `stemma tag --sidecar` says of the same model.
+//
+// usage: report_test.mjs PROGRAM FIXTURES
+import assert from "node:assert/strict";
+import {execFileSync, spawnSync} from "node:child_process";
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join, resolve} from "node:path";
+import {Page} from "./browser.mjs";
+
+if (spawnSync(process.env.CHROMIUM ?? "chromium", ["--version"]).error) {
+  console.log("skipped: chromium is not installed");
+  process.exit(77);
+}
+const [program, fixtures] = process.argv.slice(2, 4).map(path => resolve(path));
+const folder = mkdtempSync(join(tmpdir(), "stemma-report-"));
+process.on("exit", () => rmSync(folder, {recursive: true, force: true}));
+
+const captureOf = model => {
+  const path = join(model, "..", "modules.json");
+  return existsSync(path) ? ["-m", path] : [];
+};
+function report(model, more = captureOf(model)) {
+  const page = join(folder, "report.html");
+  execFileSync(program, ["export", model, ...more, "--to", "html", "-o", page, "--no-sync"]);
+  return `file://${page}`;
+}
+function sidecar(model, more = captureOf(model)) {
+  const path = join(folder, "sidecar.json");
+  execFileSync(program, ["tag", model, ...more, "--sidecar", path, "--no-sync", "-q"]);
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+const fixture = (name, stem = "model") => join(fixtures, name, `${stem}.onnx`);
+const isBelow = (path, module) => module === "" || path === module || path.startsWith(`${module}.`);
+const sorted = list => [...list].sort();
+
+/** What the page shows as the number before a word in the facts of a module. */
+async function fact(page, word) {
+  const texts = await page.texts(".facts span");
+  const found = texts.find(text => text.endsWith(` ${word}`));
+  return found && Number(found.split(" ")[0].replaceAll(",", ""));
+}
+const goTo = async (page, place) => {
+  await page.evaluate(`new Promise(done => {
+    if (location.hash === ${JSON.stringify("#" + place)}) { done(); }
+    addEventListener("hashchange", () => setTimeout(done, 0), {once: true});
+    location.hash = ${JSON.stringify(place)};
+  })`);
+};
+const rows = page => page.texts("#panel tbody tr td:first-child");
+const rest = page => page.evaluate(`document.querySelectorAll("#panel .more:not([hidden])").length`);
+
+/** A model of many nodes: `blocks` blocks of four layers of `width` nodes each, in a chain. */
+function chain(blocks, width) {
+  const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
+  const field = (number, bytes) => Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
+  const text = (number, value) => field(number, Buffer.from(value));
+  const info = name => text(1, name);
+  const nodes = [];
+  let value = "x";
+  for (let b = 0; b < blocks; ++b) {
+    for (let l = 0; l < 4; ++l) {
+      for (let i = 0; i < width; ++i) {
+        const name = `/blocks.${b}/layer${l}/Relu_${i}`;
+        nodes.push(field(1, Buffer.concat([text(1, value), text(2, `${name}_output`), text(3, name), text(4, "Relu")])));
+        value = `${name}_output`;
+      }
+    }
+  }
+  const graph = Buffer.concat([...nodes, text(2, "chain"), field(11, info("x")), field(12, info(value))]);
+  const path = join(folder, "chain.onnx");
+  writeFileSync(path, Buffer.concat([Buffer.from([8, 8]), field(7, graph), field(8, Buffer.from([16, 17]))]));
+  return path;
+}
+
+const tests = {
+  async "a report shows every module with its nodes, graph and border"() {
+    for (const name of ["bert_micro", "shared_twice", "two_tower"]) {
+      const model = fixture(name);
+      const told = sidecar(model);
+      const page = await Page.open(report(model));
+      const nodes = new Map(told.nodes.map(node => [`${node.graph}#${node.index}`, node]));
+      const nodeAt = place => place && nodes.get(`${place.graph}#${place.index}`);
+      const head = await page.text("#head");
+      assert.ok(head.includes(`${told.nodes.length} nodes`), head);
+      for (const [m, module] of told.modules.entries()) {
+        await goTo(page, `m=${m}`);
+        const where = `${name}: '${module.path}'`;
+        assert.equal(await fact(page, module.nodes === 1 ? "node" : "nodes"), module.nodes, where);
+        assert.equal(await page.text("#content .tag"), module.tag ?? "no tag of its own", where);
+        const own = told.nodes.filter(node => node.scope_module === module.path && node.op_type !== "Constant");
+        const computing = new Set(told.nodes.filter(node => node.op_type !== "Constant").map(node => node.scope_module));
+        const below = told.modules.filter(other => other.parent === module.path && other.path !== "" &&
+          [...computing].some(path => isBelow(path, other.path)));
+        assert.deepEqual(sorted(await page.texts("svg .node text:not(.sub)")), sorted(own.map(node => node.op_type)), where);
+        assert.equal((await page.texts("svg .module")).length, below.length, where);
+
+        const inside = place => isBelow(nodeAt(place).scope_module, module.path);
+        const boxOf = place => {
+          const node = nodeAt(place);
+          return node.scope_module === module.path ? `#${node.index}`
+            : below.find(other => isBelow(node.scope_module, other.path)).path;
+        };
+        const flows = new Set();
+        for (const value of told.values.filter(each => each.kind !== "initializer")) {
+          const from = value.producer;
+          if (from && nodeAt(from).op_type === "Constant") {
+            continue;
+          }
+          for (const to of value.consumers) {
+            if (inside(to)) {
+              flows.add(`${from && inside(from) ? boxOf(from) : `in ${value.name}`}>${boxOf(to)}`);
+            } else if (from && inside(from)) {
+              flows.add(`${boxOf(from)}>out ${value.name}`);
+            }
+          }
+        }
+        const wanted = [...flows].filter(flow => flow.split(">")[0] !== flow.split(">")[1]).length;
+        const edges = (await page.texts("svg path.edge")).length;
+        assert.ok(edges >= wanted && edges <= wanted + 4, `${where}: ${edges} edges, not ${wanted}`); // outputs of the model
+
+        await page.click("[role=tab]", "Boundary");
+        const goesIn = told.values.filter(value => value.kind !== "initializer" && value.consumers.some(inside) &&
+          !(value.producer && (inside(value.producer) || nodeAt(value.producer).op_type === "Constant")));
+        const weights = told.values.filter(value => value.kind === "initializer" && value.consumers.some(inside));
+        const shown = await page.evaluate(`[...document.querySelectorAll("#panel h3")].map(h => h.textContent)`);
+        assert.equal(shown[0], `Inputs (${goesIn.length})`, where);
+        assert.equal(shown[2], `Weights (${weights.length})`, where);
+        const comesOut = told.values.filter(value => value.producer && inside(value.producer) &&
+          nodeAt(value.producer).op_type !== "Constant" && value.consumers.some(place => !inside(place)));
+        const ends = Number(shown[1].match(/\d+/)[0]) - comesOut.length; // outputs of the model
+        assert.ok(ends >= 0 && ends <= 4, `${where}: ${shown[1]}`);
+        await page.click("[role=tab]", "Graph");
+      }
+      assert.deepEqual(page.problems, []);
+      await page.close();
+    }
+  },
+
+  async "the tree opens and closes, and leads to modules and nodes"() {
+    const page = await Page.open(report(fixture("bert_micro")));
+    const visible = () => page.evaluate(`[...document.querySelectorAll("#tree .row")]
+      .filter(row => row.getClientRects().length > 0).map(row => row.querySelector(".label").textContent)`);
+    assert.deepEqual(await visible(), ["BertModel", "embeddings BertEmbeddings", "encoder BertEncoder", "pooler BertPooler"]);
+    await page.click(`.row[data-module="0"] .toggle`);
+    assert.deepEqual(await visible(), ["BertModel"]);
+    await page.click(`.row[data-module="0"] .toggle`);
+    await page.click("#tree .row", "pooler");
+    assert.equal(await page.text("#content h2"), "pooler BertPooler");
+    await page.click("svg .module", "dense");
+    assert.equal(await page.text("#content h2"), "dense Linear");
+    assert.equal(await page.text(".row.chosen .label"), "dense Linear");
+    assert.ok((await visible()).includes("activation Tanh"));
+    await page.click("svg .node", "Gemm");
+    const detail = await page.text("#detail");
+    for (const text of ["/pooler/dense/Gemm", "/BertModel/BertPooler", "scope, confidence", "pooler.dense.weight", "float32[32,32]"]) {
+      assert.ok(detail.includes(text), `${text} in ${detail}`);
+    }
+    await page.click("#detail button", "Tanh");
+    assert.equal(await page.text("#content h2"), "activation Tanh");
+    await page.click("#detail .close");
+    assert.equal(await page.evaluate(`document.getElementById("detail").hidden`), true);
+    await page.click(".way button", "BertModel");
+    assert.equal(await page.text("#content h2"), "BertModel ");
+    assert.deepEqual(page.problems, []);
+    await page.close();
+  },
+
+  async "tables show nodes, parameters and conflicts"() {
+    const model = fixture("bert_mlm");
+    const told = sidecar(model);
+    const page = await Page.open(report(model));
+    await page.click("[role=tab]", "Nodes");
+    while (await rest(page) > 0) {
+      await page.click("#panel .more");
+    }
+    assert.equal((await rows(page)).length, told.nodes.length);
+    assert.deepEqual((await rows(page)).slice(0, 5), told.nodes.slice(0, 5).map(node => node.name));
+    await page.type("#panel input", "softmax");
+    const wanted = told.nodes.filter(node => /softmax/i.test(`${node.name} ${node.op_type}`));
+    assert.deepEqual(await rows(page), wanted.map(node => node.name));
+    await page.click("[role=tab]", "Parameters");
+    assert.equal((await rows(page)).length, told.modules.flatMap(module => [...module.parameters, ...module.buffers]).length);
+    await page.click("[role=tab]", "Conflicts");
+    const conflicts = told.nodes.filter(node => node.conflict);
+    assert.equal((await rows(page)).length, conflicts.length);
+    assert.deepEqual(page.problems, []);
+    await page.close();
+  },
+
+  async "a search finds modules and nodes"() {
+    const model = fixture("bert_micro");
+    const page = await Page.open(report(model));
+    await page.type("#search", "layer.1 softmax");
+    assert.deepEqual(await page.texts("#found .row .label"), ["/encoder/layer.1/attention/self/Softmax Softmax"]);
+    await page.click("#found .row");
+    assert.equal(await page.text("#content h2"), "self BertSelfAttention");
+    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal((await page.texts("svg .node.chosen")).length, 1);
+    await page.type("#search", "BertIntermediate");
+    const named = sidecar(model).modules.filter(module =>
+      [module.path, module.class, module.tag].some(text => text?.includes("BertIntermediate")));
+    assert.ok(named.length > 1);
+    assert.ok((await page.text("#found .note")).startsWith(`${named.length} modules`));
+    await page.type("#search", "");
+    assert.equal(await page.evaluate(`document.getElementById("tree").hidden`), false);
+    await page.close();
+  },
+
+  async "a page loads nothing, and follows the reader's colours"() {
+    const page = await Page.open(report(fixture("mlp")), {dark: true});
+    const lightness = () => page.evaluate(`getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3)
+      .reduce((sum, part) => sum + Number(part), 0) / 3`);
+    assert.ok(await lightness() < 80);
+    await page.prefer("light");
+    assert.ok(await lightness() > 180);
+    assert.deepEqual(page.requests.filter(url => !url.startsWith("file://")), []);
+    assert.equal(page.requests.length, 1);
+    await page.close();
+  },
+
+  async "models without any hierarchy give a report"() {
+    const page = await Page.open(report(fixture("bert_micro", "anonymous"), []));
+    assert.match(await page.text("#head"), /281 nodes/);
+    assert.ok((await page.texts("svg .node")).length > 100);
+    await page.click("[role=tab]", "Nodes");
+    assert.equal((await rows(page)).length, 200);
+    assert.deepEqual(page.problems, []);
+    await page.close();
+  },
+
+  async "ten thousand nodes, and more in one module than a picture can show"() {
+    const page = await Page.open(report(chain(50, 50), []));
+    assert.match(await page.text("#head"), /10,000 nodes/);
+    await page.type("#search", "blocks.49.layer3");
+    await page.click("#found .row");
+    assert.equal((await page.texts("svg .node")).length, 50);
+    await page.close();
+    const wide = await Page.open(report(chain(1, 2500), []));
+    await wide.type("#search", "layer2");
+    await wide.click("#found .row");
+    const boxes = await wide.texts("svg .box");
+    assert.ok(boxes.length <= 260 && boxes.some(text => /and 2,2\d\d more nodes/.test(text)), `${boxes.length}`);
+    assert.deepEqual(wide.problems, []);
+    await wide.close();
+  },
+
+  async "names of a model are never read as markup"() {
+    const page = await Page.open(report(fixture("quirks")));
+    assert.deepEqual(page.problems, []);
+    await page.close();
+    const model = join(folder, "chain.onnx");
+    const bytes = readFileSync(chain(1, 2)).toString("latin1").replaceAll("/blocks.0/layer", "</script><b>xxx");
+    writeFileSync(model, Buffer.from(bytes, "latin1"));
+    const odd = await Page.open(report(model, []));
+    assert.deepEqual(odd.problems, []);
+    assert.equal(await odd.evaluate(`document.querySelectorAll("b b, script + b, td b").length`), 0);
+    assert.ok((await odd.text("#head")).includes("8 nodes"));
+    await odd.close();
+  },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+  try {
+    await test();
+    console.log(`ok      ${name}`);
+  } catch (problem) {
+    ++failed;
+    console.log(`FAILED  ${name}\n${problem.stack}`);
+  }
+}
+process.exit(failed === 0 ? 0 : 1);
