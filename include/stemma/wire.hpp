@@ -18,9 +18,12 @@
 #include <stemma/onnx/compare_tags.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
+#include <stemma/onnx/explorer_overlay.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/html_report.hpp>
 #include <stemma/onnx/model_analysis.hpp>
+#include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/module_statistics.hpp>
