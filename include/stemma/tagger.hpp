@@ -58,7 +58,7 @@ inline constexpr bool is_for_tagging =
 /// Says in one sentence what a policy lacks that was chosen for tagging.
 template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
           class Propagation>
-consteval bool explain_tagging_policies() {
+consteval bool are_for_this_tagging() {
     return explain_selection_policy<Selection, Modules>() &&
            explain_naming_policy<Naming, Modules>() &&
            explain_evidence_policy<Evidence, Ops, Modules>() &&
@@ -84,7 +84,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
     const auto resolution = chosen.template get_or<resolution_category, by_trust>();
     const auto propagation = chosen.template get_or<propagation_category, both_sides>();
-    static_assert(detail::explain_tagging_policies<
+    static_assert(detail::are_for_this_tagging<
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());
