@@ -6,10 +6,10 @@
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
-#include <boost/graph/reverse_graph.hpp>
 #include <boost/graph/strong_components.hpp>
 #include <boost/iterator/counting_iterator.hpp>
 #include <boost/iterator/iterator_facade.hpp>
+#include <boost/pending/property.hpp>
 #include <boost/property_map/property_map.hpp>
 
 #include <algorithm>
@@ -94,15 +94,18 @@ template <class Graph>
 using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
 
 /// A Boost.Graph VertexListGraph, as far as the library uses one. `operator_graph` models it.
+///
+/// Requires: iterators may be copied and gone over again, as Boost asks of them.
 template <class Graph>
-concept vertex_list_graph = requires(const Graph& g) {
+concept vertex_list_graph = std::regular<vertex_t<Graph>> && requires(const Graph& g) {
     { *vertices(g).first } -> std::convertible_to<vertex_t<Graph>>;
     { num_vertices(g) } -> std::unsigned_integral;
 };
 
 /// A Boost.Graph IncidenceGraph, as far as the library uses one. `module_tree` models it.
 template <class Graph>
-concept incidence_graph = requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
+concept incidence_graph = std::regular<vertex_t<Graph>> && std::regular<edge_t<Graph>> &&
+    requires(const Graph& g, vertex_t<Graph> v, edge_t<Graph> e) {
     { *out_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
     { source(e, g) } -> std::convertible_to<vertex_t<Graph>>;
     { target(e, g) } -> std::convertible_to<vertex_t<Graph>>;
@@ -128,16 +131,16 @@ template <class Graph>
 concept operator_graph_like =
     vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
 
-/// A Boost property map that yields something convertible to `Value`.
-template <class Map, class Key, class Value>
-concept readable_map = requires(const Map& map, const Key& key) {
-    { get(map, key) } -> std::convertible_to<Value>;
-};
+/// Text that does not go away with the expression that gave it: a view, a pointer, a reference, but
+/// no string by value.
+template <class T>
+concept lasting_text = std::convertible_to<T, std::string_view> &&
+    (std::is_lvalue_reference_v<T> || std::is_trivially_copyable_v<T>);
 
-/// A Boost property map that takes a `Value`.
-template <class Map, class Key, class Value>
-concept writable_map = requires(const Map& map, const Key& key, Value value) {
-    put(map, key, value);
+/// A Boost property map that yields text, which outlives the call.
+template <class Map, class Key>
+concept text_map = requires(const Map& map, const Key& key) {
+    { get(map, key) } -> lasting_text;
 };
 
 /// The position of a vertex in [0, n).
@@ -738,34 +741,71 @@ template <operator_graph_like Graph>
     return true;
 }
 
-/// Every vertex behind all its producers. What hangs on a cycle has no such place and is left out.
-///
-/// Returns: a prefix-closed order; shorter than `num_vertices` exactly when there is a cycle.
-/// Complexity: O(V + E) (Kahn 1962).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<vertex_t<Graph>> topological_order(const Graph& graph) {
+namespace detail {
+
+/// Orders vertices behind all they depend on (Kahn 1962): `count(v)` says on how many, with
+/// repeats, and `release(v, f)` calls `f(w)` for each that depends on `v`, as often as it does.
+template <operator_graph_like Graph, class Count, class Release>
+[[nodiscard]] std::vector<vertex_t<Graph>> order_by_dependence(const Graph& graph, Count count,
+                                                               Release release) {
     std::vector<vertex_t<Graph>> order;
     order.reserve(num_vertices(graph));
     std::vector<std::size_t> waiting(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        std::size_t producers = 0;
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            ++producers;
-        }
-        waiting[index_of(graph, *it)] = producers;
-        if (producers == 0) {
+        const std::size_t open = count(*it);
+        waiting[index_of(graph, *it)] = open;
+        if (open == 0) {
             order.push_back(*it);
         }
     }
     for (std::size_t done = 0; done < order.size(); ++done) {
-        for (auto [out, out_last] = out_edges(order[done], graph); out != out_last; ++out) {
-            const auto reader = target(*out, graph);
-            if (--waiting[index_of(graph, reader)] == 0) {
-                order.push_back(reader);
+        const auto v = order[done];
+        release(v, [&](const vertex_t<Graph>& w) {
+            if (--waiting[index_of(graph, w)] == 0) {
+                order.push_back(w);
             }
-        }
+        });
     }
     return order;
+}
+
+/// Returns: how many steps lead from one iterator to the other.
+template <class Iterator>
+[[nodiscard]] std::size_t count_steps(std::pair<Iterator, Iterator> range) {
+    std::size_t steps = 0;
+    for (auto [it, last] = range; it != last; ++it) {
+        ++steps;
+    }
+    return steps;
+}
+
+} // namespace detail
+
+/// Every vertex behind all its producers. What hangs on a cycle has no such place and is left out.
+///
+/// Returns: a prefix-closed order; shorter than `num_vertices` exactly when there is a cycle.
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> topological_order(const Graph& graph) {
+    return detail::order_by_dependence(
+        graph, [&](const auto& v) { return detail::count_steps(in_edges(v, graph)); },
+        [&](const auto& v, auto f) {
+            for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+                f(target(*it, graph));
+            }
+        });
+}
+
+/// The same against the edges: every vertex behind all its readers.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> reverse_topological_order(const Graph& graph) {
+    return detail::order_by_dependence(
+        graph, [&](const auto& v) { return detail::count_steps(out_edges(v, graph)); },
+        [&](const auto& v, auto f) {
+            for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
+                f(source(*it, graph));
+            }
+        });
 }
 
 } // namespace stemma
@@ -786,18 +826,20 @@ using operator_t = vertex_t<graph_of<Ops>>;
 
 /// A graph of operators, and more of them where the concepts below hold. An algorithm or policy
 /// says in its constraint how much it reads. `mapped_operators` makes one of any Boost graph.
+///
+/// Requires: graph and text stay as long as the view.
 template <class Ops>
 concept operator_view = requires(const Ops& ops) {
     typename Ops::graph_type;
-    { ops.graph() } -> std::convertible_to<const typename Ops::graph_type&>;
+    { ops.graph() } -> std::same_as<const typename Ops::graph_type&>;
 }
 &&operator_graph_like<graph_of<Ops>>;
 
 /// Operators that have a name and a type, either possibly "".
 template <class Ops>
 concept named_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
-    { ops.name(v) } -> std::convertible_to<std::string_view>;
-    { ops.op_type(v) } -> std::convertible_to<std::string_view>;
+    { ops.name(v) } -> lasting_text;
+    { ops.op_type(v) } -> lasting_text;
 };
 
 namespace detail {
@@ -813,7 +855,7 @@ template <class Ops>
 concept parameter_readers = operator_view<Ops> &&
     requires(const Ops& ops, operator_t<Ops> v, id p) {
     { ops.parameter_count() } -> std::convertible_to<std::size_t>;
-    { ops.parameter_name(p) } -> std::convertible_to<std::string_view>;
+    { ops.parameter_name(p) } -> lasting_text;
     ops.for_each_parameter(v, detail::take_id{});
 };
 
@@ -836,10 +878,6 @@ namespace detail {
 struct take_entry {
     void operator()(std::string_view, std::string_view) const {}
 };
-
-} // namespace detail
-
-namespace detail {
 
 struct take_folded {
     template <class Vertex>
@@ -873,8 +911,8 @@ template <class Ops>
 concept calling_operators = operator_view<Ops> &&
     requires(const Ops& ops, operator_t<Ops> v, id f) {
     { ops.function_count() } -> std::convertible_to<id>;
-    { ops.function_domain(f) } -> std::convertible_to<std::string_view>;
-    { ops.function_name(f) } -> std::convertible_to<std::string_view>;
+    { ops.function_domain(f) } -> lasting_text;
+    { ops.function_name(f) } -> lasting_text;
     { ops.callee(v) } -> std::convertible_to<id>;
     { ops.enclosing_function(v) } -> std::convertible_to<id>;
     ops.for_each_argument(v, detail::take_argument{});
@@ -2583,13 +2621,14 @@ namespace stemma {
 /// What the algorithms and policies read of a module tree. `module_tree` models it, and
 /// `mapped_modules` makes one of any Boost graph with property maps.
 ///
-/// Requires: a module is its preorder rank in `index()`; an unknown class reads as "".
+/// Requires: a module is its preorder rank in `index()`; an unknown class reads as ""; text
+///   stays as long as the view.
 template <class Modules>
 concept module_view = requires(const Modules& modules, id m) {
-    { modules.index() } -> std::convertible_to<const tree_index&>;
-    { modules.attribute(m) } -> std::convertible_to<std::string_view>;
-    { modules.class_name(m) } -> std::convertible_to<std::string_view>;
-    { modules.qualified_class(m) } -> std::convertible_to<std::string_view>;
+    { modules.index() } -> std::same_as<const tree_index&>;
+    { modules.attribute(m) } -> lasting_text;
+    { modules.class_name(m) } -> lasting_text;
+    { modules.qualified_class(m) } -> lasting_text;
 };
 
 /// A module view that also knows how often each module ran (`no_id` where it does not).
@@ -4583,10 +4622,10 @@ public:
     /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
     explicit sweep_order(const Graph& graph)
         : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
-        if (!indexed_) {
+        if (!indexed_ || !steps_back) {
             forward_ = topological_order(graph);
             if (forward_.size() < num_vertices(graph)) {
-                backward_ = topological_order(boost::make_reverse_graph(graph));
+                backward_ = reverse_topological_order(graph);
             }
         }
     }
@@ -4612,11 +4651,15 @@ public:
     /// Calls `f(v)` for every vertex behind all its readers.
     template <class Function>
     void backward(Function f) const {
-        if (indexed_) {
-            for (auto [first, it] = vertices(*graph_); it != first;) {
-                f(*--it);
+        if constexpr (steps_back) {
+            if (indexed_) {
+                for (auto [first, it] = vertices(*graph_); it != first;) {
+                    f(*--it);
+                }
+                return;
             }
-        } else if (has_cycle()) {
+        }
+        if (has_cycle()) {
             for (const auto& v : backward_) {
                 f(v);
             }
@@ -4628,6 +4671,12 @@ public:
     }
 
 private:
+    // A graph that is topologically indexed is swept back over its vertices where they allow it.
+    static constexpr bool steps_back =
+        requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
+        --it;
+    };
+
     const Graph* graph_;
     bool indexed_;
     std::vector<vertex_t<Graph>> forward_;
@@ -5141,6 +5190,11 @@ private:
         std::uint64_t hash = 0;
     };
 
+    [[nodiscard]] bool is_unknown(id m) const {
+        const std::string_view class_name = modules_.class_name(m);
+        return class_name.empty();
+    }
+
     void print_classes() {
         printed_.resize(tree_.size(), no_id);
         std::string text;
@@ -5217,8 +5271,7 @@ private:
     void name_group(std::span<const id> group) {
         if (group.size() == 1) {
             const auto m = group.front();
-            const bool number =
-                m != 0 && !modules_.class_name(m).empty() && is_number(modules_.attribute(m));
+            const bool number = m != 0 && !is_unknown(m) && is_number(modules_.attribute(m));
             write_segment(m, number ? 1 : 0);
             return;
         }
@@ -5300,8 +5353,7 @@ private:
     // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
     void part_unknown() {
         const auto may_hold_dots = [&](id m) {
-            return tags_.is_selected(m) && modules_.class_name(m).empty() &&
-                   is_number(modules_.attribute(m));
+            return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
         };
         bool any = false;
         for (id m = 1; m < tree_.size() && !any; ++m) {
@@ -5336,7 +5388,7 @@ private:
                 number = 0;
                 before = segment;
             }
-            if (modules_.class_name(m).empty()) {
+            if (is_unknown(m)) {
                 tags_.set_segment(m, segment + "##" + std::to_string(number++));
             }
         }
@@ -6422,9 +6474,9 @@ private:
     /// Returns: the module whose path, with `_` for `.`, stands before the number in the name of a
     /// function that was made for one module; `no_id` for other functions.
     [[nodiscard]] id module_named(id function, id top) const {
-        auto name = ops_.function_name(function);
+        std::string_view name = ops_.function_name(function);
         const auto number = name.rfind('_');
-        const auto domain = ops_.function_domain(function);
+        const std::string_view domain = ops_.function_domain(function);
         const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
         if (!domain.starts_with("pkg.") || branch || number == name.npos) {
             return no_id;
@@ -6446,7 +6498,7 @@ private:
     }
 
     [[nodiscard]] bool has_class(id m, id function) const {
-        const auto domain = ops_.function_domain(function);
+        const std::string_view domain = ops_.function_domain(function);
         const auto name = without_variant(ops_.function_name(function));
         const std::string_view qualified = modules_.qualified_class(m);
         return qualified.size() == domain.size() + 1 + name.size() &&
@@ -7083,7 +7135,8 @@ private:
     /// What lies between one value and the scale of a normalization, and is used for nothing else.
     void complete_normalizations() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id && bare_[v] && ops_.op_type(vertex_[v]) == "Mul") {
+            if (owner_[v] != no_id && bare_[v] &&
+                std::string_view(ops_.op_type(vertex_[v])) == "Mul") {
                 complete_normalization(v);
             }
         }
@@ -8064,10 +8117,22 @@ struct property_map<stemma::operator_graph, stemma::out_port_t> {
 
 namespace stemma {
 
+namespace detail {
+
+// Boost's own graphs know their properties as a list, and fail hard when asked for another one.
+template <class Graph>
+concept lacks_value_property = requires {
+    typename Graph::edge_property_type;
+    requires !boost::lookup_one_property<typename Graph::edge_property_type, value_id_t>::found;
+};
+
+} // namespace detail
+
 /// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
 /// make one value.
 template <class Graph>
-concept carries_values = requires(const Graph& graph, edge_t<Graph> e) {
+concept carries_values =
+    !detail::lacks_value_property<Graph> && requires(const Graph& graph, edge_t<Graph> e) {
     { get(value_id, graph, e) } -> std::convertible_to<id>;
 };
 
@@ -9155,6 +9220,7 @@ template <module_view Modules, named_operators Ops>
 template <module_view Modules>
 [[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
                                                     const tag_table& tags) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
     const tree_index& tree = modules.index();
     const detail::module_matcher<Modules> matcher(modules, tags);
     const auto holds = detail::combine_terms(
@@ -11490,9 +11556,8 @@ namespace stemma {
 ///
 /// The maps are read by vertex and yield something convertible to `std::string_view` that outlives
 /// the view.
-template <incidence_graph Tree, readable_map<vertex_t<Tree>, std::string_view> Attribute,
-          readable_map<vertex_t<Tree>, std::string_view> Class,
-          readable_map<vertex_t<Tree>, std::string_view> Qualified>
+template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
+          text_map<vertex_t<Tree>> Qualified>
 class mapped_modules {
 public:
     /// Requires: every vertex is reached from `root` on exactly one path.
@@ -11549,8 +11614,8 @@ struct no_parameters {
 ///
 /// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
 /// `Parameters` yields a range of such.
-template <operator_graph_like Graph, readable_map<vertex_t<Graph>, std::string_view> Name,
-          readable_map<vertex_t<Graph>, std::string_view> OpType, class Parameters = no_parameters>
+template <operator_graph_like Graph, text_map<vertex_t<Graph>> Name,
+          text_map<vertex_t<Graph>> OpType, class Parameters = no_parameters>
 class mapped_operators {
 public:
     using graph_type = Graph;
@@ -12284,7 +12349,7 @@ inline constexpr bool is_for_tagging =
 /// Says in one sentence what a policy lacks that was chosen for tagging.
 template <class Ops, class Modules, class Selection, class Naming, class Evidence, class Resolution,
           class Propagation>
-consteval bool explain_tagging_policies() {
+consteval bool are_for_this_tagging() {
     return explain_selection_policy<Selection, Modules>() &&
            explain_naming_policy<Naming, Modules>() &&
            explain_evidence_policy<Evidence, Ops, Modules>() &&
@@ -12310,7 +12375,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
     const auto resolution = chosen.template get_or<resolution_category, by_trust>();
     const auto propagation = chosen.template get_or<propagation_category, both_sides>();
-    static_assert(detail::explain_tagging_policies<
+    static_assert(detail::are_for_this_tagging<
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());

@@ -4824,6 +4824,1052 @@ inline void read_dims(const wire_reader& around, const wire_field& field,
 
 #endif // STEMMA_ONNX_WIRE_TENSOR_HEADER_HPP
 
+// <stemma/onnx/wire/tensor_size.hpp>
+#ifndef STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+#define STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+
+namespace stemma {
+
+/// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
+[[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
+    constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
+                                            32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
+    return data_type > 0 && data_type < 24 ? bits[static_cast<std::size_t>(data_type)] : 0;
+}
+
+/// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
+/// packed; nothing where that is not known or does not fit 64 bits.
+[[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
+    const std::uint64_t bits = bits_of_type(header.data_type);
+    std::uint64_t elements = 1;
+    for (auto dim : header.dims) {
+        if (dim < 0 ||
+            __builtin_mul_overflow(elements, static_cast<std::uint64_t>(dim), &elements)) {
+            return std::nullopt;
+        }
+    }
+    if (bits == 0 || elements > ~std::uint64_t{0} / bits - 1) {
+        return std::nullopt;
+    }
+    return (elements * bits + 7) / 8;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+
+// <stemma/onnx/explorer_overlay.hpp>
+#ifndef STEMMA_ONNX_EXPLORER_OVERLAY_HPP
+#define STEMMA_ONNX_EXPLORER_OVERLAY_HPP
+
+namespace stemma {
+
+/// Returns: how Model Explorer calls a graph: `main`, else its path.
+[[nodiscard]] inline std::string explorer_graph_id(const onnx_model& model, id g) {
+    return g == 0 ? "main" : model.graph_path(g);
+}
+
+/// Writes numbers of nodes as an overlay for Model Explorer, which shows their sums at modules.
+/// `value_of(node)` gives the number; what is 0 is left out. Complexity: O(nodes).
+template <text_sink Sink, class ValueOf>
+void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_of) {
+    std::vector<std::vector<id>> nodes(model.graph_count());
+    for (id node = 0; node < model.node_count(); ++node) {
+        nodes[model.graph_of(node)].push_back(node);
+    }
+    json_writer json(sink);
+    json.begin_object();
+    for (id g = 0; g < model.graph_count(); ++g) {
+        json.key(explorer_graph_id(model, g));
+        json.begin_object();
+        json.key("results");
+        json.begin_object();
+        for (auto node : nodes[g]) {
+            if (const auto value = value_of(node); value != 0) {
+                json.key(std::to_string(model.position(node)));
+                json.begin_object(true);
+                json.member("value", value);
+                json.end_object();
+            }
+        }
+        json.end_object();
+        json.end_object();
+    }
+    json.end_object();
+    json.finish();
+}
+
+/// Returns: by node the bytes of the initializers that it is the first to read.
+[[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
+    std::vector<id> first(model.value_count(), no_id);
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && first[value] == no_id) {
+                first[value] = node;
+            }
+        }
+    }
+    std::vector<std::uint64_t> bytes(model.node_count(), 0);
+    for (const auto& tensor : model.tensors()) {
+        if (tensor.value != no_id && first[tensor.value] != no_id) {
+            bytes[first[tensor.value]] += data_size(read_tensor_header(model, tensor)).value_or(0);
+        }
+    }
+    return bytes;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_EXPLORER_OVERLAY_HPP
+
+// <stemma/detail/report_graph.hpp>
+#ifndef STEMMA_DETAIL_REPORT_GRAPH_HPP
+#define STEMMA_DETAIL_REPORT_GRAPH_HPP
+
+namespace stemma::detail {
+
+/// The part of a report's script that draws modules, shows nodes, and begins.
+inline constexpr std::string_view report_graph = R"js(
+// The graph of a module: its own nodes, the modules below as one box each, and what comes in and out.
+function showGraph(module) {
+  const boxes = [], boxOf = new Map();
+  const childAt = m => {
+    while (modules[m].parent !== module.m) {
+      m = modules[m].parent;
+    }
+    return m;
+  };
+  const inside = [];
+  for (let m = module.m; m < module.end; ++m) {
+    inside.push(...modules[m].own.filter(n => nodes[n].op !== "Constant"));
+  }
+  inside.sort((a, b) => a - b);
+  const keys = new Set(inside.map(n => nodes[n].module === module.m ? `n${n}` : `m${childAt(nodes[n].module)}`));
+  const cut = keys.size > mostBoxes;
+  const members = [];
+  for (const n of inside) {
+    const direct = nodes[n].module === module.m;
+    let key = direct ? `n${n}` : `m${childAt(nodes[n].module)}`;
+    if (cut && !boxOf.has(key) && boxOf.size >= mostBoxes - 1) {
+      key = "rest";
+    }
+    if (!boxOf.has(key)) {
+      boxOf.set(key, boxes.length);
+      boxes.push(key === "rest" ? {kind: "rest", title: "", count: 0}
+        : direct ? {kind: "node", n, title: nodes[n].op, sub: weightsOf(nodes[n])}
+        : {kind: "module", m: childAt(nodes[n].module), count: 0});
+    }
+    const box = boxOf.get(key);
+    boxes[box].count = (boxes[box].count || 0) + 1;
+    members.push([n, box]);
+  }
+  for (const box of boxes) {
+    if (box.kind === "module") {
+      box.title = modules[box.m].name;
+      box.sub = [modules[box.m].cls, plural(box.count, "node")].filter(Boolean).join(", ");
+    } else if (box.kind === "rest") {
+      box.title = `and ${number(box.count)} more nodes`;
+    }
+  }
+  if (boxes.length === 0) {
+    return make("p", {class: "note"}, "No node comes from this module.");
+  }
+  return drawGraph(boxes, findFlows(boxes, new Map(members)), cut);
+}
+
+const weightsOf = node => node.reads.filter(v => v >= 0 && isWeight(values[v]) && values[v].type.length > 0)
+  .map(v => `${values[v].name.includes("::") ? "" : values[v].name.split(".").pop() + " "}${shapeOf(values[v])}`).join(", ");
+const shapeOf = value => {
+  const shape = value.type.slice(value.type.indexOf("[") + 1, -1);
+  return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? shape.replaceAll(",", "\u00d7") : "";
+};
+
+// Adds boxes for values at the border; returns edges, one for each pair of boxes.
+function findFlows(boxes, boxOfNode) {
+  const flows = new Map(), ends = new Map(), first = [], last = [];
+  const flow = (from, to, v) => { // between boxes
+    if (!flows.has(from)) {
+      flows.set(from, new Map());
+    }
+    const behind = flows.get(from);
+    if (!behind.has(to)) {
+      behind.set(to, {a: from, b: to, values: new Set()});
+    }
+    behind.get(to).values.add(v);
+  };
+  const end = (kind, v, list) => {
+    const key = kind + v;
+    if (!ends.has(key)) {
+      const box = {kind: "end", title: values[v].name, sub: values[v].type, v};
+      ends.set(key, box);
+      list.push(box);
+    }
+    return ends.get(key);
+  };
+  for (const [n, to] of boxOfNode) {
+    for (const v of new Set([...nodes[n].reads, ...nodes[n].hidden])) {
+      if (v < 0 || isWeight(values[v])) {
+        continue;
+      }
+      const producer = values[v].producer;
+      const from = boxOfNode.get(producer);
+      if (from === undefined && (producer < 0 || nodes[producer].op !== "Constant")) {
+        flow(end("in", v, first), boxes[to], v);
+      } else if (from !== undefined && from !== to) {
+        flow(boxes[from], boxes[to], v);
+      }
+    }
+    for (const v of nodes[n].makes) {
+      if (values[v].result || values[v].readers.some(reader => !boxOfNode.has(reader))) {
+        flow(boxes[to], end("out", v, last), v);
+      }
+    }
+  }
+  boxes.unshift(...first);
+  boxes.push(...last);
+  boxes.forEach((box, i) => { box.number = i; });
+  return [...flows.values()].flatMap(behind => [...behind.values()]).map(({a, b, values: all}) => {
+    const v = [...all][0];
+    const more = all.size > 1 ? ` +${all.size - 1}` : "";
+    return {from: a.number, to: b.number, label: a.kind === "end" || b.kind === "end" ? "" : shapeOf(values[v]) + more,
+            about: [...all].map(each => `${values[each].name} ${values[each].type}`).join("\n")};
+  });
+}
+
+const ruler = document.createElement("canvas").getContext("2d");
+const widthOf = (text, size) => {
+  ruler.font = `${size}px system-ui, "Helvetica Neue", Arial, sans-serif`;
+  return ruler.measureText(text).width;
+};
+const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
+
+function drawGraph(boxes, edges, cut) {
+  for (const box of boxes) {
+    box.title = clip(box.title || "", 40);
+    box.sub = clip(box.sub || "", 48);
+    box.width = Math.max(44, widthOf(box.title, 12) * 1.12, widthOf(box.sub, 10)) + 18;
+    box.height = box.sub ? 38 : 26;
+  }
+  const size = layOut(boxes, edges);
+  const readers = new Map(), reads = new Map(); // how many edges begin and end at a box
+  for (const {from, to} of edges) {
+    readers.set(from, (readers.get(from) ?? 0) + 1);
+    reads.set(to, (reads.get(to) ?? 0) + 1);
+  }
+  for (const edge of edges) { // a label stands at the end where fewer edges meet
+    const atEnd = reads.get(edge.to) <= readers.get(edge.from);
+    const [near, far] = atEnd ? edge.points.slice(-2).reverse() : edge.points;
+    edge.label = clip(edge.label, 30);
+    edge.labelX = (near.x * 3 + far.x) / 4 + 4;
+    edge.labelY = near.y + (near.y > far.y ? -13 : 11);
+    size.width = Math.max(size.width, edge.labelX + widthOf(edge.label, 10) + 8);
+  }
+  const svg = draw("svg", {width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`, role: "img",
+                           "aria-label": "graph of the module"});
+  const tip = draw("marker", {id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
+                   draw("path", {d: "M0 0L8 4L0 8z", class: "tip"}));
+  svg.append(draw("defs", {}, tip));
+  for (const edge of edges) {
+    const title = draw("title", {}, edge.about);
+    svg.append(draw("path", {class: edge.back ? "edge back" : "edge", d: curve(edge.points), "marker-end": "url(#tip)"}, title));
+  }
+  if (edges.length <= mostLabels * 2) {
+    for (const edge of edges) {
+      svg.append(draw("text", {class: "flow", x: edge.labelX, y: edge.labelY}, edge.label));
+    }
+  }
+  for (const box of boxes) {
+    svg.append(drawBox(box));
+  }
+  let scale = 1;
+  const zoom = factor => {
+    scale = factor === 0 ? 1 : Math.min(4, Math.max(0.05, scale * factor));
+    svg.setAttribute("width", size.width * scale);
+    svg.setAttribute("height", size.height * scale);
+  };
+  const frame = make("div", {class: "graph"}, svg);
+  const fit = () => {
+    zoom(0);
+    zoom(Math.min(1, (frame.clientWidth - 4) / size.width, Math.max(200, frame.clientHeight - 4, window.innerHeight * 0.72) / size.height));
+  };
+  const button = (text, title, action) => make("button", {title, onclick: action}, text);
+  return make("div", {},
+    make("div", {class: "tools"}, button("\u2212", "smaller", () => zoom(1 / 1.25)), button("+", "larger", () => zoom(1.25)),
+         button("fit", "all at once", fit), button("1:1", "original size", () => zoom(0)),
+         make("span", {}, "Constants are left out." + (cut ? " The graph is too large to be drawn whole." : ""))),
+    frame);
+}
+
+function drawBox(box) {
+  const {x, y, width, height} = box;
+  const group = draw("g", {class: `box ${box.kind}`},
+    draw("title", {}, box.kind === "node" ? nodes[box.n].name : box.kind === "module" ? modules[box.m].path
+      : box.kind === "end" ? `${values[box.v].name} ${values[box.v].type}` : box.title),
+    draw("rect", {x: x - width / 2, y: y - height / 2, width, height, rx: 6}),
+    draw("text", {x, y: box.sub ? y - 7 : y}, box.title));
+  if (box.sub) {
+    group.append(draw("text", {class: "sub", x, y: y + 9}, box.sub));
+  }
+  if (box.kind === "module") {
+    group.style.setProperty("--h", hueOf(modules[box.m].cls));
+    group.dataset.module = box.m;
+    group.addEventListener("click", () => go(`m=${box.m}`));
+  } else if (box.kind === "node") {
+    group.dataset.node = box.n;
+    group.addEventListener("click", () => go(`m=${nodes[box.n].module}&n=${box.n}`));
+  }
+  return group;
+}
+
+function showDetail(n) {
+  const panel = at("detail");
+  panel.hidden = n === undefined;
+  document.querySelectorAll("svg .chosen").forEach(box => box.classList.remove("chosen"));
+  if (n === undefined) {
+    return;
+  }
+  const node = nodes[n];
+  document.querySelectorAll(`svg [data-node="${n}"]`).forEach(box => box.classList.add("chosen"));
+  const valueLine = (v, ends) => make("div", {}, make("div", {}, v < 0 ? "(none)" : values[v].name || "(omitted)"),
+    v < 0 ? "" : make("div", {class: "type"}, values[v].type || "type unknown"), ...(v < 0 ? [] : ends(values[v])));
+  const from = value => value.producer >= 0 ? [nodeLink(value.producer)] : [make("span", {class: "note"}, kinds[value.kind])];
+  const to = value => value.readers.slice(0, 20).map(reader => make("div", {}, nodeLink(reader)))
+    .concat(value.result ? [make("span", {class: "note"}, "output of the model")] : []);
+  let tagged = node.module;
+  while (!modules[tagged].tag) {
+    tagged = modules[tagged].parent;
+  }
+  panel.replaceChildren(
+    make("button", {class: "close", title: "close", onclick: () => go(`m=${chosen}`)}, "\u2715"),
+    make("h3", {}, node.op), make("div", {}, node.name),
+    make("h4", {}, "Module"), moduleLink(node.module), make("div", {class: "tag"}, modules[tagged].tag),
+    make("h4", {}, "Known from"), `${node.source}, confidence ${node.confidence.toFixed(2)}`,
+    ...(node.claims.length > 0 ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
+      make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
+    make("h4", {}, "Reads"), ...node.reads.map(v => valueLine(v, from)),
+    make("h4", {}, "Makes"), ...node.makes.map(v => valueLine(v, to)));
+}
+
+let tab = "Graph";
+let shown = null;
+
+function showModule(m) {
+  const module = modules[m];
+  const way = [];
+  for (let above = module.parent; above >= 0; above = modules[above].parent) {
+    way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
+  }
+  const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
+  const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
+                ["Parameters", showParameters], [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
+  const panel = make("div", {id: "panel", role: "tabpanel"});
+  const bar = make("div", {class: "tabs", role: "tablist"});
+  const choose = title => {
+    tab = title.split(" ")[0];
+    for (const button of bar.children) {
+      button.setAttribute("aria-selected", String(button.textContent.split(" ")[0] === tab));
+    }
+    panel.replaceChildren(tabs.find(([name]) => name.split(" ")[0] === tab)[1](module));
+  };
+  bar.append(...tabs.map(([title]) => make("button", {role: "tab", onclick: () => choose(title)}, title)));
+  at("content").replaceChildren(
+    make("div", {class: "way"}, ...way),
+    make("h2", {}, m === 0 ? titleOf(module) : module.name, " ", m === 0 && !module.path ? "" : chip(module.cls) || ""),
+    make("div", {class: "tag"}, module.tag || "no tag of its own"),
+    make("div", {class: "facts"}, fact(module.count === 1 ? "node" : "nodes", number(module.count)),
+         fact("of all", percent(module.count / Math.max(1, nodes.length))),
+         fact("directly", number(module.ownNodes)), fact(module.parameters === 1 ? "parameter" : "parameters", number(module.parameters)),
+         fact(module.children.length === 1 ? "module inside" : "modules inside", number(module.end - m - 1)),
+         module.calls >= 0 ? fact(module.calls === 1 ? "call" : "calls", number(module.calls)) : "",
+         module.qualified ? make("span", {}, module.qualified) : ""),
+    bar, panel);
+  choose(tab);
+  at("content").scrollTop = 0;
+}
+
+const go = place => { location.hash = place; };
+function arrive() {
+  const place = new URLSearchParams(location.hash.slice(1));
+  const read = (key, count) => {
+    const found = Number(place.get(key) ?? NaN);
+    return Number.isInteger(found) && found >= 0 && found < count ? found : undefined;
+  };
+  const m = read("m", modules.length) ?? 0;
+  chosen = m;
+  if (shown !== m) {
+    shown = m;
+    showModule(m);
+    reveal(m);
+  }
+  showDetail(read("n", nodes.length));
+}
+
+showHead();
+at("tree").append(make("ul", {}, makeRow(0)));
+setOpen(0, true);
+for (let m = 0; modules[m].children.length === 1;) { // ways without a choice
+  m = modules[m].children[0];
+  setOpen(m, true);
+}
+at("search").addEventListener("input", event => search(event.target.value));
+window.addEventListener("hashchange", arrive);
+arrive();
+document.documentElement.dataset.ready = "true";
+)js";
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_REPORT_GRAPH_HPP
+
+// <stemma/detail/report_layout.hpp>
+#ifndef STEMMA_DETAIL_REPORT_LAYOUT_HPP
+#define STEMMA_DETAIL_REPORT_LAYOUT_HPP
+
+namespace stemma::detail {
+
+/// The part of a report's script that finds places for boxes and ways for edges.
+inline constexpr std::string_view report_layout = R"js(
+"use strict";
+
+// Puts boxes on layers below one another. A box has a width and a height, an edge has the numbers
+// `from` and `to` of boxes; boxes are in an order in which most edges lead forward.
+// Gives boxes a middle `x` and `y`, edges a list of `points`; returns the size of the picture.
+function layOut(boxes, edges) {
+  const gapX = 22, gapY = 34, margin = 16;
+  const ways = edges.map(e => e.from < e.to ? [e.from, e.to] : [e.to, e.from]);
+  const layer = assignLayers(boxes.length, ways);
+  const places = boxes.map((box, i) => ({width: box.width, height: box.height, layer: layer[i], up: [], down: []}));
+  const chains = ways.map(([from, to]) => makeChain(places, from, to));
+  const layers = [];
+  for (const place of places) {
+    (layers[place.layer] = layers[place.layer] || []).push(place);
+  }
+  for (let l = 0; l < layers.length; ++l) {
+    layers[l] = layers[l] || [];
+  }
+  sortLayers(layers);
+  placeAcross(layers, gapX);
+  let y = margin;
+  for (const row of layers) {
+    const height = Math.max(0, ...row.map(place => place.height));
+    for (const place of row) {
+      place.y = y + height / 2;
+      place.half = height / 2;
+    }
+    y += height + gapY;
+  }
+  const left = Math.min(...places.map(p => p.x - p.width / 2)) - margin;
+  const right = Math.max(...places.map(p => p.x + p.width / 2)) + margin;
+  for (const place of places) {
+    place.x -= left;
+  }
+  boxes.forEach((box, i) => {
+    box.x = places[i].x;
+    box.y = places[i].y;
+  });
+  edges.forEach((edge, i) => {
+    const chain = chains[i];
+    edge.back = edge.from > edge.to;
+    edge.points = chain.flatMap((place, at) => {
+      const reach = at === 0 || at === chain.length - 1 ? place.height / 2 : place.half;
+      const top = {x: place.x, y: place.y - reach};
+      const bottom = {x: place.x, y: place.y + reach};
+      return at === 0 ? [bottom] : at === chain.length - 1 ? [top] : [top, bottom];
+    });
+    if (edge.back) {
+      edge.points.reverse();
+    }
+  });
+  return {width: right - left, height: y - gapY + margin};
+}
+
+// Every box lies below all that it reads from; one that reads nothing, right above its readers.
+function assignLayers(count, ways) {
+  const layer = new Int32Array(count);
+  const out = Array.from({length: count}, () => []);
+  const reads = new Int32Array(count);
+  for (const [from, to] of ways) {
+    out[from].push(to);
+    ++reads[to];
+  }
+  for (let i = 0; i < count; ++i) {
+    for (const to of out[i]) {
+      layer[to] = Math.max(layer[to], layer[i] + 1);
+    }
+  }
+  for (let i = count; i-- > 0;) {
+    if (reads[i] === 0 && out[i].length > 0) {
+      layer[i] = Math.min(...out[i].map(to => layer[to])) - 1;
+    }
+  }
+  return layer;
+}
+
+// An edge over several layers gets a narrow place on each of them.
+function makeChain(places, from, to) {
+  const chain = [places[from]];
+  for (let l = places[from].layer + 1; l < places[to].layer; ++l) {
+    const place = {width: 4, height: 0, layer: l, up: [], down: [], bend: true};
+    places.push(place);
+    chain.push(place);
+  }
+  chain.push(places[to]);
+  for (let i = 1; i < chain.length; ++i) {
+    chain[i - 1].down.push(chain[i]);
+    chain[i].up.push(chain[i - 1]);
+  }
+  return chain;
+}
+
+// Sorts each layer by where the neighbours stand, down and up in turn, so that few edges cross.
+function sortLayers(layers) {
+  const number = row => row.forEach((place, i) => { place.at = i; });
+  const mean = list => list.reduce((sum, place) => sum + place.at, 0) / list.length;
+  layers.forEach(number);
+  for (let round = 0; round < 10; ++round) {
+    const downwards = round % 2 === 0;
+    const rows = downwards ? layers : [...layers].reverse();
+    for (const row of rows) {
+      for (const place of row) {
+        const list = downwards ? place.up : place.down;
+        place.wish = list.length > 0 ? mean(list) : place.at;
+      }
+      row.sort((a, b) => a.wish - b.wish || a.at - b.at);
+      number(row);
+    }
+  }
+}
+
+// Moves the places of each layer towards their neighbours as far as their order and widths allow.
+function placeAcross(layers, gap) {
+  for (const row of layers) {
+    let x = 0;
+    for (const place of row) {
+      place.x = x + place.width / 2;
+      x += place.width + gap;
+    }
+    row.forEach(place => { place.x -= x / 2; });
+  }
+  const rounds = 24;
+  for (let round = 0; round < rounds; ++round) {
+    const downwards = round % 2 === 0;
+    for (const row of downwards ? layers : [...layers].reverse()) {
+      spread(row, gap, place => {
+        const list = round > rounds - 7 ? [...place.up, ...place.down] : downwards ? place.up : place.down;
+        let weight = 0, sum = 0;
+        for (const other of list) { // long edges shall be straight, then those between single neighbours
+          const pull = place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
+          weight += pull;
+          sum += pull * other.x;
+        }
+        return weight === 0 ? place.x : sum / weight;
+      });
+    }
+  }
+}
+
+// The places in order, none nearer than a gap, with the least sum of squares of what they are away
+// from their wishes: neighbours that want to be closer than that form blocks.
+function spread(row, gap, wish) {
+  const blocks = [];
+  let offset = 0;
+  row.forEach((place, i) => {
+    offset += i === 0 ? 0 : (row[i - 1].width + place.width) / 2 + (place.bend || row[i - 1].bend ? gap / 2 : gap);
+    place.offset = offset;
+    const weight = place.bend ? 3 : 1;
+    let block = {first: i, weight, mean: wish(place) - offset};
+    while (blocks.length > 0 && blocks[blocks.length - 1].mean > block.mean) {
+      const before = blocks.pop();
+      const sum = before.weight + block.weight;
+      block = {
+        first: before.first,
+        weight: sum,
+        mean: (before.mean * before.weight + block.mean * block.weight) / sum,
+      };
+    }
+    blocks.push(block);
+  });
+  blocks.forEach((block, b) => {
+    const end = b + 1 < blocks.length ? blocks[b + 1].first : row.length;
+    for (let i = block.first; i < end; ++i) {
+      row[i].x = block.mean + row[i].offset;
+    }
+  });
+}
+
+// A smooth line through points that are passed from above.
+function curve(points) {
+  let d = `M${points[0].x.toFixed(1)} ${points[0].y.toFixed(1)}`;
+  for (let i = 1; i < points.length; ++i) {
+    const a = points[i - 1], b = points[i];
+    const middle = ((a.y + b.y) / 2).toFixed(1);
+    const end = `${b.x.toFixed(1)} ${b.y.toFixed(1)}`;
+    d += a.x === b.x ? `L${end}` : `C${a.x.toFixed(1)} ${middle} ${b.x.toFixed(1)} ${middle} ${end}`;
+  }
+  return d;
+}
+)js";
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_REPORT_LAYOUT_HPP
+
+// <stemma/detail/report_page.hpp>
+#ifndef STEMMA_DETAIL_REPORT_PAGE_HPP
+#define STEMMA_DETAIL_REPORT_PAGE_HPP
+
+namespace stemma::detail {
+
+/// What stands before the title of a report. The policy keeps it from loading anything.
+inline constexpr std::string_view report_head = R"html(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+)html";
+
+inline constexpr std::string_view report_style = R"css(
+:root {
+  --page: #f8fafc; --panel: #ffffff; --ink: #0f172a; --soft: #475569; --line: #cbd5e1;
+  --hover: #eef2f7; --accent: #1d4ed8; --chosen: #dbeafe; --bar: #93c5fd; --bad: #b91c1c;
+  --s: 75%; --l: 92%; --edge: #64748b; --end: #e2e8f0;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #0b1120; --panel: #111a2e; --ink: #e2e8f0; --soft: #94a3b8; --line: #2b3a55;
+    --hover: #1a2540; --accent: #93c5fd; --chosen: #1e3a5f; --bar: #2f5f9e; --bad: #fca5a5;
+    --s: 35%; --l: 24%; --edge: #8394ad; --end: #26334d;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; height: 100vh; display: flex; flex-direction: column; background: var(--page);
+  color: var(--ink); font: 14px/1.45 system-ui, "Helvetica Neue", Arial, sans-serif;
+}
+button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+header {
+  padding: 8px 16px; border-bottom: 1px solid var(--line); background: var(--panel);
+  display: flex; flex-wrap: wrap; gap: 4px 18px; align-items: baseline;
+}
+header h1 { font-size: 16px; margin: 0; overflow-wrap: anywhere; }
+header span { color: var(--soft); white-space: nowrap; }
+header b { color: var(--ink); font-weight: 600; }
+main { flex: 1; display: flex; min-height: 0; }
+#side {
+  width: 400px; min-width: 220px; max-width: 70vw; display: flex; flex-direction: column;
+  border-right: 1px solid var(--line); background: var(--panel); resize: horizontal; overflow: hidden;
+}
+#search {
+  margin: 10px; padding: 6px 10px; font: inherit; color: inherit; background: var(--page);
+  border: 1px solid var(--line); border-radius: 6px;
+}
+#tree, #found { flex: 1; overflow: auto; padding: 0 6px 12px; }
+#tree ul { list-style: none; margin: 0; padding-left: 14px; }
+#tree > ul { padding-left: 0; }
+.row {
+  display: flex; align-items: center; gap: 6px; padding: 1px 6px; border-radius: 5px;
+  white-space: nowrap; cursor: pointer;
+}
+.row:hover { background: var(--hover); }
+.row.chosen { background: var(--chosen); }
+.row .toggle { width: 14px; flex: none; color: var(--soft); font-size: 10px; }
+.row .label { flex: 1; overflow: hidden; text-overflow: ellipsis; }
+.row.empty .label { opacity: 0.6; }
+.row .share { width: 44px; height: 6px; flex: none; border-radius: 3px; background: var(--hover); }
+.row .share i { display: block; height: 6px; border-radius: 3px; background: var(--bar); }
+.row .count { width: 46px; flex: none; text-align: right; color: var(--soft); font-variant-numeric: tabular-nums; }
+.class { background: hsl(var(--h) var(--s) var(--l)); border-radius: 4px; padding: 0 5px; font-size: 12px; }
+#content { flex: 1; overflow: auto; padding: 14px 18px; min-width: 0; }
+#content h2 { margin: 0 0 4px; font-size: 18px; overflow-wrap: anywhere; }
+.way button { color: var(--accent); }
+.way button:hover, .link:hover { text-decoration: underline; }
+.facts { display: flex; flex-wrap: wrap; gap: 2px 18px; color: var(--soft); margin: 4px 0 10px; }
+.facts b { color: var(--ink); font-weight: 600; }
+.tag { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 12px; overflow-wrap: anywhere; color: var(--soft); }
+.tabs { display: flex; flex-wrap: wrap; gap: 4px; border-bottom: 1px solid var(--line); margin-bottom: 10px; }
+.tabs button { padding: 5px 10px; border-radius: 6px 6px 0 0; color: var(--soft); }
+.tabs button[aria-selected="true"] { color: var(--ink); font-weight: 600; box-shadow: inset 0 -2px var(--accent); }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { font-weight: 600; color: var(--soft); position: sticky; top: -14px; background: var(--page); }
+td { overflow-wrap: anywhere; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.link { color: var(--accent); text-align: left; overflow-wrap: anywhere; }
+.type { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 12px; color: var(--soft); }
+.more { margin: 8px 0; color: var(--accent); }
+.note { color: var(--soft); }
+.bad { color: var(--bad); }
+.graph { overflow: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); max-height: 74vh; }
+.tools { display: flex; gap: 6px; margin-bottom: 6px; align-items: center; color: var(--soft); }
+.tools button { border: 1px solid var(--line); border-radius: 5px; min-width: 28px; padding: 1px 8px; background: var(--panel); }
+svg { display: block; margin: auto; }
+svg text { font-size: 12px; fill: var(--ink); text-anchor: middle; dominant-baseline: central; }
+svg .sub, svg .flow { font-size: 10px; fill: var(--soft); }
+svg .flow { text-anchor: start; }
+svg .box rect { fill: var(--panel); stroke: var(--edge); }
+svg .box { cursor: pointer; }
+svg .box:hover rect, svg .box.chosen rect { stroke: var(--accent); stroke-width: 2.5; }
+svg .module rect { fill: hsl(var(--h) var(--s) var(--l)); stroke-width: 1.6; }
+svg .module text:first-of-type { font-weight: 600; }
+svg .end rect { fill: var(--end); stroke: var(--line); }
+svg .end { cursor: default; }
+svg .rest rect { stroke-dasharray: 4 3; }
+svg path.edge { fill: none; stroke: var(--edge); stroke-width: 1.1; }
+svg path.edge.back { stroke-dasharray: 5 3; }
+svg .tip { fill: var(--edge); }
+#detail { width: 330px; overflow: auto; border-left: 1px solid var(--line); background: var(--panel); padding: 14px; }
+#detail[hidden] { display: none; }
+#detail h3 { margin: 0 0 4px; font-size: 15px; overflow-wrap: anywhere; }
+#detail h4 { margin: 12px 0 2px; font-size: 12px; color: var(--soft); font-weight: 600; }
+#detail .close { float: right; color: var(--soft); }
+#detail div { overflow-wrap: anywhere; }
+@media (max-width: 800px) {
+  main { flex-direction: column; overflow: auto; }
+  #side, #detail { width: auto; max-width: none; resize: none; border: 0; min-height: 40vh; }
+  #content { overflow: visible; }
+  body { height: auto; min-height: 100vh; }
+}
+)css";
+
+inline constexpr std::string_view report_body = R"html(<body>
+<header id="head"></header>
+<main>
+<nav id="side" aria-label="Modules">
+<input id="search" type="search" placeholder="Search modules and nodes" aria-label="Search modules and nodes">
+<div id="tree"></div>
+<div id="found" hidden></div>
+</nav>
+<section id="content" aria-live="polite"></section>
+<aside id="detail" hidden aria-label="Node"></aside>
+</main>
+<noscript>This report needs JavaScript; it loads nothing from elsewhere.</noscript>
+)html";
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_REPORT_PAGE_HPP
+
+// <stemma/detail/report_script.hpp>
+#ifndef STEMMA_DETAIL_REPORT_SCRIPT_HPP
+#define STEMMA_DETAIL_REPORT_SCRIPT_HPP
+
+namespace stemma::detail {
+
+/// The part of a report's script that shows the tree, and modules as tables.
+inline constexpr std::string_view report_script = R"js(
+const data = JSON.parse(document.getElementById("data").textContent);
+const kinds = ["intermediate", "input", "formal input", "initializer", "sparse initializer", "undefined"];
+const initializer = 3, sparse = 4;
+const pageSize = 200, mostBoxes = 250, mostLabels = 90;
+
+const types = [];
+const values = data.values.map(([name, kind, type]) => {
+  if (typeof type === "string") {
+    types.push(type);
+  }
+  return {name, kind, type: typeof type === "string" ? type : types[type], producer: -1, readers: []};
+});
+for (const value of data.results) {
+  if (value >= 0) {
+    values[value].result = true;
+  }
+}
+const modules = data.modules.map(
+  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, tensors], m) =>
+    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, tensors,
+      children: [], own: [], end: m + 1, path: ""}));
+for (let m = modules.length; m-- > 1;) {
+  const above = modules[modules[m].parent];
+  above.end = Math.max(above.end, modules[m].end);
+}
+for (const module of modules.slice(1)) {
+  const above = modules[module.parent];
+  above.children.push(module.m);
+  module.path = above.m === 0 ? module.name : `${above.path}.${module.name}`;
+}
+const nodes = data.nodes.map(([name, op, module, source, confidence, reads, makes, hidden, claims], n) =>
+  ({n, name, op: data.operators[op], module, source: data.provenances[source], confidence, reads, makes, hidden, claims}));
+for (const node of nodes) {
+  modules[node.module].own.push(node.n);
+  node.makes.forEach(value => { values[value].producer = node.n; });
+}
+for (const node of nodes) {
+  for (const value of new Set([...node.reads, ...node.hidden])) {
+    if (value >= 0) {
+      values[value].readers.push(node.n);
+    }
+  }
+}
+const hues = new Map();
+const hueOf = cls => {
+  if (!hues.has(cls)) {
+    hues.set(cls, Math.round(hues.size * 137.5 + 210) % 360);
+  }
+  return hues.get(cls);
+};
+modules.forEach(module => module.cls && hueOf(module.cls));
+
+const number = n => n.toLocaleString("en-US");
+const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
+const titleOf = module => module.path || module.cls || module.name || "model";
+const percent = share => share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
+const holds = (module, node) => node.module >= module.m && node.module < module.end;
+const isWeight = value => value.kind === initializer || value.kind === sparse;
+
+// An element with properties and children; texts are never read as markup.
+function make(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.startsWith("on")) {
+      element.addEventListener(key.slice(2), value);
+    } else if (value !== undefined && value !== false) {
+      element.setAttribute(key, value);
+    }
+  }
+  element.append(...children.filter(child => child !== undefined && child !== null));
+  return element;
+}
+function draw(name, properties, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(properties)) {
+    element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+const link = (text, action) => make("button", {class: "link", onclick: action}, text);
+const chip = cls => cls ? make("span", {class: "class", style: `--h:${hueOf(cls)}`}, cls) : undefined;
+const at = id => document.getElementById(id);
+
+function showHead() {
+  const told = data.summary;
+  const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
+  const sources = Object.entries(told.provenance).sort((a, b) => b[1] - a[1])
+    .map(([source, count]) => `${source} ${number(count)}`).join(", ");
+  at("head").replaceChildren(
+    make("h1", {title: told.model}, told.model.split("/").pop()),
+    fact("nodes", number(nodes.length)), fact("modules", number(modules.length)),
+    fact("parameters", number(modules[0].parameters)), fact("of the nodes attributed", percent(told.coverage)),
+    make("span", {}, "known from ", make("b", {}, sources || "nothing")),
+    fact(told.conflicts === 1 ? "conflict" : "conflicts", number(told.conflicts)),
+    make("span", {}, [data.producer.trim(), `IR ${data.ir}`,
+      ...Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`)].filter(Boolean).join(", ")));
+}
+
+// The tree: rows are made when the module above is opened.
+const rows = new Map();
+let chosen = 0;
+
+function makeRow(m) {
+  const module = modules[m];
+  const toggle = make("span", {class: "toggle", "aria-hidden": "true"}, module.children.length > 0 ? "\u25b6" : "");
+  const name = m === 0 ? "" : module.name;
+  const row = make("div", {
+    class: "row" + (module.count === 0 ? " empty" : ""), "data-module": m, tabindex: "0", title: module.tag || module.path,
+    onclick: event => {
+      if (event.target === toggle) {
+        setOpen(m, !rows.get(m).open);
+      } else {
+        go(`m=${m}`);
+      }
+    },
+    onkeydown: event => {
+      const all = [...at("tree").querySelectorAll(".row")];
+      const next = {ArrowDown: 1, ArrowUp: -1}[event.key];
+      if (next) {
+        (all[all.indexOf(row) + next] || row).focus();
+      } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+        setOpen(m, event.key === "ArrowRight");
+      } else if (event.key === "Enter" || event.key === " ") {
+        go(`m=${m}`);
+      } else {
+        return;
+      }
+      event.preventDefault();
+    }},
+    toggle,
+    make("span", {class: "label"}, make("b", {}, name || (module.cls ? "" : titleOf(module))),
+         name && module.cls ? " " : "", chip(module.cls) || ""),
+    make("span", {class: "share"}, make("i", {style: `width:${100 * module.count / Math.max(1, nodes.length)}%`})),
+    make("span", {class: "count", title: plural(module.parameters, "parameter")}, number(module.count)));
+  const item = make("li", {}, row);
+  if (module.children.length > 0) {
+    item.setAttribute("aria-expanded", "false");
+  }
+  rows.set(m, {row, item, toggle, open: false, list: null});
+  return item;
+}
+
+function setOpen(m, open) {
+  const entry = rows.get(m);
+  if (modules[m].children.length === 0 || entry.open === open) {
+    return;
+  }
+  entry.open = open;
+  entry.toggle.textContent = open ? "\u25bc" : "\u25b6";
+  entry.item.setAttribute("aria-expanded", String(open));
+  if (open && !entry.list) {
+    entry.list = make("ul", {}, ...modules[m].children.map(makeRow));
+    entry.item.append(entry.list);
+  }
+  if (entry.list) {
+    entry.list.hidden = !open;
+  }
+}
+
+function reveal(m) {
+  const way = [];
+  for (let above = modules[m].parent; above >= 0; above = modules[above].parent) {
+    way.unshift(above);
+  }
+  way.forEach(above => setOpen(above, true));
+  document.querySelectorAll(".row.chosen").forEach(row => row.classList.remove("chosen"));
+  rows.get(m).row.classList.add("chosen");
+  rows.get(m).row.scrollIntoView({block: "nearest"});
+}
+
+function search(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  at("tree").hidden = words.length > 0;
+  at("found").hidden = words.length === 0;
+  const fits = (...texts) => {
+    const all = texts.join(" ").toLowerCase();
+    return words.every(word => all.includes(word));
+  };
+  const list = [];
+  const add = (all, matches, show) => {
+    const hits = all.filter(matches);
+    hits.slice(0, 100).forEach(hit => list.push(show(hit)));
+    return hits.length;
+  };
+  const inTree = add(modules, module => fits(module.path, module.cls, module.tag), module =>
+    make("div", {class: "row", "data-module": module.m, onclick: () => go(`m=${module.m}`)},
+         make("span", {class: "label"}, make("b", {}, titleOf(module)), " ", chip(module.cls) || ""),
+         make("span", {class: "count"}, number(module.count))));
+  const inGraph = add(nodes, node => fits(node.name, node.op), node =>
+    make("div", {class: "row", "data-node": node.n, onclick: () => go(`m=${node.module}&n=${node.n}`)},
+         make("span", {class: "label"}, node.name, " ", make("span", {class: "note"}, node.op))));
+  at("found").replaceChildren(
+    make("p", {class: "note"}, `${plural(inTree, "module")}, ${plural(inGraph, "node")}`), ...list);
+}
+
+// What goes in and out of a module: values, with what is at their other ends.
+function boundaryOf(module) {
+  const ins = new Map(), outs = new Map(), weights = new Set();
+  for (let m = module.m; m < module.end; ++m) {
+    for (const n of modules[m].own) {
+      const node = nodes[n];
+      for (const v of [...node.reads, ...node.hidden]) {
+        const value = values[v];
+        if (v < 0 || (value.producer >= 0 && holds(module, nodes[value.producer]))) {
+          continue;
+        }
+        if (isWeight(value)) {
+          weights.add(v);
+        } else if (value.producer < 0 || nodes[value.producer].op !== "Constant") {
+          ins.set(v, value.producer);
+        }
+      }
+      for (const v of node.makes) {
+        const readers = values[v].readers.filter(reader => !holds(module, nodes[reader]));
+        if (node.op !== "Constant" && (readers.length > 0 || values[v].result)) {
+          outs.set(v, readers);
+        }
+      }
+    }
+  }
+  return {ins, outs, weights: [...weights]};
+}
+
+const nodeLink = n => link(nodes[n].name, () => go(`m=${nodes[n].module}&n=${n}`));
+const moduleLink = m => link(titleOf(modules[m]), () => go(`m=${m}`));
+
+function makeTable(heads, lines) {
+  const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads.map(head =>
+    make("th", {class: head.startsWith("#") ? "number" : ""}, head.replace("#", ""))))));
+  const body = make("tbody");
+  table.append(body);
+  const box = make("div", {}, table);
+  const more = make("button", {class: "more"});
+  let shown = 0;
+  const showMore = () => {
+    const next = lines.slice(shown, shown + pageSize);
+    shown += next.length;
+    body.append(...next.map(line => make("tr", {}, ...line().map((cell, i) =>
+      make("td", {class: heads[i].startsWith("#") ? "number" : ""}, ...[cell].flat())))));
+    more.textContent = `Show more: ${number(lines.length - shown)} left`;
+    more.hidden = shown >= lines.length;
+  };
+  more.addEventListener("click", showMore);
+  showMore();
+  box.append(more);
+  return lines.length > 0 ? box : make("p", {class: "note"}, "None.");
+}
+
+function showBoundary(module) {
+  const {ins, outs, weights} = boundaryOf(module);
+  const type = v => make("span", {class: "type"}, values[v].type || "unknown");
+  return make("div", {},
+    make("h3", {}, `Inputs (${ins.size})`),
+    makeTable(["tensor", "type", "from"], [...ins].map(([v, producer]) => () =>
+      [values[v].name, type(v), producer >= 0 ? [nodeLink(producer)] : kinds[values[v].kind]])),
+    make("h3", {}, `Outputs (${outs.size})`),
+    makeTable(["tensor", "type", "to"], [...outs].map(([v, readers]) => () =>
+      [values[v].name, type(v), [...(values[v].result ? ["output of the model "] : []),
+        ...[...new Set(readers.map(n => nodes[n].module))].slice(0, 8).flatMap(m => [moduleLink(m), " "])]])),
+    make("h3", {}, `Weights (${weights.length})`),
+    makeTable(["initializer", "type"], weights.map(v => () => [values[v].name, type(v)])));
+}
+
+function showNodes(module) {
+  const all = [];
+  for (let m = module.m; m < module.end; ++m) {
+    all.push(...modules[m].own);
+  }
+  all.sort((a, b) => a - b);
+  const filter = make("input", {type: "search", placeholder: "Filter", "aria-label": "Filter nodes"});
+  const table = make("div");
+  const show = () => {
+    const text = filter.value.toLowerCase();
+    const kept = all.filter(n => `${nodes[n].name} ${nodes[n].op}`.toLowerCase().includes(text));
+    table.replaceChildren(makeTable(["node", "operator", "module", "known from", "#confidence"], kept.map(n => () => [
+      [nodeLink(n)], nodes[n].op, [moduleLink(nodes[n].module)], nodes[n].source, nodes[n].confidence.toFixed(2)])));
+  };
+  filter.addEventListener("input", show);
+  show();
+  return make("div", {}, make("div", {class: "tools"}, filter), table);
+}
+
+function showParameters(module) {
+  const lines = [];
+  for (let m = module.m; m < module.end; ++m) {
+    for (const [name, type, kind, elements] of modules[m].tensors) {
+      lines.push(() => [[moduleLink(m)], name, make("span", {class: "type"}, type), kind, number(elements)]);
+    }
+  }
+  const declared = modules.some(each => each.tensors.length > 0);
+  return declared ? makeTable(["module", "name", "type", "kind", "#elements"], lines)
+    : make("div", {}, make("p", {class: "note"}, "The file declares no parameters of modules; these weights are read here."),
+           makeTable(["initializer", "type"], boundaryOf(module).weights.map(v => () =>
+             [values[v].name, make("span", {class: "type"}, values[v].type)])));
+}
+
+const conflictsOf = module => nodes.filter(node => node.claims.length > 0 && holds(module, node));
+
+function showConflicts(module) {
+  return makeTable(["node", "decided", "claims"], conflictsOf(module).map(node => () => [
+    [nodeLink(node.n)], [moduleLink(node.module)], node.claims.map(([source, path, confidence]) =>
+      make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))]));
+}
+)js";
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_REPORT_SCRIPT_HPP
+
 // <stemma/onnx/module_statistics.hpp>
 #ifndef STEMMA_ONNX_MODULE_STATISTICS_HPP
 #define STEMMA_ONNX_MODULE_STATISTICS_HPP
@@ -4978,39 +6024,502 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
 
 #endif // STEMMA_ONNX_MODULE_STATISTICS_HPP
 
-// <stemma/onnx/wire/tensor_size.hpp>
-#ifndef STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
-#define STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+// <stemma/onnx/report_names.hpp>
+#ifndef STEMMA_ONNX_REPORT_NAMES_HPP
+#define STEMMA_ONNX_REPORT_NAMES_HPP
 
 namespace stemma {
 
-/// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
-[[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
-    constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
-                                            32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
-    return data_type > 0 && data_type < 24 ? bits[static_cast<std::size_t>(data_type)] : 0;
-}
-
-/// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
-/// packed; nothing where that is not known or does not fit 64 bits.
-[[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
-    const std::uint64_t bits = bits_of_type(header.data_type);
-    std::uint64_t elements = 1;
-    for (auto dim : header.dims) {
-        if (dim < 0 ||
-            __builtin_mul_overflow(elements, static_cast<std::uint64_t>(dim), &elements)) {
-            return std::nullopt;
+/// Names under which reports list nodes and initializers: no two are equal.
+///
+/// A node has its own name; where that is empty, occurs again or names an initializer too, its
+/// graph and position, `#7` or `5/then_branch#2`. An initializer has its own name; where another
+/// graph has one of that name, the graph in front, `5/then_branch##weight`. Names that read like
+/// one of these are treated as if they occurred again.
+class report_names {
+public:
+    /// Requires: the model outlives this. Complexity: O(nodes + values + length of names).
+    explicit report_names(const onnx_model& model)
+        : model_(&model), node_named_(model.node_count()), value_named_(model.value_count()) {
+        std::unordered_map<std::string_view, id> graphs;
+        for (id g = 0; g < model.graph_count(); ++g) {
+            graph_paths_.push_back(model.graph_path(g));
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            graphs.emplace(graph_paths_[g], g);
+        }
+        std::unordered_map<std::string_view, int> initializers;
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                ++initializers[model.value_name(value)];
+            }
+        }
+        std::unordered_map<std::string_view, int> nodes;
+        for (id node = 0; node < model.node_count(); ++node) {
+            ++nodes[model.name(node)];
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto name = model.name(node);
+            node_named_[node] = !name.empty() && nodes[name] == 1 &&
+                                initializers.count(name) == 0 && !reads_like_place(name, graphs);
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto name = model.value_name(value);
+            value_named_[value] = model.is_initializer(value) && initializers[name] == 1 &&
+                                  !reads_like_place(name, graphs);
         }
     }
-    if (bits == 0 || elements > ~std::uint64_t{0} / bits - 1) {
-        return std::nullopt;
+
+    /// Returns: the name of a node.
+    [[nodiscard]] std::string node(id node) const {
+        return node_named_[node] ? std::string(model_->name(node)) : position(node);
     }
-    return (elements * bits + 7) / 8;
+
+    /// Returns: the name of an initializer.
+    [[nodiscard]] std::string initializer(id value) const {
+        const std::string name(model_->value_name(value));
+        return value_named_[value] ? name
+                                   : graph_paths_[model_->graph_of_value(value)] + "##" + name;
+    }
+
+    /// Returns: `#7`, or `5/then_branch#2` for a node of a body.
+    [[nodiscard]] std::string position(id node) const {
+        return graph_paths_[model_->graph_of(node)] + "#" + std::to_string(model_->position(node));
+    }
+
+    [[nodiscard]] const std::string& graph_path(id g) const { return graph_paths_[g]; }
+
+private:
+    [[nodiscard]] bool
+    reads_like_place(std::string_view name,
+                     const std::unordered_map<std::string_view, id>& graphs) const {
+        if (const auto marks = name.find("##");
+            marks != name.npos && graphs.count(name.substr(0, marks)) > 0) {
+            return true;
+        }
+        const auto mark = name.rfind('#');
+        if (mark == name.npos || graphs.count(name.substr(0, mark)) == 0) {
+            return false;
+        }
+        const auto digits = name.substr(mark + 1);
+        const auto end = digits.data() + digits.size();
+        id number = 0;
+        const auto read = std::from_chars(digits.data(), end, number);
+        return !digits.empty() && read.ptr == end;
+    }
+
+    const onnx_model* model_;
+    std::vector<std::string> graph_paths_;
+    std::vector<bool> node_named_;
+    std::vector<bool> value_named_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_REPORT_NAMES_HPP
+
+// <stemma/onnx/summary.hpp>
+#ifndef STEMMA_ONNX_SUMMARY_HPP
+#define STEMMA_ONNX_SUMMARY_HPP
+
+namespace stemma {
+
+/// What there is to say of a tagged model as a whole (`stemma.summary/1`).
+struct tag_summary {
+    std::string model;
+    std::size_t nodes = 0;
+    std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
+                            ///< root because nothing is known
+    std::size_t values = 0;
+    std::size_t values_tagged = 0;
+    std::size_t initializers = 0;
+    std::size_t modules = 0;
+    std::size_t conflicts = 0;
+    std::size_t dropped = 0;
+    std::array<std::size_t, provenance_count> provenance{};
+    std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
+    std::map<std::string, std::size_t> dialects;
+    std::size_t full_scope = 0; ///< nodes whose metadata or name gives path and class
+    std::size_t path_only = 0;  ///< nodes whose name gives a path
+    std::size_t name_only = 0;  ///< nodes that say no more than their operator
+    std::optional<accuracy> against_oracle;
+    std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
+    double seconds = 0;
+
+    [[nodiscard]] double coverage() const noexcept {
+        return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
+    }
+};
+
+/// Sums up some nodes of a model, and its values. Complexity: O(nodes + values + length of the
+/// tags).
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects,
+                                           std::span<const id> nodes) {
+    tag_summary summary;
+    summary.nodes = nodes.size();
+    summary.values = model.value_count();
+    summary.values_tagged = model.value_count();
+    summary.modules = modules.size();
+    summary.dropped = found.dropped;
+    for (id value = 0; value < model.value_count(); ++value) {
+        summary.initializers += model.is_initializer(value) ? 1U : 0U;
+    }
+    std::vector<std::size_t> by_module(modules.size());
+    for (auto node : nodes) {
+        const auto& made = found.attributions[node];
+        summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
+        ++summary.provenance[static_cast<std::size_t>(made.source)];
+        summary.tagged += made.source == provenance::root ? 0U : 1U;
+        ++by_module[found.selected(node)];
+        if (dialects.of[node] != dialect::none) {
+            ++summary.dialects[std::string(to_string(dialects.of[node]))];
+        }
+        switch (dialects.quality[node]) {
+        case scope_quality::path_and_class:
+            ++summary.full_scope;
+            break;
+        case scope_quality::path:
+            ++summary.path_only;
+            break;
+        case scope_quality::operator_only:
+            ++summary.name_only;
+            break;
+        }
+    }
+    for (id m = 0; m < modules.size(); ++m) {
+        if (by_module[m] > 0) {
+            summary.tags.emplace_back(found.tags.text(m), by_module[m]);
+        }
+    }
+    std::stable_sort(summary.tags.begin(), summary.tags.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return summary;
+}
+
+/// The same of all nodes.
+[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
+                                           const tagging& found, const dialect_report& dialects) {
+    std::vector<id> nodes(model.node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return summarize(model, modules, found, dialects, nodes);
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
+    json.member("exact", counts.exact);
+    json.member("ancestor", counts.ancestor);
+    json.member("descendant", counts.descendant);
+    json.member("contaminated", counts.contaminated);
+    json.member("missing", counts.missing);
+}
+
+} // namespace detail
+
+/// Writes the members of a summary into an object that is open.
+template <text_sink Sink>
+void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
+    json.member("model", summary.model);
+    json.member("nodes", summary.nodes);
+    json.member("tagged", summary.tagged);
+    json.member("coverage", summary.coverage());
+    json.key("provenance");
+    json.begin_object(true);
+    for (std::size_t p = 0; p < provenance_count; ++p) {
+        if (summary.provenance[p] > 0) {
+            json.member(to_string(static_cast<provenance>(p)), summary.provenance[p]);
+        }
+    }
+    json.end_object();
+    json.key("tags");
+    json.begin_object();
+    for (const auto& [tag, nodes] : summary.tags) {
+        json.member(tag, nodes);
+    }
+    json.end_object();
+    json.member("values", summary.values);
+    json.member("values_tagged", summary.values_tagged);
+    json.member("initializers", summary.initializers);
+    json.member("modules", summary.modules);
+    json.member("conflicts", summary.conflicts);
+    json.key("dialects");
+    json.begin_object(true);
+    for (const auto& [dialect, nodes] : summary.dialects) {
+        json.member(dialect, nodes);
+    }
+    json.end_object();
+    json.key("scope_quality");
+    json.begin_object(true);
+    json.member("full", summary.full_scope);
+    json.member("path", summary.path_only);
+    json.member("name", summary.name_only);
+    json.end_object();
+    if (summary.against_oracle) {
+        detail::write_accuracy(json, *summary.against_oracle);
+        json.key("oracle_modules");
+        json.begin_object();
+        for (const auto& [module, counts] : summary.oracle_modules) {
+            json.key(module);
+            json.begin_object(true);
+            detail::write_accuracy(json, counts);
+            json.end_object();
+        }
+        json.end_object();
+    }
+    json.member("seconds", summary.seconds);
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+#endif // STEMMA_ONNX_SUMMARY_HPP
+
+// <stemma/onnx/html_report.hpp>
+#ifndef STEMMA_ONNX_HTML_REPORT_HPP
+#define STEMMA_ONNX_HTML_REPORT_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Passes JSON on so that it can stand in a script element: `<` only occurs in its strings.
+template <text_sink Sink>
+class script_sink {
+public:
+    explicit script_sink(Sink& sink) : sink_(sink) {}
+
+    void write(std::string_view text) {
+        while (!text.empty()) {
+            const auto mark = std::min(text.find('<'), text.size());
+            sink_.write(text.substr(0, mark));
+            text.remove_prefix(mark);
+            if (!text.empty()) {
+                sink_.write("\\u003c");
+                text.remove_prefix(1);
+            }
+        }
+    }
+
+private:
+    Sink& sink_;
+};
+
+/// Writes what the page shows, as rows of arrays.
+template <text_sink Sink, value_describer Describe>
+class report_data {
+public:
+    report_data(Sink& sink, const onnx_model& model, const operator_graph& graph,
+                const module_tree& modules, const tagging& found, const module_statistics& counts,
+                const Describe& describe)
+        : json_(sink)
+        , model_(model)
+        , graph_(graph)
+        , modules_(modules)
+        , found_(found)
+        , counts_(counts)
+        , describe_(describe)
+        , names_(model) {}
+
+    void write(const tag_summary& summary) {
+        json_.begin_object();
+        json_.key("summary");
+        json_.begin_object(true);
+        write_summary(json_, summary);
+        json_.end_object();
+        json_.member("producer", std::string(model_.producer_name()) + " " +
+                                     std::string(model_.producer_version()));
+        json_.member("ir", model_.ir_version());
+        json_.key("opsets");
+        json_.begin_object(true);
+        for (const auto& opset : model_.opset_imports()) {
+            json_.member(opset.domain.empty() ? "ai.onnx" : opset.domain, opset.version);
+        }
+        json_.end_object();
+        write_texts();
+        write_modules();
+        write_values();
+        write_nodes();
+        json_.end_object();
+        json_.finish();
+    }
+
+private:
+    void write_texts() {
+        json_.key("operators");
+        json_.begin_array(true);
+        for (id op = 0; op < model_.operator_count(); ++op) {
+            json_.value(model_.operator_type(op));
+        }
+        json_.end_array();
+        json_.key("provenances");
+        json_.begin_array(true);
+        for (std::size_t p = 0; p < provenance_count; ++p) {
+            json_.value(to_string(static_cast<provenance>(p)));
+        }
+        json_.end_array();
+    }
+
+    void write_modules() {
+        const infrastructure_packages infrastructure;
+        json_.key("modules");
+        json_.begin_array();
+        for (id m = 0; m < modules_.size(); ++m) {
+            json_.begin_array(true);
+            json_.value(modules_.attribute(m));
+            json_.value(modules_.class_name(m));
+            json_.value(modules_.qualified_class(m));
+            write_id(m == 0 ? no_id : modules_.index().parent(m));
+            json_.value(found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
+            json_.value(infrastructure.contain(modules_.qualified_class(m)));
+            json_.value(counts_.own_nodes[m]);
+            json_.value(counts_.nodes[m]);
+            json_.value(counts_.parameters[m]);
+            write_id(modules_.calls(m));
+            json_.begin_array(true);
+            for (std::size_t i = 0; i < modules_.parameter_count(m); ++i) {
+                write_tensor(modules_.parameter(m, i), "parameter");
+            }
+            for (std::size_t i = 0; i < modules_.buffer_count(m); ++i) {
+                write_tensor(modules_.buffer(m, i), "buffer");
+            }
+            json_.end_array();
+            json_.end_array();
+        }
+        json_.end_array();
+    }
+
+    void write_tensor(const tensor_info& tensor, std::string_view kind) {
+        std::string shape;
+        for (auto extent : tensor.shape) {
+            shape.append(shape.empty() ? "" : ",").append(std::to_string(extent));
+        }
+        json_.begin_array(true);
+        json_.value(tensor.name);
+        json_.value(std::string(tensor.dtype) + "[" + shape + "]");
+        json_.value(kind == "parameter" && !tensor.trainable ? "frozen parameter" : kind);
+        json_.value(tensor.elements());
+        json_.end_array();
+    }
+
+    /// Names and kinds of values; types by number, as many have the same.
+    void write_values() {
+        std::unordered_map<std::string, id> types;
+        std::string texts;
+        json_.key("values");
+        json_.begin_array();
+        for (id value = 0; value < model_.value_count(); ++value) {
+            const value_description about = describe_(value);
+            const auto [type, is_new] =
+                types.emplace(about.type_and_shape(), static_cast<id>(types.size()));
+            json_.begin_array(true);
+            json_.value(model_.value_name(value));
+            json_.value(static_cast<int>(model_.kind(value)));
+            // A type stands where it occurs first.
+            is_new ? json_.value(type->first) : json_.value(type->second);
+            json_.end_array();
+        }
+        json_.end_array();
+        json_.key("results");
+        json_.begin_array(true);
+        for (auto value : model_.graph(0).outputs) {
+            write_id(value);
+        }
+        json_.end_array();
+    }
+
+    void write_nodes() {
+        json_.key("nodes");
+        json_.begin_array();
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found_.attributions[node];
+            json_.begin_array(true);
+            json_.value(names_.node(node));
+            json_.value(model_.operator_id(node));
+            json_.value(made.module);
+            json_.value(static_cast<int>(made.source));
+            json_.value(made.confidence);
+            json_.begin_array(true);
+            for (auto value : model_.inputs(node)) {
+                write_id(value);
+            }
+            json_.end_array();
+            json_.begin_array(true);
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                json_.value(model_.first_output(node) + i);
+            }
+            json_.end_array();
+            write_hidden_reads(node);
+            json_.begin_array(true);
+            for (const auto& claim : found_.conflicts.of(node)) {
+                json_.begin_array(true);
+                json_.value(to_string(claim.source));
+                json_.value(modules_.path(claim.module));
+                json_.value(claim.confidence);
+                json_.end_array();
+            }
+            json_.end_array();
+            json_.end_array();
+        }
+        json_.end_array();
+    }
+
+    /// What reaches a node otherwise than as an input of its own: results of bodies, and what a
+    /// loop passes on to them.
+    void write_hidden_reads(id node) {
+        const auto inputs = model_.inputs(node);
+        json_.begin_array(true);
+        for (auto [it, last] = in_edges(node, graph_); it != last; ++it) {
+            const auto value = get(value_id, graph_, *it);
+            if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) {
+                json_.value(value);
+            }
+        }
+        json_.end_array();
+    }
+
+    void write_id(id number) { number == no_id ? json_.value(-1) : json_.value(number); }
+
+    json_writer<Sink> json_;
+    const onnx_model& model_;
+    const operator_graph& graph_;
+    const module_tree& modules_;
+    const tagging& found_;
+    const module_statistics& counts_;
+    const Describe& describe_;
+    report_names names_;
+};
+
+} // namespace detail
+
+/// Writes a page about a model that needs nothing but a browser: the tree of modules, and for each
+/// its nodes, graph, parameters, what goes in and out, and conflicts.
+///
+/// `graph` is the flat graph of the model. Complexity: O(length of the result); memory for a buffer
+/// and the different types.
+template <text_sink Sink, value_describer Describe>
+void write_html_report(Sink& sink, const onnx_model& model, const operator_graph& graph,
+                       const module_tree& modules, const tagging& found,
+                       const module_statistics& counts, const tag_summary& summary,
+                       const Describe& describe) {
+    sink.write(detail::report_head);
+    sink.write("<title>" + xml_text(summary.model) + "</title>\n<style>");
+    sink.write(detail::report_style);
+    sink.write("</style>\n</head>\n");
+    sink.write(detail::report_body);
+    sink.write("<script type=\"application/json\" id=\"data\">");
+    detail::script_sink script(sink);
+    detail::report_data(script, model, graph, modules, found, counts, describe).write(summary);
+    sink.write("</script>\n<script>");
+    sink.write(detail::report_layout);
+    sink.write(detail::report_script);
+    sink.write(detail::report_graph);
+    sink.write("</script>\n</body>\n</html>\n");
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_HTML_REPORT_HPP
 
 // <stemma/onnx/model_analysis.hpp>
 #ifndef STEMMA_ONNX_MODEL_ANALYSIS_HPP
@@ -5214,6 +6723,379 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
 } // namespace stemma
 
 #endif // STEMMA_ONNX_MODEL_ANALYSIS_HPP
+
+// <stemma/onnx/model_explorer.hpp>
+#ifndef STEMMA_ONNX_MODEL_EXPLORER_HPP
+#define STEMMA_ONNX_MODEL_EXPLORER_HPP
+
+namespace stemma {
+
+/// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
+[[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
+    std::vector<id> way;
+    for (; m != 0; m = modules.index().parent(m)) {
+        way.push_back(m);
+    }
+    std::string text;
+    for (; !way.empty(); way.pop_back()) {
+        text.append(text.empty() ? "" : "/");
+        for (char c : modules.attribute(way.back())) {
+            if (c == '/') {
+                text.append("\\/");
+            } else {
+                text.push_back(c == ';' ? ',' : c);
+            }
+        }
+    }
+    return text;
+}
+
+namespace detail {
+
+/// Writes the graphs of a model for Model Explorer, each with the values that it does not make
+/// itself as nodes of their own.
+template <text_sink Sink, value_describer Describe>
+class explorer_writer {
+public:
+    explorer_writer(Sink& sink, const onnx_model& model, const module_tree& modules,
+                    const tagging& found, const module_statistics& counts, const Describe& describe)
+        : json_(sink)
+        , model_(model)
+        , modules_(modules)
+        , found_(found)
+        , counts_(counts)
+        , describe_(describe)
+        , contents_(model)
+        , nodes_(model.graph_count()) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            nodes_[model.graph_of(node)].push_back(node);
+        }
+    }
+
+    void write(std::string_view label) {
+        json_.begin_object();
+        json_.member("label", label);
+        json_.key("graphs");
+        json_.begin_array();
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            write_graph(g);
+        }
+        json_.end_array();
+        json_.end_object();
+        json_.finish();
+    }
+
+private:
+    /// An entry of a list of attributes.
+    void attribute(std::string_view key, std::string_view value) {
+        if (!value.empty()) {
+            json_.begin_object(true);
+            json_.member("key", key);
+            json_.member("value", value);
+            json_.end_object();
+        }
+    }
+
+    void write_graph(id g) {
+        json_.begin_object();
+        json_.member("id", explorer_graph_id(model_, g));
+        json_.key("nodes");
+        json_.begin_array();
+        outer_.clear();
+        for (auto value : model_.graph(g).inputs) {
+            if (value != no_id && !model_.is_initializer(value)) {
+                write_outer(value, "Input");
+            }
+        }
+        for (auto node : nodes_[g]) {
+            for_each_read(node, [&](id value) {
+                if (is_outer(value, g)) {
+                    write_outer(value, "Captured");
+                }
+            });
+        }
+        for (auto node : nodes_[g]) {
+            write_node(g, node);
+        }
+        write_outputs(g);
+        json_.end_array();
+        write_groups(g);
+        json_.end_object();
+    }
+
+    /// Whether a value reaches graph `g` as a tensor that none of its nodes makes.
+    [[nodiscard]] bool is_outer(id value, id g) const {
+        const auto producer = model_.producer(value);
+        return !model_.is_initializer(value) &&
+               (producer == no_id || model_.graph_of(producer) != g);
+    }
+
+    /// Calls `f(value)` for what a node reads, and for what its bodies read from around them.
+    template <class Function>
+    void for_each_read(id node, Function f) const {
+        for (auto value : model_.inputs(node)) {
+            if (value != no_id) {
+                f(value);
+            }
+        }
+        for_each_captured(node, f);
+    }
+
+    template <class Function>
+    void for_each_captured(id node, Function f) const {
+        std::set<id> seen;
+        for (auto body : contents_.bodies_of(node)) {
+            const auto take = [&](id value) {
+                if (value != no_id && !model_.is_initializer(value) && !is_inside(value, node) &&
+                    seen.insert(value).second) {
+                    f(value);
+                }
+            };
+            for (auto inside : contents_.nodes(body)) {
+                for (auto value : model_.inputs(inside)) {
+                    take(value);
+                }
+            }
+            for (auto value : model_.graph(body).outputs) {
+                take(value);
+            }
+        }
+    }
+
+    /// Whether a value is made in a body of `node`.
+    [[nodiscard]] bool is_inside(id value, id node) const {
+        auto g = model_.graph_of_value(value);
+        while (model_.graph(g).kind == graph_kind::body) {
+            if (model_.graph(g).owner == node) {
+                return true;
+            }
+            g = model_.graph_of(model_.graph(g).owner);
+        }
+        return false;
+    }
+
+    [[nodiscard]] static std::string outer_id(id value) { return "in" + std::to_string(value); }
+    [[nodiscard]] std::string node_id(id node) const {
+        return std::to_string(model_.position(node));
+    }
+
+    void write_outer(id value, std::string_view label) {
+        if (!outer_.insert(value).second) {
+            return;
+        }
+        json_.begin_object();
+        json_.member("id", outer_id(value));
+        json_.member("label", label);
+        json_.member("namespace", "");
+        json_.key("attrs");
+        json_.begin_array(true);
+        attribute("name", model_.value_name(value));
+        json_.end_array();
+        json_.key("outputsMetadata");
+        json_.begin_array(true);
+        write_port("0", value);
+        json_.end_array();
+        json_.end_object();
+    }
+
+    void write_port(const std::string& slot, id value) {
+        const value_description about = describe_(value);
+        json_.begin_object(true);
+        json_.member("id", slot);
+        json_.key("attrs");
+        json_.begin_array(true);
+        attribute("__tensor_tag", model_.value_name(value));
+        attribute("tensor_shape", about.type_and_shape());
+        json_.end_array();
+        json_.end_object();
+    }
+
+    void write_node(id g, id node) {
+        const auto& made = found_.attributions[node];
+        json_.begin_object();
+        json_.member("id", node_id(node));
+        json_.member("label", model_.op_type(node));
+        json_.member("namespace", explorer_namespace(modules_, made.module));
+        json_.key("attrs");
+        json_.begin_array(true);
+        attribute("name", model_.name(node));
+        attribute("domain", model_.domain(node));
+        attribute("tag", found_.tags.text(made.module));
+        if (found_.pool.size_of(found_.tag_sets[node]) > 1) {
+            std::string tags;
+            found_.pool.for_each(found_.tag_sets[node], [&](id m) {
+                tags.append(tags.empty() ? "" : ", ").append(found_.tags.text(m));
+            });
+            attribute("tags", tags);
+        }
+        attribute("module", modules_.path(made.module));
+        attribute("provenance", to_string(made.source));
+        attribute("confidence", std::to_string(made.confidence).substr(0, 4));
+        attribute("weights", weights_of(node));
+        json_.end_array();
+        write_inputs(g, node);
+        json_.key("outputsMetadata");
+        json_.begin_array(true);
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            write_port(std::to_string(i), model_.first_output(node) + i);
+        }
+        json_.end_array();
+        if (!contents_.bodies_of(node).empty() || model_.callee(node) != no_id) {
+            json_.key("subgraphIds");
+            json_.begin_array(true);
+            for (auto body : contents_.bodies_of(node)) {
+                json_.value(explorer_graph_id(model_, body));
+            }
+            if (const auto f = model_.callee(node); f != no_id) {
+                json_.value(explorer_graph_id(model_, model_.functions()[f].graph));
+            }
+            json_.end_array();
+        }
+        json_.end_object();
+    }
+
+    [[nodiscard]] std::string weights_of(id node) const {
+        std::string weights;
+        for (auto value : model_.inputs(node)) {
+            if (value != no_id && model_.is_initializer(value)) {
+                const value_description about = describe_(value);
+                weights.append(weights.empty() ? "" : ", ")
+                    .append(model_.value_name(value))
+                    .append(" ")
+                    .append(about.type_and_shape());
+            }
+        }
+        return weights;
+    }
+
+    void write_inputs(id g, id node) {
+        const auto write_edge = [&](id value, const std::string& slot) {
+            const auto producer = model_.producer(value);
+            const bool here = producer != no_id && model_.graph_of(producer) == g;
+            json_.begin_object(true);
+            json_.member("sourceNodeId", here ? node_id(producer) : outer_id(value));
+            json_.member("sourceNodeOutputId",
+                         here ? std::to_string(value - model_.first_output(producer))
+                              : std::string("0"));
+            json_.member("targetNodeInputId", slot);
+            json_.end_object();
+        };
+        const auto inputs = model_.inputs(node);
+        std::vector<std::pair<id, std::size_t>> reads; // value, slot
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            if (inputs[slot] != no_id) {
+                reads.emplace_back(inputs[slot], slot);
+            }
+        }
+        auto next = inputs.size();
+        for_each_captured(node, [&](id value) { reads.emplace_back(value, next++); });
+        json_.key("incomingEdges");
+        json_.begin_array(true);
+        for (const auto& [value, slot] : reads) {
+            if (!model_.is_initializer(value)) {
+                write_edge(value, std::to_string(slot));
+            }
+        }
+        json_.end_array();
+        json_.key("inputsMetadata");
+        json_.begin_array(true);
+        for (const auto& [value, slot] : reads) {
+            write_port(std::to_string(slot), value);
+        }
+        json_.end_array();
+    }
+
+    /// The results of a graph as nodes, so far as its own nodes make them.
+    void write_outputs(id g) {
+        std::size_t number = 0;
+        for (auto value : model_.graph(g).outputs) {
+            const auto producer = value == no_id ? no_id : model_.producer(value);
+            if (producer == no_id || model_.graph_of(producer) != g) {
+                continue;
+            }
+            json_.begin_object();
+            json_.member("id", "out" + std::to_string(number++));
+            json_.member("label", "Output");
+            json_.member("namespace", "");
+            json_.key("attrs");
+            json_.begin_array(true);
+            attribute("name", model_.value_name(value));
+            json_.end_array();
+            json_.key("incomingEdges");
+            json_.begin_array(true);
+            json_.begin_object(true);
+            json_.member("sourceNodeId", node_id(producer));
+            json_.member("sourceNodeOutputId",
+                         std::to_string(value - model_.first_output(producer)));
+            json_.member("targetNodeInputId", "0");
+            json_.end_object();
+            json_.end_array();
+            json_.end_object();
+        }
+    }
+
+    /// What there is to say of the modules that have nodes in a graph.
+    void write_groups(id g) {
+        std::vector<bool> present(modules_.size(), false);
+        for (auto node : nodes_[g]) {
+            for (auto m = found_.attributions[node].module; !present[m];
+                 m = modules_.index().parent(m)) {
+                present[m] = true;
+                if (m == 0) {
+                    break;
+                }
+            }
+        }
+        const auto member = [&](std::string_view key, const std::string& value) {
+            if (!value.empty()) {
+                json_.member(key, value);
+            }
+        };
+        json_.key("groupNodeAttributes");
+        json_.begin_object();
+        for (id m = 0; m < modules_.size(); ++m) {
+            if (!present[m]) {
+                continue;
+            }
+            json_.key(explorer_namespace(modules_, m));
+            json_.begin_object(true);
+            member("class",
+                   std::string(modules_.qualified_class(m).empty() ? modules_.class_name(m)
+                                                                   : modules_.qualified_class(m)));
+            member("tag", found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
+            member("nodes", std::to_string(counts_.nodes[m]));
+            member("parameters", std::to_string(counts_.parameters[m]));
+            json_.end_object();
+        }
+        json_.end_object();
+    }
+
+    json_writer<Sink> json_;
+    const onnx_model& model_;
+    const module_tree& modules_;
+    const tagging& found_;
+    const module_statistics& counts_;
+    const Describe& describe_;
+    graph_contents contents_;
+    std::vector<std::vector<id>> nodes_; // by graph
+    std::set<id> outer_;                 // values that are nodes of the graph being written
+};
+
+} // namespace detail
+
+/// Writes a model as Model Explorer reads it without an adapter: modules are namespaces, with
+/// class, tag and parameters; bodies and functions are graphs below the nodes that own or call
+/// them. Complexity: O(length of the result); memory for a buffer and tables of the nodes.
+template <text_sink Sink, value_describer Describe>
+void write_model_explorer(Sink& sink, std::string_view label, const onnx_model& model,
+                          const module_tree& modules, const tagging& found,
+                          const module_statistics& counts, const Describe& describe) {
+    detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_MODEL_EXPLORER_HPP
 
 // <stemma/onnx/recorded_claims.hpp>
 #ifndef STEMMA_ONNX_RECORDED_CLAIMS_HPP
@@ -5902,100 +7784,6 @@ private:
 
 #endif // STEMMA_ONNX_ONNX_OPERATORS_HPP
 
-// <stemma/onnx/report_names.hpp>
-#ifndef STEMMA_ONNX_REPORT_NAMES_HPP
-#define STEMMA_ONNX_REPORT_NAMES_HPP
-
-namespace stemma {
-
-/// Names under which reports list nodes and initializers: no two are equal.
-///
-/// A node has its own name; where that is empty, occurs again or names an initializer too, its
-/// graph and position, `#7` or `5/then_branch#2`. An initializer has its own name; where another
-/// graph has one of that name, the graph in front, `5/then_branch##weight`. Names that read like
-/// one of these are treated as if they occurred again.
-class report_names {
-public:
-    /// Requires: the model outlives this. Complexity: O(nodes + values + length of names).
-    explicit report_names(const onnx_model& model)
-        : model_(&model), node_named_(model.node_count()), value_named_(model.value_count()) {
-        std::unordered_map<std::string_view, id> graphs;
-        for (id g = 0; g < model.graph_count(); ++g) {
-            graph_paths_.push_back(model.graph_path(g));
-        }
-        for (id g = 0; g < model.graph_count(); ++g) {
-            graphs.emplace(graph_paths_[g], g);
-        }
-        std::unordered_map<std::string_view, int> initializers;
-        for (id value = 0; value < model.value_count(); ++value) {
-            if (model.is_initializer(value)) {
-                ++initializers[model.value_name(value)];
-            }
-        }
-        std::unordered_map<std::string_view, int> nodes;
-        for (id node = 0; node < model.node_count(); ++node) {
-            ++nodes[model.name(node)];
-        }
-        for (id node = 0; node < model.node_count(); ++node) {
-            const auto name = model.name(node);
-            node_named_[node] = !name.empty() && nodes[name] == 1 &&
-                                initializers.count(name) == 0 && !reads_like_place(name, graphs);
-        }
-        for (id value = 0; value < model.value_count(); ++value) {
-            const auto name = model.value_name(value);
-            value_named_[value] = model.is_initializer(value) && initializers[name] == 1 &&
-                                  !reads_like_place(name, graphs);
-        }
-    }
-
-    /// Returns: the name of a node.
-    [[nodiscard]] std::string node(id node) const {
-        return node_named_[node] ? std::string(model_->name(node)) : position(node);
-    }
-
-    /// Returns: the name of an initializer.
-    [[nodiscard]] std::string initializer(id value) const {
-        const std::string name(model_->value_name(value));
-        return value_named_[value] ? name
-                                   : graph_paths_[model_->graph_of_value(value)] + "##" + name;
-    }
-
-    /// Returns: `#7`, or `5/then_branch#2` for a node of a body.
-    [[nodiscard]] std::string position(id node) const {
-        return graph_paths_[model_->graph_of(node)] + "#" + std::to_string(model_->position(node));
-    }
-
-    [[nodiscard]] const std::string& graph_path(id g) const { return graph_paths_[g]; }
-
-private:
-    [[nodiscard]] bool
-    reads_like_place(std::string_view name,
-                     const std::unordered_map<std::string_view, id>& graphs) const {
-        if (const auto marks = name.find("##");
-            marks != name.npos && graphs.count(name.substr(0, marks)) > 0) {
-            return true;
-        }
-        const auto mark = name.rfind('#');
-        if (mark == name.npos || graphs.count(name.substr(0, mark)) == 0) {
-            return false;
-        }
-        const auto digits = name.substr(mark + 1);
-        const auto end = digits.data() + digits.size();
-        id number = 0;
-        const auto read = std::from_chars(digits.data(), end, number);
-        return !digits.empty() && read.ptr == end;
-    }
-
-    const onnx_model* model_;
-    std::vector<std::string> graph_paths_;
-    std::vector<bool> node_named_;
-    std::vector<bool> value_named_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_REPORT_NAMES_HPP
-
 // <stemma/onnx/operation_metadata.hpp>
 #ifndef STEMMA_ONNX_OPERATION_METADATA_HPP
 #define STEMMA_ONNX_OPERATION_METADATA_HPP
@@ -6444,163 +8232,6 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
 } // namespace stemma
 
 #endif // STEMMA_ONNX_SCHEMA_CHANGES_HPP
-
-// <stemma/onnx/summary.hpp>
-#ifndef STEMMA_ONNX_SUMMARY_HPP
-#define STEMMA_ONNX_SUMMARY_HPP
-
-namespace stemma {
-
-/// What there is to say of a tagged model as a whole (`stemma.summary/1`).
-struct tag_summary {
-    std::string model;
-    std::size_t nodes = 0;
-    std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
-                            ///< root because nothing is known
-    std::size_t values = 0;
-    std::size_t values_tagged = 0;
-    std::size_t initializers = 0;
-    std::size_t modules = 0;
-    std::size_t conflicts = 0;
-    std::size_t dropped = 0;
-    std::array<std::size_t, provenance_count> provenance{};
-    std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
-    std::map<std::string, std::size_t> dialects;
-    std::size_t full_scope = 0; ///< nodes whose metadata or name gives path and class
-    std::size_t path_only = 0;  ///< nodes whose name gives a path
-    std::size_t name_only = 0;  ///< nodes that say no more than their operator
-    std::optional<accuracy> against_oracle;
-    std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
-    double seconds = 0;
-
-    [[nodiscard]] double coverage() const noexcept {
-        return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
-    }
-};
-
-/// Sums up some nodes of a model, and its values. Complexity: O(nodes + values + length of the
-/// tags).
-[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
-                                           const tagging& found, const dialect_report& dialects,
-                                           std::span<const id> nodes) {
-    tag_summary summary;
-    summary.nodes = nodes.size();
-    summary.values = model.value_count();
-    summary.values_tagged = model.value_count();
-    summary.modules = modules.size();
-    summary.dropped = found.dropped;
-    for (id value = 0; value < model.value_count(); ++value) {
-        summary.initializers += model.is_initializer(value) ? 1U : 0U;
-    }
-    std::vector<std::size_t> by_module(modules.size());
-    for (auto node : nodes) {
-        const auto& made = found.attributions[node];
-        summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
-        ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += made.source == provenance::root ? 0U : 1U;
-        ++by_module[found.selected(node)];
-        if (dialects.of[node] != dialect::none) {
-            ++summary.dialects[std::string(to_string(dialects.of[node]))];
-        }
-        switch (dialects.quality[node]) {
-        case scope_quality::path_and_class:
-            ++summary.full_scope;
-            break;
-        case scope_quality::path:
-            ++summary.path_only;
-            break;
-        case scope_quality::operator_only:
-            ++summary.name_only;
-            break;
-        }
-    }
-    for (id m = 0; m < modules.size(); ++m) {
-        if (by_module[m] > 0) {
-            summary.tags.emplace_back(found.tags.text(m), by_module[m]);
-        }
-    }
-    std::stable_sort(summary.tags.begin(), summary.tags.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    return summary;
-}
-
-/// The same of all nodes.
-[[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
-                                           const tagging& found, const dialect_report& dialects) {
-    std::vector<id> nodes(model.node_count());
-    std::iota(nodes.begin(), nodes.end(), id{0});
-    return summarize(model, modules, found, dialects, nodes);
-}
-
-namespace detail {
-
-template <text_sink Sink>
-void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
-    json.member("exact", counts.exact);
-    json.member("ancestor", counts.ancestor);
-    json.member("descendant", counts.descendant);
-    json.member("contaminated", counts.contaminated);
-    json.member("missing", counts.missing);
-}
-
-} // namespace detail
-
-/// Writes the members of a summary into an object that is open.
-template <text_sink Sink>
-void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
-    json.member("model", summary.model);
-    json.member("nodes", summary.nodes);
-    json.member("tagged", summary.tagged);
-    json.member("coverage", summary.coverage());
-    json.key("provenance");
-    json.begin_object(true);
-    for (std::size_t p = 0; p < provenance_count; ++p) {
-        if (summary.provenance[p] > 0) {
-            json.member(to_string(static_cast<provenance>(p)), summary.provenance[p]);
-        }
-    }
-    json.end_object();
-    json.key("tags");
-    json.begin_object();
-    for (const auto& [tag, nodes] : summary.tags) {
-        json.member(tag, nodes);
-    }
-    json.end_object();
-    json.member("values", summary.values);
-    json.member("values_tagged", summary.values_tagged);
-    json.member("initializers", summary.initializers);
-    json.member("modules", summary.modules);
-    json.member("conflicts", summary.conflicts);
-    json.key("dialects");
-    json.begin_object(true);
-    for (const auto& [dialect, nodes] : summary.dialects) {
-        json.member(dialect, nodes);
-    }
-    json.end_object();
-    json.key("scope_quality");
-    json.begin_object(true);
-    json.member("full", summary.full_scope);
-    json.member("path", summary.path_only);
-    json.member("name", summary.name_only);
-    json.end_object();
-    if (summary.against_oracle) {
-        detail::write_accuracy(json, *summary.against_oracle);
-        json.key("oracle_modules");
-        json.begin_object();
-        for (const auto& [module, counts] : summary.oracle_modules) {
-            json.key(module);
-            json.begin_object(true);
-            detail::write_accuracy(json, counts);
-            json.end_object();
-        }
-        json.end_object();
-    }
-    json.member("seconds", summary.seconds);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_SUMMARY_HPP
 
 // <stemma/onnx/value_tags.hpp>
 #ifndef STEMMA_ONNX_VALUE_TAGS_HPP
