@@ -266,6 +266,22 @@ class TaggedFilesAlone(Case):
                         self.assertEqual(without_names(result.stdout, tagged), expected,
                                          f"{command} of {original}, carrier {carrier}")
 
+    def test_give_the_same_graph_of_modules(self):
+        tagged = self.folder / "tagged.onnx"
+        for fixture in ("bert_micro", "control_flow", "shared_twice", "two_tower", "quirks"):
+            model = FIXTURES / fixture / "model.onnx"
+            capture = ["-m", model.parent / "modules.json"]
+            for carrier in ("metadata", "model"):
+                self.succeed("tag", model, *capture, "-o", tagged, "--carrier", carrier, "-q")
+                for selection in ("default", "all"):
+                    written = []
+                    for arguments in ([model, *capture], [tagged]):
+                        outputs = [self.folder / "dag.json", self.folder / "operations.json"]
+                        self.succeed("dag", *arguments, "-o", outputs[0], "--operations",
+                                     outputs[1], "--select", selection, "--multi", "-q")
+                        written.append([output.read_bytes() for output in outputs])
+                    self.assertEqual(written[0], written[1], (fixture, carrier, selection))
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
