@@ -62,17 +62,21 @@ private:
     /// Returns: the operators that read the parameter that is read most often, in order.
     [[nodiscard]] std::vector<id> find_anchors(std::span<const id> own) const {
         std::unordered_map<id, std::vector<id>> readers;
-        std::vector<id> anchors;
+        const std::vector<id>* anchors = nullptr;
+        std::size_t most = 0;
         for (auto v : own) {
             ops_.for_each_parameter(vertex_[v], [&](id p) {
                 auto& known = readers[p];
                 if (known.empty() || known.back() != v) {
                     known.push_back(v);
                 }
-                anchors = known.size() > anchors.size() ? known : anchors;
+                if (known.size() > most) {
+                    most = known.size();
+                    anchors = &known;
+                }
             });
         }
-        return anchors;
+        return anchors == nullptr ? std::vector<id>{} : *anchors;
     }
 
     void number_by_anchors(std::span<const id> own, std::span<const id> anchors) {
@@ -83,9 +87,13 @@ private:
         for (id call = 0; call < anchors.size(); ++call) {
             result_[anchors[call]].call = call;
         }
+        auto anchor = anchors.begin(); // both stand in the same order
         for (auto v : own) {
-            for (auto [in, last] = in_edges(vertex_[v], graph_);
-                 in != last && !is_anchor(anchors, v); ++in) {
+            if (anchor != anchors.end() && *anchor == v) {
+                ++anchor;
+                continue;
+            }
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
                 const auto behind = call_of(index_at(source(*in, graph_)));
                 auto& call = result_[v].call;
                 call = behind == no_id ? call : call == no_id ? behind : std::max(call, behind);
@@ -100,10 +108,6 @@ private:
                 result_[*v].call = before;
             }
         }
-    }
-
-    [[nodiscard]] static bool is_anchor(std::span<const id> anchors, id v) {
-        return std::find(anchors.begin(), anchors.end(), v) != anchors.end();
     }
 
     void number_components(std::span<const id> own) {
