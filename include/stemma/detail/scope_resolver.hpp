@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -221,9 +223,9 @@ private:
         return 0;
     }
 
-    /// The modules below `around` whose last name is that of `segment` (at most so many).
+    /// The modules below `around` that print as `segment` (at most so many).
     [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
-        const auto& all = by_last_name(segment);
+        const auto& all = printing_as(segment);
         auto it = std::upper_bound(all.begin(), all.end(), around);
         std::vector<id> fits;
         for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
@@ -234,16 +236,31 @@ private:
         return fits;
     }
 
-    [[nodiscard]] const std::vector<id>& by_last_name(std::string_view segment) {
-        if (last_names_.empty()) {
+    /// The modules that print as `segment`, and perhaps a few others.
+    [[nodiscard]] const std::vector<id>& printing_as(std::string_view segment) {
+        if (printed_.empty()) {
+            std::vector<std::uint64_t> hashes(tree_.size(), no_text);
             for (id m = 1; m < tree_.size(); ++m) {
-                last_names_[modules_.attribute(m)].push_back(m);
+                const std::string_view name = modules_.attribute(m);
+                const auto above = tree_.parent(m);
+                hashes[m] = extend(
+                    is_number(name) && above != 0 ? extend(hashes[above], ".") : no_text, name);
+                printed_[hashes[m]].push_back(m);
             }
         }
         static const std::vector<id> none;
-        const auto dot = segment.rfind('.');
-        const auto found = last_names_.find(segment.substr(dot == segment.npos ? 0 : dot + 1));
-        return found == last_names_.end() ? none : found->second;
+        const auto found = printed_.find(extend(no_text, segment));
+        return found == printed_.end() ? none : found->second;
+    }
+
+    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
+
+    /// Returns: the hash (FNV-1a) of a text that goes on.
+    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
+        for (char c : text) {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+        }
+        return hash;
     }
 
     /// The candidate that holds what the parameters point at, else the first.
@@ -261,7 +278,11 @@ private:
     [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
                                              std::size_t count, id deep) {
         const auto first = table_.find(table_.scopes[s].parent, stem);
-        const auto fits = candidates(around, stem);
+        auto [known, added] = stems_.try_emplace({around, stem});
+        if (added) {
+            known->second = candidates(around, stem);
+        }
+        const auto& fits = known->second;
         if (fits.empty()) {
             return {};
         }
@@ -305,7 +326,7 @@ private:
         }
         id only = no_id;
         for (const auto stem : {segment, counted ? counted->first : segment}) {
-            for (auto m : by_last_name(stem)) {
+            for (auto m : printing_as(stem)) {
                 if (prints_as(m, stem) && calls(m) != 0 && m != only) {
                     if (only != no_id) {
                         return no_id;
@@ -322,7 +343,8 @@ private:
     const tree_index& tree_;
     module_lookup<Modules> lookup_;
     std::vector<scope_witness> witness_;
-    std::unordered_map<std::string_view, std::vector<id>> last_names_;
+    std::unordered_map<std::uint64_t, std::vector<id>> printed_; // by hash of the text
+    std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     bool calls_known_ = false;
 };
 
