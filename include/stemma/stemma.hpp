@@ -11,6 +11,7 @@
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/algorithm/fold_graph.hpp>
+#include <stemma/algorithm/inherit.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
@@ -19,6 +20,7 @@
 #include <stemma/algorithm/propagate.hpp>
 #include <stemma/algorithm/propagate_tags.hpp>
 #include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/algorithm/repropagate.hpp>
 #include <stemma/algorithm/select_modules.hpp>
 #include <stemma/algorithm/sweeps.hpp>
 #include <stemma/config.hpp>
@@ -84,6 +86,7 @@
 #include <stemma/policy/selection.hpp>
 #include <stemma/policy/visibility.hpp>
 #include <stemma/tagger.hpp>
+#include <stemma/testing/policy_laws.hpp>
 #include <stemma/version.hpp>
 
 #endif // STEMMA_STEMMA_HPP

@@ -22,10 +22,12 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -5866,9 +5868,9 @@ private:
         return 0;
     }
 
-    /// The modules below `around` whose last name is that of `segment` (at most so many).
+    /// The modules below `around` that print as `segment` (at most so many).
     [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
-        const auto& all = by_last_name(segment);
+        const auto& all = printing_as(segment);
         auto it = std::upper_bound(all.begin(), all.end(), around);
         std::vector<id> fits;
         for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
@@ -5879,16 +5881,31 @@ private:
         return fits;
     }
 
-    [[nodiscard]] const std::vector<id>& by_last_name(std::string_view segment) {
-        if (last_names_.empty()) {
+    /// The modules that print as `segment`, and perhaps a few others.
+    [[nodiscard]] const std::vector<id>& printing_as(std::string_view segment) {
+        if (printed_.empty()) {
+            std::vector<std::uint64_t> hashes(tree_.size(), no_text);
             for (id m = 1; m < tree_.size(); ++m) {
-                last_names_[modules_.attribute(m)].push_back(m);
+                const std::string_view name = modules_.attribute(m);
+                const auto above = tree_.parent(m);
+                hashes[m] = extend(
+                    is_number(name) && above != 0 ? extend(hashes[above], ".") : no_text, name);
+                printed_[hashes[m]].push_back(m);
             }
         }
         static const std::vector<id> none;
-        const auto dot = segment.rfind('.');
-        const auto found = last_names_.find(segment.substr(dot == segment.npos ? 0 : dot + 1));
-        return found == last_names_.end() ? none : found->second;
+        const auto found = printed_.find(extend(no_text, segment));
+        return found == printed_.end() ? none : found->second;
+    }
+
+    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
+
+    /// Returns: the hash (FNV-1a) of a text that goes on.
+    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
+        for (char c : text) {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+        }
+        return hash;
     }
 
     /// The candidate that holds what the parameters point at, else the first.
@@ -5906,7 +5923,11 @@ private:
     [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
                                              std::size_t count, id deep) {
         const auto first = table_.find(table_.scopes[s].parent, stem);
-        const auto fits = candidates(around, stem);
+        auto [known, added] = stems_.try_emplace({around, stem});
+        if (added) {
+            known->second = candidates(around, stem);
+        }
+        const auto& fits = known->second;
         if (fits.empty()) {
             return {};
         }
@@ -5950,7 +5971,7 @@ private:
         }
         id only = no_id;
         for (const auto stem : {segment, counted ? counted->first : segment}) {
-            for (auto m : by_last_name(stem)) {
+            for (auto m : printing_as(stem)) {
                 if (prints_as(m, stem) && calls(m) != 0 && m != only) {
                     if (only != no_id) {
                         return no_id;
@@ -5967,7 +5988,8 @@ private:
     const tree_index& tree_;
     module_lookup<Modules> lookup_;
     std::vector<scope_witness> witness_;
-    std::unordered_map<std::string_view, std::vector<id>> last_names_;
+    std::unordered_map<std::uint64_t, std::vector<id>> printed_; // by hash of the text
+    std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     bool calls_known_ = false;
 };
 
@@ -9899,6 +9921,150 @@ template <operator_graph_like Graph>
 
 #endif // STEMMA_ALGORITHM_FOLD_GRAPH_HPP
 
+// <stemma/core/id_set_pool.hpp>
+#ifndef STEMMA_CORE_ID_SET_POOL_HPP
+#define STEMMA_CORE_ID_SET_POOL_HPP
+
+namespace stemma {
+
+/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
+/// `no_id` is the empty set.
+using id_set = id;
+
+/// Keeps one copy of every distinct set of two or more ids below 2^31, sorted.
+class id_set_pool {
+public:
+    /// Returns: whether `set` is empty or a single id, and so needs no pool.
+    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
+        return set < first_pooled || set == no_id;
+    }
+
+    /// Returns: the set of `sorted`.
+    /// Requires: ascending, each id once.
+    /// Complexity: O(size) on average.
+    id_set intern(std::span<const id> sorted) {
+        if (sorted.size() <= 1) {
+            return sorted.empty() ? no_id : sorted.front();
+        }
+        std::uint64_t hash = sorted.size();
+        for (auto element : sorted) {
+            hash = hash_mix(hash, element);
+        }
+        const auto next = static_cast<id>(first_.size());
+        const auto found = index_.insert(
+            hash, next, [&](id known) { return std::ranges::equal(pooled(known), sorted); });
+        if (found == next) {
+            first_.push_back(static_cast<std::uint32_t>(elements_.size()));
+            elements_.insert(elements_.end(), sorted.begin(), sorted.end());
+        }
+        return first_pooled + found;
+    }
+
+    /// Calls `f(id)` for every element, ascending.
+    template <class Function>
+    void for_each(id_set set, Function f) const {
+        if (set == no_id) {
+            return;
+        }
+        if (is_single(set)) {
+            f(set);
+            return;
+        }
+        for (auto element : pooled(set - first_pooled)) {
+            f(element);
+        }
+    }
+
+    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
+        return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
+    }
+
+    /// Returns: how many sets of two or more are kept.
+    [[nodiscard]] std::size_t size() const noexcept { return first_.size(); }
+
+private:
+    static constexpr id first_pooled = id{1} << 31;
+
+    [[nodiscard]] std::span<const id> pooled(id place) const noexcept {
+        const auto end = place + 1 < first_.size() ? first_[place + 1] : elements_.size();
+        return std::span(elements_).subspan(first_[place], end - first_[place]);
+    }
+
+    std::vector<std::uint32_t> first_;
+    std::vector<id> elements_;
+    flat_index index_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_SET_POOL_HPP
+
+// <stemma/algorithm/inherit.hpp>
+#ifndef STEMMA_ALGORITHM_INHERIT_HPP
+#define STEMMA_ALGORITHM_INHERIT_HPP
+
+namespace stemma {
+
+/// What is known of an operator that a rewriter puts in the place of others: fused, split or
+/// copied.
+///
+/// Those with evidence count, and what they have in common is the module; the least trusted of
+/// their sources and the least confidence speak for it, and modules that differ make a conflict
+/// unless one lies above the other. Returns: no module where none of the old ones has evidence;
+/// `repropagate` finds one then. Requires: `old` are indices of `before`. Complexity: O(old).
+[[nodiscard]] inline attribution
+inherit(const tree_index& modules, std::span<const attribution> before, std::span<const id> old) {
+    const auto counts = [&](id v) {
+        return before[v].module != no_id && is_evidence(before[v].source);
+    };
+    attribution result;
+    id deepest = 0;
+    for (auto v : old) {
+        const auto& one = before[v];
+        if (!counts(v)) {
+            continue;
+        }
+        deepest = modules.depth(one.module) > modules.depth(deepest) ? one.module : deepest;
+        if (result.module == no_id) {
+            result = one;
+            continue;
+        }
+        result.conflict = result.conflict || one.conflict;
+        result.call = result.module == one.module && result.call == one.call ? one.call : no_id;
+        result.module = modules.lca(result.module, one.module);
+        result.source = std::max(result.source, one.source);
+        result.confidence = std::min(result.confidence, one.confidence);
+    }
+    for (auto v : old) {
+        result.conflict =
+            result.conflict || (counts(v) && !modules.is_ancestor(before[v].module, deepest));
+    }
+    return result;
+}
+
+/// The same, as in `inherit(modules, before, {3, 4})`.
+[[nodiscard]] inline attribution inherit(const tree_index& modules,
+                                         std::span<const attribution> before,
+                                         std::initializer_list<id> old) {
+    return inherit(modules, before, std::span(old.begin(), old.size()));
+}
+
+/// Returns: the tags of all the old operators together. Complexity: O(tags log tags).
+[[nodiscard]] inline id_set inherit_tags(id_set_pool& pool, std::span<const id_set> before,
+                                         std::span<const id> old) {
+    std::vector<id> all;
+    for (auto v : old) {
+        pool.for_each(before[v], [&](id tag) { all.push_back(tag); });
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return pool.intern(all);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_INHERIT_HPP
+
 // <stemma/algorithm/module_dag.hpp>
 #ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
 #define STEMMA_ALGORITHM_MODULE_DAG_HPP
@@ -10304,17 +10470,21 @@ private:
     /// Returns: the operators that read the parameter that is read most often, in order.
     [[nodiscard]] std::vector<id> find_anchors(std::span<const id> own) const {
         std::unordered_map<id, std::vector<id>> readers;
-        std::vector<id> anchors;
+        const std::vector<id>* anchors = nullptr;
+        std::size_t most = 0;
         for (auto v : own) {
             ops_.for_each_parameter(vertex_[v], [&](id p) {
                 auto& known = readers[p];
                 if (known.empty() || known.back() != v) {
                     known.push_back(v);
                 }
-                anchors = known.size() > anchors.size() ? known : anchors;
+                if (known.size() > most) {
+                    most = known.size();
+                    anchors = &known;
+                }
             });
         }
-        return anchors;
+        return anchors == nullptr ? std::vector<id>{} : *anchors;
     }
 
     void number_by_anchors(std::span<const id> own, std::span<const id> anchors) {
@@ -10325,9 +10495,13 @@ private:
         for (id call = 0; call < anchors.size(); ++call) {
             result_[anchors[call]].call = call;
         }
+        auto anchor = anchors.begin(); // both stand in the same order
         for (auto v : own) {
-            for (auto [in, last] = in_edges(vertex_[v], graph_);
-                 in != last && !is_anchor(anchors, v); ++in) {
+            if (anchor != anchors.end() && *anchor == v) {
+                ++anchor;
+                continue;
+            }
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
                 const auto behind = call_of(index_at(source(*in, graph_)));
                 auto& call = result_[v].call;
                 call = behind == no_id ? call : call == no_id ? behind : std::max(call, behind);
@@ -10342,10 +10516,6 @@ private:
                 result_[*v].call = before;
             }
         }
-    }
-
-    [[nodiscard]] static bool is_anchor(std::span<const id> anchors, id v) {
-        return std::find(anchors.begin(), anchors.end(), v) != anchors.end();
     }
 
     void number_components(std::span<const id> own) {
@@ -10932,84 +11102,6 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
 
 #endif // STEMMA_ALGORITHM_PROPAGATE_HPP
 
-// <stemma/core/id_set_pool.hpp>
-#ifndef STEMMA_CORE_ID_SET_POOL_HPP
-#define STEMMA_CORE_ID_SET_POOL_HPP
-
-namespace stemma {
-
-/// Names one set of ids: a set of one by its element, a larger one by its place in an id_set_pool.
-/// `no_id` is the empty set.
-using id_set = id;
-
-/// Keeps one copy of every distinct set of two or more ids below 2^31, sorted.
-class id_set_pool {
-public:
-    /// Returns: whether `set` is empty or a single id, and so needs no pool.
-    [[nodiscard]] static constexpr bool is_single(id_set set) noexcept {
-        return set < first_pooled || set == no_id;
-    }
-
-    /// Returns: the set of `sorted`.
-    /// Requires: ascending, each id once.
-    /// Complexity: O(size) on average.
-    id_set intern(std::span<const id> sorted) {
-        if (sorted.size() <= 1) {
-            return sorted.empty() ? no_id : sorted.front();
-        }
-        std::uint64_t hash = sorted.size();
-        for (auto element : sorted) {
-            hash = hash_mix(hash, element);
-        }
-        const auto next = static_cast<id>(first_.size());
-        const auto found = index_.insert(
-            hash, next, [&](id known) { return std::ranges::equal(pooled(known), sorted); });
-        if (found == next) {
-            first_.push_back(static_cast<std::uint32_t>(elements_.size()));
-            elements_.insert(elements_.end(), sorted.begin(), sorted.end());
-        }
-        return first_pooled + found;
-    }
-
-    /// Calls `f(id)` for every element, ascending.
-    template <class Function>
-    void for_each(id_set set, Function f) const {
-        if (set == no_id) {
-            return;
-        }
-        if (is_single(set)) {
-            f(set);
-            return;
-        }
-        for (auto element : pooled(set - first_pooled)) {
-            f(element);
-        }
-    }
-
-    [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
-        return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
-    }
-
-    /// Returns: how many sets of two or more are kept.
-    [[nodiscard]] std::size_t size() const noexcept { return first_.size(); }
-
-private:
-    static constexpr id first_pooled = id{1} << 31;
-
-    [[nodiscard]] std::span<const id> pooled(id place) const noexcept {
-        const auto end = place + 1 < first_.size() ? first_[place + 1] : elements_.size();
-        return std::span(elements_).subspan(first_[place], end - first_[place]);
-    }
-
-    std::vector<std::uint32_t> first_;
-    std::vector<id> elements_;
-    flat_index index_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_ID_SET_POOL_HPP
-
 // <stemma/algorithm/propagate_tags.hpp>
 #ifndef STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
 #define STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
@@ -11212,6 +11304,43 @@ template <named_operators Ops>
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_REBUILD_TREE_HPP
+
+// <stemma/algorithm/repropagate.hpp>
+#ifndef STEMMA_ALGORITHM_REPROPAGATE_HPP
+#define STEMMA_ALGORITHM_REPROPAGATE_HPP
+
+namespace stemma {
+
+/// Finds modules anew after a graph was changed: for operators without one, and for those whose
+/// module was inferred and not known, as their neighbours may be others now.
+///
+/// `result` is by vertex index of the changed graph. What it says afterwards is what `propagate`
+/// says when it begins with the evidence alone.
+/// Returns: the vertex indices that have another module than before, ascending.
+/// Complexity: that of `propagate`.
+template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
+std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
+                            std::span<attribution> result, const Policy& policy = {}) {
+    std::vector<id> before(result.size());
+    for (id v = 0; v < result.size(); ++v) {
+        before[v] = result[v].module;
+        if (!is_evidence(result[v].source)) {
+            result[v] = {};
+        }
+    }
+    propagate(ops, modules, result, policy);
+    std::vector<id> changed;
+    for (id v = 0; v < result.size(); ++v) {
+        if (result[v].module != before[v]) {
+            changed.push_back(v);
+        }
+    }
+    return changed;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_REPROPAGATE_HPP
 
 // <stemma/core/xml_text.hpp>
 #ifndef STEMMA_CORE_XML_TEXT_HPP
@@ -12444,6 +12573,324 @@ template <operator_view Ops, module_view Modules, policy... Ps>
 } // namespace stemma
 
 #endif // STEMMA_TAGGER_HPP
+
+// <stemma/testing/policy_laws.hpp>
+#ifndef STEMMA_TESTING_POLICY_LAWS_HPP
+#define STEMMA_TESTING_POLICY_LAWS_HPP
+
+namespace stemma {
+
+/// The laws of a role that a policy breaks, in words; empty when it keeps them. For tests of
+/// policies: what a concept requires and no compiler can see, tried on one model.
+using broken_laws = std::vector<std::string>;
+
+namespace detail {
+
+class law_book {
+public:
+    void demand(bool holds, const std::string& law) {
+        if (!holds && said_.insert(law).second) {
+            broken_.push_back(law);
+        }
+    }
+    [[nodiscard]] broken_laws broken() && { return std::move(broken_); }
+
+private:
+    std::set<std::string> said_;
+    broken_laws broken_;
+};
+
+[[nodiscard]] inline bool equal(const attribution& a, const attribution& b) {
+    return a.module == b.module && a.call == b.call && a.confidence == b.confidence &&
+           a.source == b.source && a.conflict == b.conflict;
+}
+
+[[nodiscard]] inline bool is_share(float x) {
+    return x >= 0 && x <= 1;
+}
+
+/// Whether every `/` of a segment stands behind a `\`.
+[[nodiscard]] inline bool is_one_segment(std::string_view segment) {
+    for (std::size_t i = 0; i < segment.size(); ++i) {
+        if (segment[i] == '\\') {
+            ++i;
+        } else if (segment[i] == '/') {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace detail
+
+/// Complexity: three questions for each module.
+template <module_view Modules, selection_policy<Modules> Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy, const Modules& modules) {
+    detail::law_book laws;
+    const auto copy = policy;
+    std::vector<bool> first;
+    for (id m = 0; m < modules.index().size(); ++m) {
+        first.push_back(policy.selects(modules, m));
+    }
+    for (auto m = static_cast<id>(first.size()); m-- > 0;) {
+        laws.demand(policy.selects(modules, m) == first[m], "the same answer for the same module");
+        laws.demand(copy.selects(modules, m) == first[m], "a copy answers like the original");
+    }
+    return std::move(laws).broken();
+}
+
+/// `select` is the selection that the tags are for.
+/// Complexity: that of the policy, and of sorting the tags.
+template <module_view Modules, naming_policy<Modules> Policy,
+          selection_policy<Modules> Select = all_modules>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy, const Modules& modules,
+                                           const Select& select = {}) {
+    detail::law_book laws;
+    const auto tags = name_modules(modules, select, policy);
+    const auto again = name_modules(modules, select, policy);
+    std::set<std::string> texts;
+    for (id m = 0; m < modules.index().size(); ++m) {
+        if (!tags.is_selected(m)) {
+            continue;
+        }
+        laws.demand(detail::is_one_segment(tags.segment(m)), "no segment holds a bare '/'");
+        laws.demand(!tags.segment(m).empty(), "every selected module gets a segment");
+        laws.demand(texts.insert(tags.text(m)).second, "a tag names exactly one module");
+        laws.demand(tags.segment(m) == again.segment(m), "the same names every time");
+    }
+    return std::move(laws).broken();
+}
+
+/// Complexity: two questions for each operator.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy, const Ops& ops,
+                                           const Modules& modules) {
+    detail::law_book laws;
+    evidence_context<Ops, Modules> context(ops, modules);
+    const auto prepared = policy.prepare(context);
+    const auto claims_of = [&](operator_t<Ops> v) {
+        std::vector<claim> claims;
+        prepared.for_each_claim(v, [&](const claim& made) { claims.push_back(made); });
+        return claims;
+    };
+    std::set<provenance> sources;
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto claims = claims_of(*it);
+        laws.demand(claims.size() == claims_of(*it).size(), "the same claims at every call");
+        for (const auto& made : claims) {
+            laws.demand(made.module < modules.index().size(), "modules are ranks in the tree");
+            laws.demand(detail::is_share(made.confidence), "confidences lie between 0 and 1");
+            laws.demand(is_evidence(made.source), "claims name a provenance of evidence");
+            sources.insert(made.source);
+        }
+    }
+    laws.demand(sources.size() <= 1, "all claims of one source name the same provenance");
+    return std::move(laws).broken();
+}
+
+/// Tries all sets of up to three claims about a few modules of a tree.
+/// Complexity: some thousand questions.
+template <resolution_policy Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy, const tree_index& modules) {
+    detail::law_book laws;
+    const auto try_claims = [&](std::span<const claim> claims) {
+        const auto result = policy.resolve(modules, claims);
+        laws.demand(detail::equal(result, policy.resolve(modules, claims)),
+                    "the same result every time");
+        if (result.module == no_id) {
+            return;
+        }
+        laws.demand(result.module < modules.size(), "the result is a module of the tree");
+        laws.demand(detail::is_share(result.confidence), "the confidence lies between 0 and 1");
+        bool named = false;
+        for (const auto& one : claims) {
+            named = named || one.source == result.source;
+        }
+        laws.demand(named, "the result names a source that made a claim");
+    };
+    std::vector<claim> some;
+    for (const auto source : {provenance::metadata, provenance::scope, provenance::parameter}) {
+        for (id m = 0; m < modules.size() && m < 6; ++m) {
+            some.push_back({m, no_id, 0.9F, source, m % 2 == 0});
+        }
+    }
+    for (std::size_t a = 0; a < some.size(); ++a) {
+        try_claims(std::array{some[a]});
+        for (std::size_t b = a; b < some.size(); ++b) {
+            try_claims(std::array{some[a], some[b]});
+            for (std::size_t c = b; c < some.size(); c += 5) {
+                try_claims(std::array{some[a], some[b], some[c]});
+            }
+        }
+    }
+    return std::move(laws).broken();
+}
+
+/// Tries a policy on the operators given, with evidence for every second, third, ... of them.
+/// Complexity: a few times that of the policy.
+template <operator_view Ops, propagation_policy<Ops> Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy, const Ops& ops,
+                                           const tree_index& modules) {
+    detail::law_book laws;
+    const auto count = num_vertices(ops.graph());
+    for (std::size_t step = 1; step <= 7; ++step) {
+        std::vector<attribution> known(count);
+        for (std::size_t v = 0; v < count; v += step) {
+            const auto module = static_cast<id>((v * 7 + step) % modules.size());
+            known[v] = {module, no_id, 0.9F, provenance::scope, false};
+        }
+        auto result = known;
+        auto again = known;
+        propagate(ops, modules, result, policy);
+        propagate(ops, modules, again, policy);
+        for (std::size_t v = 0; v < count; ++v) {
+            laws.demand(detail::equal(result[v], again[v]), "the same result every time");
+            if (known[v].module != no_id) {
+                laws.demand(detail::equal(result[v], known[v]), "evidence stays as it is");
+                continue;
+            }
+            laws.demand(result[v].module < modules.size(),
+                        "every operator gets a module of the tree");
+            laws.demand(!is_evidence(result[v].source),
+                        "what is inferred does not pass for evidence");
+            laws.demand(detail::is_share(result[v].confidence), "confidences lie between 0 and 1");
+        }
+    }
+    return std::move(laws).broken();
+}
+
+namespace detail {
+
+/// Notes what a carrier writes, and what of it could not be found again.
+class law_sink {
+public:
+    explicit law_sink(law_book& laws) : laws_(&laws) {}
+
+    void metadata(std::string_view key, std::string_view value) {
+        laws_->demand(key.starts_with(key_prefix), "metadata keys start with pkg.stemma.");
+        note(key, value);
+    }
+    void attribute(std::string_view name, std::string_view value) {
+        check_name(name);
+        note(name, value);
+    }
+    void attribute(std::string_view name, std::span<const std::string> values) {
+        check_name(name);
+        for (const auto& value : values) {
+            note(name, value);
+        }
+    }
+    void doc_line(std::string_view line) {
+        laws_->demand(line.starts_with(doc_line_mark),
+                      "a line of the doc_string starts with its mark");
+        laws_->demand(line.find('\n') == line.npos, "a line of the doc_string is one line");
+        note("doc", line);
+    }
+    void name_space(std::string_view text) { note("namespace", text); }
+
+    [[nodiscard]] const std::string& written() const { return written_; }
+
+private:
+    void check_name(std::string_view name) {
+        laws_->demand(name == source_module_attribute || name == hierarchy_tags_attribute,
+                      "attributes are source_module and hierarchy_tags");
+    }
+    void note(std::string_view key, std::string_view value) {
+        written_.append(key).append("=").append(value).append("\n");
+    }
+
+    law_book* laws_;
+    std::string written_;
+};
+
+/// Names with everything in them that is special somewhere.
+inline constexpr std::array<std::string_view, 10> awkward_names{
+    "", "a", "a_b", "a__b", "a.b", "a/b", "/a/b", "1a", "\xc3\xa4", "a\nb"};
+
+} // namespace detail
+
+/// Complexity: a few questions.
+template <carrier_policy Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy) {
+    detail::law_book laws;
+    const std::vector<std::string> all{"/Net/A", "/Net/B"};
+    for (const operator_tags& tags :
+         {operator_tags{"/Net", "", {}, ""}, operator_tags{"/Net/A.0", "a.0", {}, ""},
+          operator_tags{"/Net/\"\\\n", "x", {}, ""},
+          operator_tags{"/Net/A", "a", all, R"(["/Net/A", "/Net/B"])"}}) {
+        detail::law_sink first(laws);
+        detail::law_sink second(laws);
+        policy.write(tags, first);
+        policy.write(tags, second);
+        laws.demand(first.written() == second.written(), "the same for equal tags");
+    }
+    return std::move(laws).broken();
+}
+
+/// Complexity: a few questions.
+template <cut_policy Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy) {
+    detail::law_book laws;
+    laws.demand(policy.pulls(dependence::constant), "constants are pulled in");
+    if (policy.pulls(dependence::data)) {
+        laws.demand(policy.pulls(dependence::weight) && policy.pulls(dependence::shape),
+                    "whoever pulls in data pulls in everything");
+    }
+    std::map<std::string, std::string_view> names;
+    for (const auto name : detail::awkward_names) {
+        const auto made = policy.boundary_name(name);
+        laws.demand(names.emplace(made, name).second, "different names stay different");
+        laws.demand(made == policy.boundary_name(name), "the same name every time");
+    }
+    return std::move(laws).broken();
+}
+
+/// Complexity: a few questions.
+template <cost_policy Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy) {
+    detail::law_book laws;
+    for (const auto& load :
+         {operator_load{}, operator_load{1, 1000, 4000, 100},
+          operator_load{7, std::uint64_t{1} << 36U, std::uint64_t{1} << 38U, 1}}) {
+        const std::uint64_t cost = policy.cost(load);
+        laws.demand(cost == policy.cost(load), "the same cost every time");
+        laws.demand(cost < std::uint64_t{1} << 43U,
+                    "a million of such operators cost less than 2^63");
+    }
+    return std::move(laws).broken();
+}
+
+/// Complexity: a few hundred questions.
+template <lexicon_policy Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy) {
+    detail::law_book laws;
+    for (const std::string_view captured : {"aten.linear.default", "torch.add", "relu", "", "?"}) {
+        laws.demand(policy.trail_of(captured) == policy.trail_of(captured),
+                    "the same answer every time");
+        for (const std::string_view type : {"MatMul", "Add", "Relu", "Constant", ""}) {
+            laws.demand(policy.correspond(captured, type) == policy.correspond(captured, type),
+                        "the same answer every time");
+        }
+    }
+    return std::move(laws).broken();
+}
+
+/// Complexity: two questions for each operator.
+template <operator_view Ops, visibility_policy<Ops> Policy>
+[[nodiscard]] broken_laws find_broken_laws(const Policy& policy, const Ops& ops) {
+    detail::law_book laws;
+    const auto copy = policy;
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const bool shown = policy.shows(ops, *it);
+        laws.demand(policy.shows(ops, *it) == shown && copy.shows(ops, *it) == shown,
+                    "the same answer for the same operator");
+    }
+    return std::move(laws).broken();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TESTING_POLICY_LAWS_HPP
 
 // <stemma/version.hpp>
 #ifndef STEMMA_VERSION_HPP

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carrier: how are tags stored in a file? Here the path alone, as the metadata entry that a tool of
+// ours looks for.
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/policy/carrier.hpp>
+
+#include <iostream>
+#include <string_view>
+
+struct path_only {
+    using policy_category = stemma::carrier_category;
+
+    template <stemma::carrier_sink Sink>
+    void write(const stemma::operator_tags& tags, Sink& sink) const {
+        // `strip` finds what starts with pkg.stemma.
+        sink.metadata("pkg.stemma.layer",
+                      tags.module.empty() ? std::string_view("-") : tags.module);
+    }
+};
+
+static_assert(stemma::explain_carrier_policy<path_only>());
+
+int main(int, char** arguments) {
+    stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
+    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), path_only{}, false,
+                              "{}", "");
+    stemma::rewrite plan(opened.model(), editor);
+    stemma::string_splice tagged(opened.model().bytes());
+    plan.write(tagged);
+
+    const stemma::wire_model read(tagged.text, "tagged");
+    for (stemma::id node = 0; node < read.node_count(); ++node) {
+        if (read.op_type(node) == "Softmax") {
+            read.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+                std::cout << read.name(node) << "\n  " << key << " = " << value << "\n";
+            });
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selection: which modules get a tag of their own? Here those that have parameters below them, seen
+// by their class: every module of torch.nn that is no container, and nothing else.
+#include "small_model.hpp"
+
+#include <stemma/policy/selection.hpp>
+
+struct layers_only {
+    using policy_category = stemma::selection_category;
+
+    template <stemma::module_view Modules>
+    [[nodiscard]] bool selects(const Modules& modules, stemma::id m) const {
+        return stemma::is_in_package(modules.qualified_class(m), "torch.nn") &&
+               modules.class_name(m) != "ModuleList";
+    }
+};
+
+static_assert(stemma::explain_selection_policy<layers_only, stemma::module_tree>());
+
+int main() {
+    const auto graph = make_graph();
+    const auto modules = make_modules();
+    print(graph, modules,
+          stemma::tag_operators(view_of(graph), modules, stemma::policies{layers_only{}}));
+}
