@@ -44,6 +44,7 @@ UNMIRRORED = {
     "tests/evidence_goals.cpp": "what the evidence promises, over all fixtures and dialects",
     "tests/leave_one_out.cpp": "what propagation finds where evidence is hidden, over all fixtures",
     "tests/onnx/wire/hostile_files.cpp": "all that reads or writes tags, on damaged files",
+    "tests/torch_capture.cpp": "the libtorch adapter in examples/torch",
     "tests/onnx/proto/scan_differential.cpp": "the scan of wire_model against protobuf's parser",
 }
 # Folders of tests that mirror no header.

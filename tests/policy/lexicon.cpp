@@ -53,6 +53,7 @@ TEST_CASE("torch_lexicon: knows what leaves no trace", "[lexicon]") {
     CHECK(lexicon.trail_of("torch.Tensor.contiguous") == trail::never);
     CHECK(lexicon.trail_of("torch.Tensor.dim") == trail::never);
     CHECK(lexicon.trail_of("torch.nn.functional.dropout") == trail::maybe);
+    CHECK(lexicon.trail_of("aten::slice") == trail::maybe); // x[:] is x
     CHECK(lexicon.trail_of("torch.nn.functional.batch_norm") == trail::maybe);
     CHECK(lexicon.trail_of("torch.nn.functional.conv2d") == trail::always);
 }

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// The libtorch adapter, held against what Python said of the same models.
+#include "../examples/torch/archive.hpp"
+#include "../examples/torch/recorder.hpp"
+#include "../examples/torch/write_capture.hpp"
+
+#include "catch.hpp"
+#include "scratch_folder.hpp"
+
+#include <stemma/algorithm/accuracy.hpp>
+#include <stemma/evidence/given_claims.hpp>
+#include <stemma/io/capture.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/io/oracle.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captured_claims.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/script.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace fs = std::filesystem;
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+/// The fixtures that have an archive.
+std::vector<fs::path> archives() {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(fs::path(STEMMA_TEST_DATA) / "fixtures")) {
+        if (fs::exists(entry.path() / "model.pt")) {
+            found.push_back(entry.path());
+        }
+    }
+    return found;
+}
+
+torch_capture::captured_model capture(const fs::path& folder) {
+    return torch_capture::from_archive(torch::jit::load((folder / "model.pt").string()));
+}
+
+stemma::capture_reader read(const std::string& text) {
+    stemma::capture_reader reader;
+    reader.read(text, "capture");
+    return reader;
+}
+
+std::string write(const torch_capture::captured_model& captured) {
+    stemma::string_sink sink;
+    torch_capture::write_capture(captured, sink);
+    return sink.text;
+}
+
+using tensors = std::map<std::string, std::vector<std::int64_t>>;
+using described = std::map<std::string, std::tuple<std::string, std::string, id, tensors, tensors>>;
+
+/// All that is said of the modules, by path.
+described describe(const stemma::module_tree& modules) {
+    described made;
+    for (id m = 0; m < modules.size(); ++m) {
+        tensors parameters;
+        for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+            const auto found = modules.parameter(m, i);
+            parameters[std::string(found.name)] = {found.shape.begin(), found.shape.end()};
+        }
+        tensors buffers;
+        for (std::size_t i = 0; i < modules.buffer_count(m); ++i) {
+            const auto found = modules.buffer(m, i);
+            buffers[std::string(found.name)] = {found.shape.begin(), found.shape.end()};
+        }
+        made[modules.path(m)] = {std::string(modules.class_name(m)),
+                                 std::string(modules.qualified_class(m)), modules.calls(m),
+                                 parameters, buffers};
+    }
+    return made;
+}
+
+std::map<std::string, std::string> describe_aliases(const stemma::module_tree& modules) {
+    std::map<std::string, std::string> made;
+    for (const auto& alias : modules.aliases()) {
+        made[alias.path] = modules.path(alias.module);
+    }
+    return made;
+}
+
+struct described_operation {
+    std::string name;
+    std::string module;
+    id call;
+    bool varies;
+    std::vector<std::string> parameters;
+    std::vector<id> sources;
+
+    bool operator==(const described_operation&) const = default;
+};
+
+std::vector<described_operation> describe(const torch_capture::captured_model& captured) {
+    std::vector<described_operation> made;
+    const auto& operations = captured.operations;
+    for (id i = 0; i < operations.size(); ++i) {
+        described_operation each{std::string(operations.names()[operations.names_of(i).front()]),
+                                 captured.modules.path(operations[i].module),
+                                 operations[i].call,
+                                 operations[i].varies,
+                                 {},
+                                 {}};
+        for (const auto& parameter : operations.parameters_of(i)) {
+            each.parameters.emplace_back(operations.parameter_names()[parameter.name]);
+        }
+        each.sources = {operations.sources_of(i).begin(), operations.sources_of(i).end()};
+        made.push_back(std::move(each));
+    }
+    return made;
+}
+
+/// Two layers with an activation between, which is not asked to say when it runs.
+struct pair_of_layersImpl : torch::nn::Module {
+    pair_of_layersImpl()
+        : first(register_module("first", torch::nn::Linear(4, 4)))
+        , act(register_module("act", torch::nn::ReLU()))
+        , second(register_module("second", torch::nn::Linear(4, 4))) {
+        scale = register_parameter("scale", torch::ones({4}));
+    }
+    torch::Tensor forward(torch::Tensor x) {
+        const torch_capture::module_scope scope(*this);
+        return second(act(first(x))) * scale;
+    }
+    torch::nn::Linear first;
+    torch::nn::ReLU act;
+    torch::nn::Linear second;
+    torch::Tensor scale;
+};
+TORCH_MODULE(pair_of_layers);
+
+/// A block that runs twice and stands there under two names.
+struct netImpl : torch::nn::Module {
+    netImpl()
+        : block(register_module("block", pair_of_layers()))
+        , other(register_module("other", pair_of_layers()))
+        , again(register_module("again", block)) {}
+    torch::Tensor forward(torch::Tensor x) {
+        x = torch::tanh(again(block(x)));
+        if (fails) {
+            throw std::runtime_error("no");
+        }
+        return other(x) + x;
+    }
+    pair_of_layers block;
+    pair_of_layers other;
+    pair_of_layers again;
+    bool fails = false;
+};
+
+} // namespace
+
+TEST_CASE("torch_capture: an archive has the modules that Python saw", "[torch]") {
+    for (const auto& folder : archives()) {
+        INFO(folder.string());
+        const stemma::mapped_file file((folder / "modules.json").string());
+        stemma::capture_reader reader;
+        reader.read(file.bytes(), file.path());
+        const auto expected = reader.tree();
+        const auto found = capture(folder);
+        const auto made = describe(found.modules);
+        const auto truth = describe(expected);
+        CHECK(made.size() == truth.size());
+        for (const auto& [path, module] : truth) {
+            INFO(path);
+            REQUIRE(made.count(path) == 1);
+            const auto& [name, qualified, calls, parameters, buffers] = made.at(path);
+            CHECK(name == std::get<0>(module));
+            if (!std::get<1>(module).starts_with("torch.jit.")) { // all that Python says of scripts
+                CHECK(qualified == std::get<1>(module));
+            }
+            CHECK((parameters == std::get<3>(module)));
+            CHECK((buffers == std::get<4>(module)));
+        }
+        CHECK((describe_aliases(found.modules) == describe_aliases(expected)));
+    }
+}
+
+TEST_CASE("torch_capture: operators of a layer are in the module whose weights they read",
+          "[torch]") {
+    std::size_t seen = 0;
+    for (const auto& folder : archives()) {
+        const auto found = capture(folder);
+        std::set<std::string> shared; // are called by their first path
+        for (const auto& group : found.modules.shared_parameters()) {
+            shared.insert(group.begin(), group.end());
+        }
+        for (const auto& each : describe(found)) {
+            for (const auto& name : each.parameters) {
+                if (each.name == "aten::linear" && shared.count(name) == 0) {
+                    INFO(folder.string());
+                    // a module above may use the weights as its own
+                    CHECK(name.starts_with(each.module));
+                    seen += each.module == name.substr(0, name.rfind('.')) ? 1U : 0U;
+                }
+            }
+        }
+    }
+    CHECK(seen > 250);
+}
+
+TEST_CASE("torch_capture: the file says what the capture in memory says", "[torch]") {
+    for (const auto& folder : archives()) {
+        INFO(folder.string());
+        const auto found = capture(folder);
+        auto reader = read(write(found));
+        torch_capture::captured_model again{reader.tree(), {}};
+        again.operations = reader.torchscript(again.modules);
+        CHECK((describe(again.modules) == describe(found.modules)));
+        CHECK((describe_aliases(again.modules) == describe_aliases(found.modules)));
+        CHECK(again.operations.faults().empty());
+        CHECK((describe(again) == describe(found)));
+        CHECK(write(again) == write(found));
+    }
+}
+
+TEST_CASE("torch_capture: nodes without names get their modules from an archive", "[torch]") {
+    test::scratch_folder scratch;
+    stemma::accuracy pooled;
+    std::size_t sure = 0;
+    std::size_t sure_right = 0;
+    for (const auto& folder : archives()) {
+        INFO(folder.string());
+        const auto path = (fs::path(scratch.path()) / "capture.json").string();
+        std::ofstream(path) << write(capture(folder));
+        const stemma::mapped_file file((folder / "truth.json").string());
+        const stemma::oracle_file truth(file.bytes(), file.path());
+        for (const char* name : {"model.onnx", "unnamed.onnx"}) {
+            stemma::attribution_options options;
+            options.captures = {path};
+            if (std::string_view(name) == "unnamed.onnx") {
+                options.sources = {"torchscript"};
+            }
+            stemma::attributed_model opened((folder / name).string(), options);
+            stemma::accuracy own;
+            for (id node = 0; node < opened.model().node_count(); ++node) {
+                if (const auto module = truth.module_of(opened.model().name(node))) {
+                    const auto& made = opened.tags().attributions[node];
+                    const auto how = stemma::relate(opened.modules().path(made.module), *module);
+                    own.add(how);
+                    sure += made.confidence >= 0.9F ? 1U : 0U;
+                    sure_right +=
+                        made.confidence >= 0.9F && how == stemma::relation::exact ? 1U : 0U;
+                }
+            }
+            INFO(name);
+            CHECK((own.exact * 100 >= own.total() * 95 || own.total() - own.exact <= 1));
+            CHECK(own.contaminated <= 1);
+            pooled += own;
+        }
+    }
+    CHECK(pooled.total() > 3000);
+    CHECK(pooled.exact * 1000 >= pooled.total() * 995);
+    CHECK(sure * 100 >= pooled.total() * 85);
+    CHECK(sure_right * 100 >= sure * 99);
+}
+
+TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torch]") {
+    const auto folder = fs::path(STEMMA_TEST_DATA) / "fixtures" / "two_tower";
+    const auto found = capture(folder);
+    const stemma::mapped_file file((folder / "unnamed.onnx").string());
+    const stemma::wire_model model(file.bytes(), file.path());
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    stemma::evidence_context context(ops, found.modules);
+    stemma::captured_claims finder(model, ops, found.modules, context.owners().mapping);
+    finder.align_operations(found.operations, stemma::provenance::torchscript,
+                            std::vector<bool>(model.node_count(), true));
+    const auto claims = finder.finish();
+    REQUIRE(claims.claims.size() == 1);
+    CHECK(claims.notes.empty());
+    const stemma::mapped_file truth_file((folder / "truth.json").string());
+    const stemma::oracle_file truth(truth_file.bytes(), truth_file.path());
+    std::size_t right = 0;
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto& made = claims.claims.front().of[node];
+        const auto module = truth.module_of(model.name(node));
+        if (made.module != no_id && module) {
+            CHECK(found.modules.path(made.module) == *module);
+            ++right;
+        }
+    }
+    CHECK(right * 10 >= model.node_count() * 6); // the rest are constants
+}
+
+TEST_CASE("torch_capture: mangling is no part of a class", "[torch]") {
+    using torch_capture::detail::without_mangling;
+    CHECK(without_mangling("__torch__.app.Net") == "app.Net");
+    CHECK(without_mangling("__torch__.app.___torch_mangle_12.Net") == "app.Net");
+    CHECK(without_mangling("__torch__.___torch_mangle_0.app.___torch_mangle_3.Net") == "app.Net");
+    CHECK(without_mangling("app.Net") == "app.Net");
+    CHECK(torch_capture::detail::python_class("torch::nn::LinearImpl") == "torch.nn.Linear");
+    CHECK(torch_capture::detail::python_class("app::Net") == "app.Net");
+}
+
+TEST_CASE("torch_capture: a C++ model is recorded while it runs", "[torch]") {
+    netImpl net;
+    const auto input = torch::rand({2, 4});
+    torch_capture::recorder record(net);
+    const auto found = record.run([&] { net.forward(input); });
+    const auto& modules = found.modules;
+    CHECK((describe_aliases(modules) ==
+           std::map<std::string, std::string>{{"again", "block"},
+                                              {"again.first", "block.first"},
+                                              {"again.act", "block.act"},
+                                              {"again.second", "block.second"}}));
+    const auto all = describe(modules);
+    CHECK(std::get<1>(all.at("block.first")) == "torch.nn.Linear");
+    CHECK(std::get<0>(all.at("block")) == "pair_of_layers");
+    CHECK(std::get<2>(all.at("")) == 1);
+    CHECK(std::get<2>(all.at("block")) == 2);
+    CHECK(std::get<2>(all.at("other")) == 1);
+    CHECK(std::get<2>(all.at("block.first")) == no_id); // it did not say so
+    CHECK((std::get<3>(all.at("block")) == tensors{{"scale", {4}}}));
+
+    // torch::nn::Linear transposes its weight and calls addmm.
+    std::vector<described_operation> expected;
+    const auto add_block = [&](const std::string& module, id call) {
+        const auto at = static_cast<id>(expected.size());
+        const auto input_of = [&](id second) {
+            return at == 0 ? std::vector<id>{second} : std::vector<id>{at - 1, second};
+        };
+        expected.push_back({"aten::t", module, call, false, {module + ".first.weight"}, {}});
+        expected.push_back(
+            {"aten::addmm", module, call, true, {module + ".first.bias"}, input_of(at)});
+        expected.push_back({"aten::relu", module, call, true, {}, {at + 1}});
+        expected.push_back({"aten::t", module, call, false, {module + ".second.weight"}, {}});
+        expected.push_back(
+            {"aten::addmm", module, call, true, {module + ".second.bias"}, {at + 2, at + 3}});
+        expected.push_back({"aten::mul", module, call, true, {module + ".scale"}, {at + 4}});
+    };
+    add_block("block", 0);
+    add_block("block", 1);
+    expected.push_back({"aten::tanh", "", 0, true, {}, {11}});
+    add_block("other", 0);
+    expected.push_back({"aten::add", "", 0, true, {}, {18, 12}});
+    const auto made = describe(found);
+    REQUIRE(made.size() == expected.size());
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        INFO(i << " " << made[i].name << " in " << made[i].module);
+        CHECK((made[i] == expected[i]));
+    }
+    CHECK(read(write(found)).has_operations());
+}
+
+TEST_CASE("torch_capture: recording ends when a model raises", "[torch]") {
+    netImpl net;
+    net.fails = true;
+    const auto input = torch::rand({2, 4});
+    {
+        torch_capture::recorder record(net);
+        CHECK_THROWS_AS(record.run([&] { net.forward(input); }), std::runtime_error);
+    }
+    net.fails = false;
+    CHECK_NOTHROW(net.forward(input)); // nobody records any more
+    torch_capture::recorder record(net);
+    const auto found = record.run([&] { net.forward(input); });
+    CHECK(found.operations.size() == 20);
+    CHECK(found.modules.path(found.operations[0].module) == "block");
+    CHECK(found.modules.path(found.operations[19].module).empty());
+}
+
+TEST_CASE("torch_capture: modules of another model are not taken for those of this one",
+          "[torch]") {
+    netImpl net;
+    netImpl other;
+    torch_capture::recorder record(net);
+    const auto found = record.run([&] { other.forward(torch::rand({2, 4})); });
+    for (id i = 0; i < found.operations.size(); ++i) {
+        CHECK(found.operations[i].module == 0);
+    }
+}
