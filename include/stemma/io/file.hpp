@@ -232,6 +232,9 @@ public:
         write_now(file.bytes().substr(offset, size));
     }
 
+    /// Whether an `output_range` can write to it.
+    [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
+
     /// Puts the file in its place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
         flush();
@@ -255,6 +258,8 @@ public:
     }
 
 private:
+    friend class output_range;
+
     static constexpr std::size_t buffer_size = 1U << 20U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
 
@@ -342,6 +347,82 @@ private:
     bool direct_ = false;
 };
 
+/// A part of a file that is written from a known position on, so that several threads can write one
+/// file. What is written by other means starts at its front.
+class output_range {
+public:
+    /// Requires: `file.takes_ranges()`, and outlives the range.
+    output_range(const output_file& file, std::uint64_t position)
+        : file_(&file), at_(static_cast<off_t>(position)) {
+        buffer_.reserve(buffer_size);
+    }
+
+    /// Throws: `error` of `error_code::cannot_write`, as do the others.
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            finish();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    /// Appends a range of `from`, as `output_file` does.
+    void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
+        if (size < output_file::direct_copy_size || from.descriptor() < 0) {
+            write(from.bytes().substr(offset, size));
+            return;
+        }
+        finish();
+#    if defined(__linux__)
+        auto source = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied =
+                ::copy_file_range(from.descriptor(), &source, file_->descriptor_, &at_, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(source);
+#    endif
+        write_now(from.bytes().substr(offset, size));
+    }
+
+    /// Hands over what is still held back.
+    void finish() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = ::pwrite(file_->descriptor_, bytes.data(), bytes.size(), at_);
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                detail::fail_to_write(file_->path_, detail::reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+            at_ += written;
+        }
+    }
+
+    const output_file* file_;
+    off_t at_;
+    std::string buffer_;
+};
+
 #else
 
 /// The bytes of a file.
@@ -396,6 +477,8 @@ public:
         write(file.bytes().substr(offset, size));
     }
 
+    [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
     void commit(bool = true) {
         stream_.close();
         check();
@@ -417,6 +500,16 @@ private:
     std::string path_;
     std::string temporary_;
     std::ofstream stream_;
+};
+
+/// Of no use here, as a stream has one position.
+class output_range {
+public:
+    output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }
+
+    void write(std::string_view) {}
+    void copy(const mapped_file&, std::size_t, std::size_t) {}
+    void finish() {}
 };
 
 #endif

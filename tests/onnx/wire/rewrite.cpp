@@ -138,10 +138,11 @@ TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
 
     const auto result = folder.file("tagged.onnx");
     {
-        const auto record = stemma::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
+        const auto record =
+            stemma::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
         REQUIRE(record);
-        stemma::tag_editor editor(tagged.model, tagged.modules, tagged.found,
-                                  stemma::carrier_set{}, true, *record, {});
+        stemma::tag_editor editor(tagged.model, tagged.modules, tagged.found, stemma::carrier_set{},
+                                  true, *record, {});
         stemma::rewrite plan(tagged.model, editor);
         stemma::output_file output(result);
         stemma::file_splice splice(file, output);
@@ -150,6 +151,36 @@ TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
     }
     const bool same = test::read_bytes(result) == expected;
     CHECK(same);
+}
+
+TEST_CASE("rewrite: any number of threads writes the same", "[onnx][rewrite]") {
+    const test::scratch_folder folder;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const auto bytes = test::random_model(seed, seed % 2 == 0).bytes();
+        const auto path = folder.make("model.onnx", bytes);
+        const stemma::mapped_file file(path);
+        const stemma::wire_model model(file.bytes());
+        for (const std::size_t size : {1U, 130U}) {
+            const std::string mark(size, '.');
+            appends_everywhere editor{&model, test::message().text(999, mark).bytes()};
+            const auto expected = written(model, editor);
+            for (const unsigned threads : {2U, 3U, 16U}) {
+                CAPTURE(seed, size, threads);
+                stemma::rewrite plan(model, editor, stemma::thread_limit{threads, 1});
+                REQUIRE(plan.size() == static_cast<std::int64_t>(expected.size()));
+                stemma::string_splice in_one_go(model.bytes());
+                plan.write(in_one_go);
+                const bool same = in_one_go.text == expected;
+                CHECK(same);
+                const auto result = folder.file("written.onnx");
+                stemma::output_file output(result);
+                plan.write(file, output);
+                output.commit(false);
+                const bool same_file = test::read_bytes(result) == expected;
+                CHECK(same_file);
+            }
+        }
+    }
 }
 
 TEST_CASE("rewrite: a result of 2 GiB is refused before anything is written", "[onnx][rewrite]") {

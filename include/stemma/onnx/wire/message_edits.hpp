@@ -48,16 +48,6 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     append_field(entry::value, value, out);
 }
 
-/// Returns: where the length in front of a message's content starts; it ends where that begins.
-[[nodiscard]] inline std::uint32_t length_position(const char* base,
-                                                   std::uint32_t content) noexcept {
-    auto at = content - 1;
-    while (at > 0 && static_cast<unsigned char>(base[at - 1]) >= 0x80U) {
-        --at;
-    }
-    return at;
-}
-
 } // namespace detail
 
 /// Replaces `removed` bytes of a file at `at` by `text`.

@@ -4,14 +4,18 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/onnx/wire/file_parts.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +55,21 @@ private:
     output_file* to_;
 };
 
+/// The same, from a position in the output on.
+class range_splice {
+public:
+    range_splice(const mapped_file& from, const output_file& to, std::uint64_t position)
+        : from_(&from), to_(to, position) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
+    void write(std::string_view text) { to_.write(text); }
+    void finish() { to_.finish(); }
+
+private:
+    const mapped_file* from_;
+    output_range to_;
+};
+
 /// Writes spliced bytes to a string.
 class string_splice {
 public:
@@ -67,19 +86,30 @@ private:
 
 /// A plan to write a model's file again with some messages changed: untouched bytes are copied as
 /// they stand, and only the lengths of messages around a change are written anew.
+///
+/// The file is divided into parts that know where in the result they begin, so that each can be
+/// measured and written by a thread of its own.
 template <model_editor Editor>
 class rewrite {
 public:
-    /// Computes all lengths. Nothing is written.
+    /// Computes all lengths. Nothing is written. Each thread besides this one has a copy of the
+    /// editor; one that cannot be copied is asked by this one alone.
     /// Throws: `error` of `error_code::too_large` when the result would reach 2 GiB.
     /// Complexity: O(messages), and that of the editor.
-    rewrite(const wire_model& model, Editor& editor) : model_(model), editor_(editor) {
+    rewrite(const wire_model& model, Editor& editor, thread_limit threads = {})
+        : model_(model), editor_(editor) {
+        find_owners();
+        const bool copies = std::copy_constructible<Editor>;
+        const auto count = copies ? threads.parts(model.bytes().size()) : 1;
+        for (const auto& p : divide_file(model, owners_, count)) {
+            parts_.push_back({p, 0, 0, 0});
+        }
         measure_leaves();
         measure_containers();
-        edits_.clear();
-        editor_.edit_model(edits_);
-        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits_.growth();
-        edits_.for_each([&](const edit& e) { keep(e); });
+        message_edits edits;
+        editor_.edit_model(edits);
+        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits.growth();
+        edits.for_each([&](const edit& e) { keep(e); });
         std::stable_sort(kept_.begin(), kept_.end(),
                          [](const kept_edit& a, const kept_edit& b) { return a.at < b.at; });
         if (size_ >= std::int64_t{1} << 31) {
@@ -87,6 +117,7 @@ public:
                                "the result would have " + std::to_string(size_) +
                                    " bytes, and protobuf ends below 2 GiB"));
         }
+        place_parts();
     }
 
     /// Returns: how many bytes the result has.
@@ -96,20 +127,24 @@ public:
     /// Complexity: O(bytes), and that of the editor.
     template <splice_sink Sink>
     void write(Sink& sink) {
-        at_ = 0;
-        next_kept_ = 0;
-        merge_leaves([&](message_ref message) {
-            if (edits_.empty()) {
-                return;
-            }
-            const auto length_at = message.begin - length_size(message);
-            apply_kept(sink, length_at);
-            apply(sink, length_at, message.begin, new_length(message, edits_.growth()));
-            edits_.for_each([&](const edit& e) { apply(sink, e.at, e.at + e.removed, e.text); });
+        for (const auto& p : parts_) {
+            write_part(p, editor_, sink);
+        }
+    }
+
+    /// Writes the result to a file, by as many threads as measured it.
+    /// Requires: `from` is the model's file, and nothing was written to `to`.
+    void write(const mapped_file& from, output_file& to) {
+        if (parts_.size() == 1 || !to.takes_ranges()) {
+            file_splice splice(from, to);
+            write(splice);
+            return;
+        }
+        for_each_part(parts_.size(), [&](std::size_t i) {
+            range_splice splice(from, to, static_cast<std::uint64_t>(parts_[i].position));
+            with_editor(i, [&](Editor& editor) { write_part(parts_[i], editor, splice); });
+            splice.finish();
         });
-        const auto end = static_cast<std::uint32_t>(model_.bytes().size());
-        apply_kept(sink, end + 1);
-        sink.copy(at_, end - at_);
     }
 
 private:
@@ -119,80 +154,29 @@ private:
         std::string text;
     };
 
+    struct part : file_part {
+        std::size_t kept = 0;
+        std::int64_t growth = 0;   // by edits of messages that hold no others
+        std::int64_t position = 0; // in the result
+    };
+
     [[nodiscard]] const char* base() const noexcept { return model_.bytes().data(); }
 
-    /// Returns: how many bytes the length in front of a message takes that holds no other one.
-    [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
-        return model_.has_padding() ? message.begin - detail::length_position(base(), message.begin)
-                                    : static_cast<std::uint32_t>(detail::varint_size(message.size));
-    }
+    [[nodiscard]] bool is_last(const part& p) const noexcept { return &p == &parts_.back(); }
 
-    [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth) {
-        length_.clear();
-        if (growth == 0) {
-            const auto at = detail::length_position(base(), message.begin);
-            return {base() + at, message.begin - at};
-        }
-        detail::append_varint(static_cast<std::uint64_t>(message.size + growth), length_);
-        return length_;
-    }
-
-    /// Returns: by how much the message around grows when this one's content grows by `growth`.
-    [[nodiscard]] std::int64_t outer_growth(message_ref message, std::int64_t growth) {
-        const auto old_length = message.begin - detail::length_position(base(), message.begin);
-        return growth + static_cast<std::int64_t>(new_length(message, growth).size()) - old_length;
-    }
-
-    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
-
-    void keep_length(message_ref message, std::int64_t growth) {
-        const auto at = detail::length_position(base(), message.begin);
-        keep({at, message.begin - at, new_length(message, growth)});
-    }
-
-    /// Asks the editor about every message that holds no other one, in file order, and calls
-    /// `f(message)` with the answer in `edits_`.
     template <class Function>
-    void merge_leaves(Function f) {
-        const auto tensors = model_.tensors();
-        const auto infos = model_.value_infos();
-        std::size_t tensor = 0;
-        std::size_t info = 0;
-        const auto others_before = [&](std::uint64_t begin) {
-            for (;;) {
-                const auto tensor_at = tensor < tensors.size() ? tensors[tensor].message.begin
-                                                               : std::uint64_t{0xffff'ffffU} + 1;
-                const auto info_at = info < infos.size() ? infos[info].message.begin
-                                                         : std::uint64_t{0xffff'ffffU} + 1;
-                if (std::min(tensor_at, info_at) >= begin) {
-                    return;
-                }
-                edits_.clear();
-                if (tensor_at < info_at) {
-                    editor_.edit_tensor(tensors[tensor], edits_);
-                    f(tensors[tensor++].message);
-                } else {
-                    editor_.edit_value_info(infos[info], edits_);
-                    f(infos[info++].message);
-                }
+    void with_editor(std::size_t i, Function f) {
+        if constexpr (std::copy_constructible<Editor>) {
+            if (i > 0) {
+                Editor copy(editor_);
+                f(copy);
+                return;
             }
-        };
-        auto owner = owners_.begin();
-        for (id node = 0; node < model_.node_count(); ++node) {
-            if (owner != owners_.end() && *owner == node) {
-                ++owner;
-                continue;
-            }
-            const auto message = model_.message(node);
-            others_before(message.begin);
-            edits_.clear();
-            editor_.edit_node(node, edits_);
-            f(message);
         }
-        others_before(std::uint64_t{0xffff'ffffU} + 1);
+        f(editor_);
     }
 
-    void measure_leaves() {
+    void find_owners() {
         for (const auto& container : model_.containers()) {
             if (container.owner != no_id) {
                 owners_.push_back(container.owner);
@@ -200,15 +184,149 @@ private:
         }
         std::sort(owners_.begin(), owners_.end());
         owners_.erase(std::unique(owners_.begin(), owners_.end()), owners_.end());
-        inside_.assign(model_.containers().size(), 0);
-        merge_leaves([&](message_ref message) {
-            if (const auto growth = edits_.growth(); growth != 0) {
-                const auto size = static_cast<std::uint64_t>(message.size + growth);
-                inside_[message.container] += growth +
-                                              static_cast<std::int64_t>(detail::varint_size(size)) -
-                                              static_cast<std::int64_t>(length_size(message));
+    }
+
+    /// Returns: the length in front of a message whose content grows; `text` may hold it.
+    [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth,
+                                              std::string& text) const {
+        text.clear();
+        if (growth == 0) {
+            const auto at = detail::length_position(base(), message.begin);
+            return {base() + at, message.begin - at};
+        }
+        detail::append_varint(static_cast<std::uint64_t>(message.size + growth), text);
+        return text;
+    }
+
+    /// Returns: by how much the message around grows when this one's content grows by `growth`.
+    [[nodiscard]] std::int64_t outer_growth(message_ref message, std::int64_t growth) const {
+        const auto old_length = message.begin - detail::length_position(base(), message.begin);
+        return growth == 0 ? 0
+                           : growth - old_length +
+                                 static_cast<std::int64_t>(detail::varint_size(
+                                     static_cast<std::uint64_t>(message.size + growth)));
+    }
+
+    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
+
+    void keep_length(message_ref message, std::int64_t growth) {
+        const auto at = detail::length_position(base(), message.begin);
+        std::string length;
+        keep({at, message.begin - at, new_length(message, growth, length)});
+    }
+
+    /// Asks an editor about every message of a part that holds no other one, in file order, and
+    /// calls `f(message, edits)` with the answer.
+    template <class Function>
+    void merge_leaves(const part& p, Editor& editor, Function f) {
+        constexpr auto nowhere = std::uint64_t{0xffff'ffffU} + 1;
+        const auto end = is_last(p) ? nowhere : p.end;
+        const auto tensors = model_.tensors();
+        const auto infos = model_.value_infos();
+        auto tensor = p.tensor;
+        auto info = p.info;
+        message_edits edits;
+        const auto others_before = [&](std::uint64_t begin) {
+            for (;;) {
+                const auto tensor_at =
+                    tensor < tensors.size() ? tensors[tensor].message.begin : nowhere;
+                const auto info_at = info < infos.size() ? infos[info].message.begin : nowhere;
+                if (std::min(tensor_at, info_at) >= begin) {
+                    return;
+                }
+                edits.clear();
+                if (tensor_at < info_at) {
+                    editor.edit_tensor(tensors[tensor], edits);
+                    f(tensors[tensor++].message, edits);
+                } else {
+                    editor.edit_value_info(infos[info], edits);
+                    f(infos[info++].message, edits);
+                }
             }
+        };
+        auto owner = std::lower_bound(owners_.begin(), owners_.end(), p.node);
+        for (auto node = p.node; node < model_.node_count(); ++node) {
+            if (owner != owners_.end() && *owner == node) {
+                ++owner;
+                continue;
+            }
+            const auto message = model_.message(node);
+            if (message.begin >= end) {
+                break;
+            }
+            others_before(message.begin);
+            edits.clear();
+            editor.edit_node(node, edits);
+            f(message, edits);
+        }
+        others_before(end);
+    }
+
+    void measure_leaves() {
+        inside_.assign(model_.containers().size(), 0);
+        std::vector<std::vector<std::int64_t>> inside(parts_.size());
+        for_each_part(parts_.size(), [&](std::size_t i) {
+            auto& p = parts_[i];
+            inside[i].assign(inside_.size(), 0);
+            with_editor(i, [&](Editor& editor) {
+                merge_leaves(p, editor, [&](message_ref message, const message_edits& edits) {
+                    if (const auto growth = edits.growth(); growth != 0) {
+                        const auto size = static_cast<std::uint64_t>(message.size + growth);
+                        const auto outer = growth - model_.length_size(message) +
+                                           static_cast<std::int64_t>(detail::varint_size(size));
+                        inside[i][message.container] += outer;
+                        p.growth += outer;
+                    }
+                });
+            });
         });
+        for (const auto& of_part : inside) {
+            std::transform(inside_.begin(), inside_.end(), of_part.begin(), inside_.begin(),
+                           std::plus<>());
+        }
+    }
+
+    void place_parts() {
+        std::int64_t position = 0;
+        std::size_t kept = 0;
+        for (auto& p : parts_) {
+            p.position = position;
+            p.kept = kept;
+            position += p.end - p.begin + p.growth;
+            for (; kept < kept_.size() && (is_last(p) || kept_[kept].at < p.end); ++kept) {
+                position +=
+                    static_cast<std::int64_t>(kept_[kept].text.size()) - kept_[kept].removed;
+            }
+        }
+        STEMMA_ASSERT(position == size_, "the parts make up the whole");
+    }
+
+    template <class Sink>
+    void write_part(const part& p, Editor& editor, Sink& sink) {
+        auto at = p.begin;
+        auto kept = kept_.begin() + static_cast<std::ptrdiff_t>(p.kept);
+        std::string length;
+        const auto apply = [&](std::uint32_t begin, std::uint32_t end, std::string_view text) {
+            sink.copy(at, begin - at);
+            sink.write(text);
+            at = end;
+        };
+        const auto apply_kept = [&](std::uint64_t before) {
+            for (; kept != kept_.end() && kept->at < before; ++kept) {
+                apply(kept->at, kept->at + kept->removed, kept->text);
+            }
+        };
+        merge_leaves(p, editor, [&](message_ref message, const message_edits& edits) {
+            if (edits.empty()) {
+                return;
+            }
+            const auto length_at = message.begin - model_.length_size(message);
+            apply_kept(length_at);
+            apply(length_at, message.begin, new_length(message, edits.growth(), length));
+            edits.for_each([&](const edit& e) { apply(e.at, e.at + e.removed, e.text); });
+        });
+        apply_kept(is_last(p) ? std::uint64_t{p.end} + 1 : p.end);
+        sink.copy(at, p.end - at);
     }
 
     // Containers are numbered from the outside in and owners from the inside out, so going through
@@ -244,10 +362,10 @@ private:
     }
 
     [[nodiscard]] std::int64_t measure_owner(id owner, std::int64_t inside) {
-        edits_.clear();
-        editor_.edit_node(owner, edits_);
-        const auto growth = inside + edits_.growth();
-        edits_.for_each([&](const edit& e) { keep(e); });
+        message_edits edits;
+        editor_.edit_node(owner, edits);
+        const auto growth = inside + edits.growth();
+        edits.for_each([&](const edit& e) { keep(e); });
         if (growth == 0) {
             return 0;
         }
@@ -255,31 +373,13 @@ private:
         return outer_growth(model_.message(owner), growth);
     }
 
-    template <class Sink>
-    void apply(Sink& sink, std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        sink.copy(at_, begin - at_);
-        sink.write(text);
-        at_ = end;
-    }
-
-    template <class Sink>
-    void apply_kept(Sink& sink, std::uint32_t before) {
-        for (; next_kept_ < kept_.size() && kept_[next_kept_].at < before; ++next_kept_) {
-            const auto& e = kept_[next_kept_];
-            apply(sink, e.at, e.at + e.removed, e.text);
-        }
-    }
-
     const wire_model& model_;
     Editor& editor_;
-    message_edits edits_;
-    std::string length_;
     std::vector<id> owners_;           // nodes with bodies, ascending
     std::vector<std::int64_t> inside_; // by container: growth of its content
     std::vector<kept_edit> kept_;      // edits of containers, owners and the model
+    std::vector<part> parts_;
     std::int64_t size_ = 0;
-    std::uint32_t at_ = 0;
-    std::size_t next_kept_ = 0;
 };
 
 } // namespace stemma

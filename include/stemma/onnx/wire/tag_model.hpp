@@ -16,6 +16,7 @@
 #include <stemma/policy/carrier.hpp>
 #include <stemma/tagger.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,7 +91,8 @@ public:
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
         if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
-            value_tags_ = find_value_tags(model, modules, found);
+            value_tags_ =
+                std::make_shared<const std::vector<id_set>>(find_value_tags(model, modules, found));
         }
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
         detail::append_entry(metadata, model_key, record, added_to_model_);
@@ -125,7 +127,8 @@ public:
 
 private:
     [[nodiscard]] std::string_view tags_of(id value) {
-        return value < value_tags_.size() ? texts_.as_json(value_tags_[value]) : std::string_view{};
+        return value_tags_ && value < value_tags_->size() ? texts_.as_json((*value_tags_)[value])
+                                                          : std::string_view{};
     }
 
     const tagging* found_;
@@ -135,7 +138,7 @@ private:
     wire_carrier_sink sink_;
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
-    std::vector<id_set> value_tags_;
+    std::shared_ptr<const std::vector<id_set>> value_tags_; // copies of the editor share them
     std::string added_to_model_;
 };
 

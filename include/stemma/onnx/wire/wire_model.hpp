@@ -95,9 +95,12 @@ public:
         return model_metadata_;
     }
 
-    /// Whether in front of some message stands a length with more bytes than it needs, or a padded
-    /// tag. Where not, the size of a message tells that of its length.
-    [[nodiscard]] bool has_padding() const noexcept { return padding_; }
+    /// Returns: how many bytes the length in front of a node, a tensor or a value info takes.
+    [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
+        // Looking back would touch the bytes of the message once more.
+        return padding_ ? message.begin - detail::length_position(base_, message.begin)
+                        : static_cast<std::uint32_t>(detail::varint_size(message.size));
+    }
 
     /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
     [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
@@ -201,7 +204,6 @@ private:
         return {field.content, field.size()};
     }
 
-    // Looking back for the length in front of a message would touch its bytes once more.
     void note_padding(const wire_field& field) noexcept {
         padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
     }
@@ -525,7 +527,7 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
-    bool padding_ = false;
+    bool padding_ = false; // some length has more bytes than it needs, or a tag has
 };
 
 } // namespace stemma

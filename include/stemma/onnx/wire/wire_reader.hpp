@@ -20,6 +20,16 @@ namespace detail {
     return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
 }
 
+/// Returns: where the length in front of a message's content starts; it ends where that begins.
+[[nodiscard]] inline std::uint32_t length_position(const char* base,
+                                                   std::uint32_t content) noexcept {
+    auto at = content - 1;
+    while (at > 0 && static_cast<unsigned char>(base[at - 1]) >= 0x80U) {
+        --at;
+    }
+    return at;
+}
+
 } // namespace detail
 
 /// How a field is written, see "Encoding" in the Protocol Buffers documentation.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_PARALLEL_HPP
+#define STEMMA_CORE_PARALLEL_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace stemma {
+
+/// How many threads a call may use. What it computes and writes is the same for any number.
+///
+/// A library has no business starting threads in somebody's process, so one is the default.
+struct thread_limit {
+    unsigned most = 1;
+    std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
+
+    /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be
+    /// divided leaves more of them idle.
+    [[nodiscard]] static thread_limit of_machine(unsigned ceiling = 8) {
+        return {std::clamp(std::thread::hardware_concurrency(), 1U, ceiling)};
+    }
+
+    /// Returns: into how many parts to divide so many bytes, at least one.
+    [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
+        const auto worth = bytes / std::max<std::size_t>(least_bytes, 1);
+        return std::clamp<std::size_t>(worth, 1, std::max(most, 1U));
+    }
+};
+
+/// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this
+/// one, and waits for all.
+///
+/// Throws: what the call for the lowest part threw.
+template <class Function>
+void for_each_part(std::size_t count, Function f) {
+    if (count <= 1) {
+        for (std::size_t part = 0; part < count; ++part) {
+            f(part);
+        }
+        return;
+    }
+#if defined(__cpp_exceptions)
+    std::vector<std::exception_ptr> thrown(count);
+    const auto guarded = [&](std::size_t part) {
+        try {
+            f(part);
+        } catch (...) {
+            thrown[part] = std::current_exception();
+        }
+    };
+#else
+    const auto& guarded = f;
+#endif
+    {
+        struct joined_threads {
+            std::vector<std::thread> threads;
+            ~joined_threads() {
+                for (auto& thread : threads) {
+                    thread.join();
+                }
+            }
+        } started;
+        started.threads.reserve(count - 1);
+        for (std::size_t part = 1; part < count; ++part) {
+#if defined(__cpp_exceptions)
+            try {
+                started.threads.emplace_back(guarded, part);
+            } catch (const std::system_error&) { // no more threads for this process
+                guarded(part);
+            }
+#else
+            started.threads.emplace_back(guarded, part);
+#endif
+        }
+        guarded(0);
+    }
+#if defined(__cpp_exceptions)
+    for (const auto& exception : thrown) {
+        if (exception) {
+            std::rethrow_exception(exception);
+        }
+    }
+#endif
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PARALLEL_HPP
