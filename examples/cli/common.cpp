@@ -48,6 +48,20 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
         ->check(CLI::IsMember(stemma::split_list(formats)))
         ->default_str(options.format);
     command.add_flag("-q,--quiet", options.quiet, "no messages besides errors");
+    add_threads_option(command, options);
+}
+
+void add_threads_option(CLI::App& command, common_options& options) {
+    command
+        .add_option("--threads", options.threads,
+                    "how many threads may work; what comes out is the same")
+        ->type_name("N")
+        ->default_str("as many as there are processors, at most 8");
+}
+
+stemma::thread_limit threads_of(const common_options& options) {
+    return options.threads == 0 ? stemma::thread_limit::of_machine()
+                                : stemma::thread_limit{options.threads};
 }
 
 void note(const common_options& options, std::string_view text) {

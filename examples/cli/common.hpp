@@ -2,6 +2,7 @@
 #ifndef STEMMA_EXAMPLES_CLI_COMMON_HPP
 #define STEMMA_EXAMPLES_CLI_COMMON_HPP
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/query.hpp>
 #include <stemma/onnx/summary.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
@@ -31,6 +32,7 @@ struct common_options {
     stemma::attribution_options attribution;
     std::string format = "text";
     bool quiet = false;
+    unsigned threads = 0; ///< 0: as many as the machine has
 };
 
 /// What a command does when it was chosen on the command line.
@@ -62,6 +64,12 @@ std::string position_text(const stemma::onnx_model& model, stemma::id node);
 
 /// Returns: the nodes of a module and of all below it, ascending.
 std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma::id module);
+
+/// Adds `--threads`, to commands that can use several.
+void add_threads_option(CLI::App& command, common_options& options);
+
+/// Returns: how many threads a command may use.
+stemma::thread_limit threads_of(const common_options& options);
 
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);

@@ -280,7 +280,7 @@ int cut_all(const cut_options& options, stemma::attributed_model& opened) {
     const bool external = !stemma::external_files(opened.model()).empty();
     if (options.data == "link" && external) {
         stemma::place_external_data(opened.model(), (fs::path(options.folder) / "x").string(),
-                                    stemma::data_placement::link);
+                                    stemma::data_placement::link, options.force);
     } else if (!(beside && external)) {
         parts.use_store(options.folder, "weights.bin", options.data != "keep");
     }
@@ -326,7 +326,7 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
     if (!beside && !stemma::external_files(opened.model()).empty()) {
         if (options.data == "link") {
             stemma::place_external_data(opened.model(), options.output,
-                                        stemma::data_placement::link);
+                                        stemma::data_placement::link, options.force);
         } else if (options.data == "copy") {
             parts.use_store(folder_of(options.output).string(),
                             fs::path(options.output).filename().string() + ".data");

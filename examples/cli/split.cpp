@@ -157,7 +157,7 @@ int split(const split_options& options) {
         folder_of(fs::path(options.folder) / "x") == folder_of(options.common.model);
     if (options.data == "link" && !beside) {
         stemma::place_external_data(model, (fs::path(options.folder) / "x").string(),
-                                    stemma::data_placement::link);
+                                    stemma::data_placement::link, options.force);
     }
     stemma::weight_store store(model, opened->file(), std::string(stemma::split_weights_name),
                                options.data == "copy" && !beside);

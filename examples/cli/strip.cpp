@@ -22,10 +22,9 @@ int strip(const strip_options& options) {
     const stemma::mapped_file file(options.common.model);
     const stemma::wire_model model(file.bytes(), options.common.model);
     stemma::strip_editor editor(model);
-    stemma::rewrite plan(model, editor);
+    stemma::rewrite plan(model, editor, threads_of(options.common));
     stemma::output_file output(options.output);
-    stemma::file_splice splice(file, output);
-    plan.write(splice);
+    plan.write(file, output);
     output.commit(!options.no_sync);
     note(options.common,
          fmt::format("{}: {} bytes, {} fewer", options.output,
@@ -46,6 +45,7 @@ void add_strip(CLI::App& app, action& chosen) {
     command.add_flag("--no-sync", options->no_sync,
                      "do not wait until the bytes are on the medium");
     command.add_flag("-q,--quiet", options->common.quiet, "no messages besides errors");
+    add_threads_option(command, options->common);
     command.footer("Example:\n  stemma strip tagged.onnx -o plain.onnx");
     command.callback([&chosen, options] { chosen = [options] { return strip(*options); }; });
 }

@@ -29,6 +29,7 @@ struct tag_options {
     std::string oracle;
     std::string data = "keep";
     bool no_sync = false;
+    bool force = false;
 };
 
 void write_model(const tag_options& options, stemma::attributed_model& opened,
@@ -39,12 +40,11 @@ void write_model(const tag_options& options, stemma::attributed_model& opened,
         carriers.model ? stemma::to_json(stemma::to_table(opened.tags())) : std::string();
     stemma::tag_editor editor(model, opened.modules(), opened.tags(), carriers, carriers.metadata,
                               record, table);
-    stemma::rewrite plan(model, editor);
+    stemma::rewrite plan(model, editor, threads_of(options.common));
     stemma::output_file output(options.output);
-    stemma::file_splice splice(opened.file(), output);
-    plan.write(splice);
+    plan.write(opened.file(), output);
     stemma::place_external_data(model, options.output,
-                                stemma::parse_data_placement(options.data).value());
+                                stemma::parse_data_placement(options.data).value(), options.force);
     output.commit(!options.no_sync);
     if (options.common.format == "text" && !options.common.quiet) {
         print_row("written",
@@ -143,6 +143,7 @@ void add_tag(CLI::App& app, action& chosen) {
         ->type_name("keep|link|copy")
         ->check(CLI::IsMember({"keep", "link", "copy"}))
         ->default_str("keep");
+    command.add_flag("--force", options->force, "replace weight files that exist beside OUT");
     command.add_flag("--no-sync", options->no_sync,
                      "do not wait until the bytes are on the medium");
     command.footer("Examples:\n  stemma tag model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"

@@ -33,6 +33,7 @@
 #include <stemma/core/json_text.hpp>
 #include <stemma/core/log_sum.hpp>
 #include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/path_trail.hpp>
 #include <stemma/core/query.hpp>
 #include <stemma/core/string_pool.hpp>

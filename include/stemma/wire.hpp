@@ -57,6 +57,7 @@
 #include <stemma/onnx/wire/edited_nodes.hpp>
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/file_parts.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/join_edited.hpp>

@@ -62,9 +62,9 @@ struct scene {
         out.commit(false);
     }
 
-    void place(data_placement placement) const {
+    void place(data_placement placement, bool replace = false) const {
         const stemma::wire_model model(bytes, from + "/model.onnx");
-        place_external_data(model, to + "/model.onnx", placement);
+        place_external_data(model, to + "/model.onnx", placement, replace);
     }
 
     test::scratch_folder folder;
@@ -127,6 +127,21 @@ TEST_CASE("place_external_data: nothing of another file is overwritten") {
         s.make(s.to + "/w.bin", "others");
         CHECK(code_of([&] { s.place(placement); }) == stemma::error_code::cannot_write);
         CHECK(test::read_bytes(s.to + "/w.bin") == "others");
+    }
+}
+
+TEST_CASE("place_external_data: what may be replaced gets a new file, not new bytes") {
+    for (auto placement : {data_placement::link, data_placement::copy}) {
+        const scene s({"w.bin"});
+        s.make(s.from + "/w.bin", "weights");
+        s.make(s.to + "/w.bin", "others");
+        fs::create_hard_link(s.to + "/w.bin", s.to + "/kept.bin");
+        s.place(placement, true);
+        CHECK(test::read_bytes(s.to + "/w.bin") == "weights");
+        CHECK(test::read_bytes(s.to + "/kept.bin") == "others");
+        CHECK(fs::equivalent(s.from + "/w.bin", s.to + "/w.bin") ==
+              (placement == data_placement::link));
+        CHECK(std::distance(fs::directory_iterator(s.to), fs::directory_iterator()) == 2);
     }
 }
 

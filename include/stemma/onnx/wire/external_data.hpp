@@ -58,11 +58,12 @@ parse_data_placement(std::string_view name) noexcept {
 
 /// Puts the files with a model's external data beside `output`, when that is in another folder.
 ///
-/// A file that is there already is left alone when it is the same one, and refused otherwise.
+/// A file that is there already is left alone when it is the same one, and refused otherwise unless
+/// it may be replaced.
 /// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
 ///   missing file, `cannot_write`.
 inline void place_external_data(const wire_model& model, const std::string& output,
-                                data_placement placement) {
+                                data_placement placement, bool replace = false) {
     namespace fs = std::filesystem;
     if (placement == data_placement::keep) {
         return;
@@ -85,8 +86,17 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         }
         fs::create_directories(to.parent_path(), failed);
         failed.clear();
-        placement == data_placement::link ? fs::create_hard_link(from, to, failed)
-                                          : static_cast<void>(fs::copy_file(from, to, failed));
+        // What is replaced may be mapped, or linked elsewhere: a new file takes its name.
+        const bool replaces = replace && fs::is_regular_file(to);
+        const auto made = replaces ? fs::path(to.string() + ".stemma-new") : to;
+        if (replaces) {
+            fs::remove(made, failed);
+        }
+        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
+                                          : static_cast<void>(fs::copy_file(from, made, failed));
+        if (!failed && replaces) {
+            fs::rename(made, to, failed);
+        }
         if (failed) {
             STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
         }
