@@ -14,15 +14,16 @@ namespace {
 
 constexpr std::string_view usage =
     "usage: generate_model NODES OUT.onnx [--weights BYTES] [--dynamo] [--capture OUT.json]\n"
-    "       [--shape blocks|fan_out|chain|fan_in|distinct_sets|long_names]\n";
+    "       [--shape blocks|fan_out|chain|fan_in|distinct_sets|long_names|deep]\n";
 
-constexpr std::array<std::pair<std::string_view, stemma_bench::model_shape>, 6> shapes{{
+constexpr std::array<std::pair<std::string_view, stemma_bench::model_shape>, 7> shapes{{
     {"blocks", stemma_bench::model_shape::blocks},
     {"fan_out", stemma_bench::model_shape::fan_out},
     {"chain", stemma_bench::model_shape::chain},
     {"fan_in", stemma_bench::model_shape::fan_in},
     {"distinct_sets", stemma_bench::model_shape::distinct_sets},
     {"long_names", stemma_bench::model_shape::long_names},
+    {"deep", stemma_bench::model_shape::deep},
 }};
 
 bool save(const std::string& path, const std::string& bytes) {

@@ -25,7 +25,9 @@ enum class model_shape {
     /// A chain without evidence that is read by another module at every step: all tag sets differ.
     distinct_sets,
     /// Names that differ only behind a long common prefix.
-    long_names
+    long_names,
+    /// One operator whose scope has a segment for each operator asked for: a tree that deep.
+    deep
 };
 
 struct model_options {
@@ -342,6 +344,22 @@ inline generated_model write_blocks(const model_options& options) {
     return out.finish(data);
 }
 
+inline generated_model write_deep(const model_options& options) {
+    model_writer out(options);
+    out.root("Model");
+    std::string scope;
+    for (std::size_t i = 0; i < options.nodes; ++i) {
+        scope += "/m";
+    }
+    std::string input;
+    put_bytes(input, 1, "input_ids");
+    out.write("Relu", input, scope + "/Relu", "deep");
+    input.clear();
+    put_bytes(input, 1, "deep");
+    out.write("Concat", input, "last", "result");
+    return out.finish("result");
+}
+
 inline generated_model write_adverse(const model_options& options) {
     model_writer out(options);
     out.root("Model");
@@ -391,6 +409,7 @@ inline generated_model write_adverse(const model_options& options) {
 /// Returns: the same bytes for the same options, always.
 inline generated_model generate_model(const model_options& options) {
     return options.shape == model_shape::blocks ? detail::write_blocks(options)
+           : options.shape == model_shape::deep ? detail::write_deep(options)
                                                 : detail::write_adverse(options);
 }
 

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times the program against cp and the peers on one generated model, as whole processes.
 
-usage: peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R]
+usage: peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R] [--without PEER,...]
 
-BUILD is a build folder with the programs stemma and bench/generate_model. Every command writes to a
-fresh path. Printed are medians, and the ratio to cp in the same run; one uncounted round first.
+BUILD is a build folder with the programs stemma, bench/generate_model and bench/protobuf_tag. Every
+command writes to a fresh path. Printed are medians, and the ratio to cp in the same run; one
+uncounted round first. Where several commands are compared with synced output, the ratio is that to
+cp and sync. Times are wall time; the processor time beside it says how busy the machine was.
 """
 import argparse
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -55,17 +58,43 @@ for i in reversed(list(networkx.topological_sort(graph))):
 
 
 def run_once(command, written):
-    """Returns seconds of wall time and the peak memory in KiB, mapped pages included."""
+    """Returns seconds of wall time, of processor time, and the peak memory in KiB, mapped pages
+    included."""
+    if written.is_dir():
+        shutil.rmtree(written)
     written.unlink(missing_ok=True)
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
-    written.unlink(missing_ok=True)
     if process.returncode:
         sys.exit(f"{command[0]}: exit status {process.returncode}")
-    return seconds, usage.ru_maxrss
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def measure(commands, out, runs):
+    """Returns for every command its figures, one for each run; the commands take turns."""
+    figures = {name: [] for name in commands}
+    for turn in range(runs + 1):
+        for name, command in commands.items():
+            measured = run_once(command, out)
+            if turn:
+                figures[name].append(measured)
+    run_once(["/bin/true"], out)
+    return figures
+
+
+def print_figures(figures, base):
+    middle = {name: [statistics.median(figure[i] for figure in measured) for i in range(3)]
+              for name, measured in figures.items()}
+    print(f"| command | ms | of processor | times {base} | of processor | peak MiB |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, (seconds, work, peak) in middle.items():
+        print(f"| {name} | {seconds * 1e3:.1f} | {work * 1e3:.1f} | "
+              f"{seconds / middle[base][0]:.2f} | {work / max(middle[base][1], 1e-9):.2f} | "
+              f"{peak / 1024:.0f} |")
+    print()
 
 
 def main():
@@ -75,38 +104,40 @@ def main():
     options.add_argument("--weights", default="0")
     options.add_argument("--folder", default=None)
     options.add_argument("--runs", type=int, default=5)
+    options.add_argument("--without", default="", help="names of peers, as far as the first blank")
     options = options.parse_args()
     build = options.build.resolve()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         folder = pathlib.Path(folder)
-        model, capture, out = (str(folder / name) for name in ("in.onnx", "in.json", "out.onnx"))
+        model, capture, out, tagged = (
+            str(folder / name) for name in ("in.onnx", "in.json", "out.onnx", "tagged.onnx"))
         subprocess.run([build / "bench/generate_model", options.nodes, model, "--capture", capture,
                         "--weights", options.weights], check=True)
         stemma = str(build / "stemma")
+        subprocess.run([stemma, "tag", model, "-o", tagged, "--no-sync", "-q"], check=True)
         commands = {
             "cp": ["cp", model, out],
+            "cp of what tag writes": ["cp", tagged, out],
             "stemma tag --no-sync": [stemma, "tag", model, "-o", out, "--no-sync"],
+            "stemma tag --no-sync --threads 1":
+                [stemma, "tag", model, "-o", out, "--no-sync", "--threads", "1"],
             "stemma tag -m --no-sync": [stemma, "tag", model, "-m", capture, "-o", out, "--no-sync"],
             "stemma analyze": [stemma, "analyze", model],
             "/bin/true": ["/bin/true"],
+            "protobuf for C++: parse, tag, write": [str(build / "bench/protobuf_tag"), model, out],
             "onnx for Python: load, tag, save": [sys.executable, "-c", PYTHON_TAG, model, out],
-            "onnx for Python, NetworkX: load, propagate": [sys.executable, "-c", NETWORKX, model],
+            "NetworkX, onnx for Python: load, propagate":
+                [sys.executable, "-c", NETWORKX, model],
         }
-        figures = {name: [] for name in commands}
-        for turn in range(options.runs + 1):
-            for name, command in commands.items():
-                measured = run_once(command, pathlib.Path(out))
-                if turn:
-                    figures[name].append(measured)
-        copy = statistics.median(seconds for seconds, _ in figures["cp"])
-        print("| command | median ms | least .. most | times cp | peak MiB |")
-        print("|---|--:|--:|--:|--:|")
-        for name, measured in figures.items():
-            seconds = [figure[0] for figure in measured]
-            middle = statistics.median(seconds)
-            print(f"| {name} | {middle * 1e3:.1f} | {min(seconds) * 1e3:.1f} .. "
-                  f"{max(seconds) * 1e3:.1f} | {middle / copy:.1f} | "
-                  f"{max(figure[1] for figure in measured) / 1024:.0f} |")
+        synced = {
+            "cp, sync": ["sh", "-c", f"cp {model} {out} && sync {out}"],
+            "stemma tag": [stemma, "tag", model, "-o", out],
+        }
+        without = options.without.split(",")
+        commands = {name: command for name, command in commands.items()
+                    if name.split()[0] not in without}
+        print_figures(measure(commands, pathlib.Path(out), options.runs), "cp")
+        print_figures(measure(synced, pathlib.Path(out), options.runs), "cp, sync")
 
 
 if __name__ == "__main__":

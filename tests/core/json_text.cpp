@@ -112,6 +112,21 @@ TEST_CASE("append_json_string: agrees with a strict writer on random bytes", "[c
     CHECK(valid < 19000);
 }
 
+TEST_CASE("plain_prefix: ends before every character that is not plain, wherever it stands",
+          "[core][json_text]") {
+    for (int c = 0; c < 256; ++c) {
+        const bool plain = c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+        for (std::size_t at = 0; at < 24; ++at) {
+            std::string text(24, 'a');
+            text[at] = static_cast<char>(c);
+            const auto prefix = stemma::detail::plain_prefix(text);
+            CHECK(prefix <= (plain ? text.size() : at));
+            CHECK((!plain || prefix == text.size()));
+        }
+    }
+    CHECK(stemma::detail::plain_prefix("short") == 0);
+}
+
 TEST_CASE("append_json_string: appends", "[core][json_text]") {
     std::string out = "{";
     append_json_string("a", out);
