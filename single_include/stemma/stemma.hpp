@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -32,6 +33,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
@@ -1429,7 +1432,8 @@ cat concat concatenate = Concat ConcatFromSequence
 stack hstack vstack dstack columnstack = Concat ConcatFromSequence | Unsqueeze Reshape
 split splitwithsizes chunk unsafechunk unsafesplit unsafesplitwithsizes tensorsplit hsplit vsplit = Split SplitToSequence Slice | SequenceAt Gather Shape Add Sub Div Unsqueeze Squeeze Concat Mul Mod Tile SequenceEmpty SequenceInsert Loop
 unbind = Split SplitToSequence Gather | Squeeze
-getitem slice select narrow diagonal derivegetitem = Slice Gather GatherND | Unsqueeze Squeeze Shape Add Sub Mul Div Cast Concat SequenceAt Reshape Transpose Flatten NonZero Equal Where Expand ReduceSum EyeLike CumSum
+getitem select narrow diagonal derivegetitem = Slice Gather GatherND | Unsqueeze Squeeze Shape Add Sub Mul Div Cast Concat SequenceAt Reshape Transpose Flatten NonZero Equal Where Expand ReduceSum EyeLike CumSum
+?slice = Slice Gather GatherND | Unsqueeze Squeeze Shape Add Sub Mul Div Cast Concat SequenceAt Reshape Transpose Flatten NonZero Equal Where Expand ReduceSum EyeLike CumSum
 index indexselect take takealongdim gather = Gather GatherElements GatherND | Reshape Cast Squeeze Unsqueeze Transpose NonZero Shape Flatten Mul Add Concat OneHot ReduceSum Slice
 setitem indexput indexputimpl indexcopy indexfill indexadd indexreduce scatter scatteradd scatterreduce selectscatter slicescatter = ScatterND ScatterElements Scatter SequenceInsert | Mul Add NonZero Shape Unsqueeze Reshape Concat ConstantOfShape Cast Transpose Where Equal Expand Range Slice SequenceErase
 pad constantpadnd reflectionpad1d reflectionpad2d reflectionpad3d replicationpad1d replicationpad2d replicationpad3d padcircular zeropad2d constantpad2d constantpad1d = Pad Concat | Cast ConcatFromSequence Shape Size Sub Mul ConstantOfShape Reshape Transpose Slice Unsqueeze
@@ -3495,6 +3499,26 @@ namespace detail {
     return true;
 }
 
+/// Returns: a position before which nothing in `text` needs an escape or a look at its UTF-8.
+/// Nearly all texts are plain, so eight characters are tested at a time.
+[[nodiscard]] inline std::size_t plain_prefix(std::string_view text) noexcept {
+    constexpr std::uint64_t ones = 0x0101'0101'0101'0101U;
+    constexpr std::uint64_t tops = 0x8080'8080'8080'8080U;
+    const auto any_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + at, 8);
+        const auto controls = (word - 0x20U * ones) & ~word;
+        const auto marked =
+            word | controls | any_zero(word ^ (ones * '"')) | any_zero(word ^ (ones * '\\'));
+        if ((marked & tops) != 0) {
+            break;
+        }
+    }
+    return at;
+}
+
 } // namespace detail
 
 /// Appends `text` as a JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD.
@@ -3503,7 +3527,7 @@ inline void append_json_string(std::string_view text, std::string& out) {
     constexpr std::string_view hex = "0123456789abcdef";
     out.push_back('"');
     std::size_t copied = 0;
-    for (std::size_t i = 0; i < text.size();) {
+    for (std::size_t i = detail::plain_prefix(text); i < text.size();) {
         const auto c = static_cast<unsigned char>(text[i]);
         if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
             ++i;
@@ -11341,6 +11365,92 @@ std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_REPROPAGATE_HPP
+
+// <stemma/core/parallel.hpp>
+#ifndef STEMMA_CORE_PARALLEL_HPP
+#define STEMMA_CORE_PARALLEL_HPP
+
+namespace stemma {
+
+/// How many threads a call may use. What it computes and writes is the same for any number.
+///
+/// A library has no business starting threads in somebody's process, so one is the default.
+struct thread_limit {
+    unsigned most = 1;
+    std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
+
+    /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be
+    /// divided leaves more of them idle.
+    [[nodiscard]] static thread_limit of_machine(unsigned ceiling = 8) {
+        return {std::clamp(std::thread::hardware_concurrency(), 1U, ceiling)};
+    }
+
+    /// Returns: into how many parts to divide so many bytes, at least one.
+    [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
+        const auto worth = bytes / std::max<std::size_t>(least_bytes, 1);
+        return std::clamp<std::size_t>(worth, 1, std::max(most, 1U));
+    }
+};
+
+/// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this
+/// one, and waits for all.
+///
+/// Throws: what the call for the lowest part threw.
+template <class Function>
+void for_each_part(std::size_t count, Function f) {
+    if (count <= 1) {
+        for (std::size_t part = 0; part < count; ++part) {
+            f(part);
+        }
+        return;
+    }
+#if defined(__cpp_exceptions)
+    std::vector<std::exception_ptr> thrown(count);
+    const auto guarded = [&](std::size_t part) {
+        try {
+            f(part);
+        } catch (...) {
+            thrown[part] = std::current_exception();
+        }
+    };
+#else
+    const auto& guarded = f;
+#endif
+    {
+        struct joined_threads {
+            std::vector<std::thread> threads;
+            ~joined_threads() {
+                for (auto& thread : threads) {
+                    thread.join();
+                }
+            }
+        } started;
+        started.threads.reserve(count - 1);
+        for (std::size_t part = 1; part < count; ++part) {
+#if defined(__cpp_exceptions)
+            try {
+                started.threads.emplace_back(guarded, part);
+            } catch (const std::system_error&) { // no more threads for this process
+                guarded(part);
+            }
+#else
+            started.threads.emplace_back(guarded, part);
+#endif
+        }
+        guarded(0);
+    }
+#if defined(__cpp_exceptions)
+    for (const auto& exception : thrown) {
+        if (exception) {
+            std::rethrow_exception(exception);
+        }
+    }
+#endif
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PARALLEL_HPP
 
 // <stemma/core/xml_text.hpp>
 #ifndef STEMMA_CORE_XML_TEXT_HPP

@@ -1871,6 +1871,9 @@ public:
         write_now(file.bytes().substr(offset, size));
     }
 
+    /// Whether an `output_range` can write to it.
+    [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
+
     /// Puts the file in its place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
         flush();
@@ -1894,6 +1897,8 @@ public:
     }
 
 private:
+    friend class output_range;
+
     static constexpr std::size_t buffer_size = 1U << 20U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
 
@@ -1981,6 +1986,82 @@ private:
     bool direct_ = false;
 };
 
+/// A part of a file that is written from a known position on, so that several threads can write one
+/// file. What is written by other means starts at its front.
+class output_range {
+public:
+    /// Requires: `file.takes_ranges()`, and outlives the range.
+    output_range(const output_file& file, std::uint64_t position)
+        : file_(&file), at_(static_cast<off_t>(position)) {
+        buffer_.reserve(buffer_size);
+    }
+
+    /// Throws: `error` of `error_code::cannot_write`, as do the others.
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            finish();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    /// Appends a range of `from`, as `output_file` does.
+    void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
+        if (size < output_file::direct_copy_size || from.descriptor() < 0) {
+            write(from.bytes().substr(offset, size));
+            return;
+        }
+        finish();
+#    if defined(__linux__)
+        auto source = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied =
+                ::copy_file_range(from.descriptor(), &source, file_->descriptor_, &at_, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(source);
+#    endif
+        write_now(from.bytes().substr(offset, size));
+    }
+
+    /// Hands over what is still held back.
+    void finish() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = ::pwrite(file_->descriptor_, bytes.data(), bytes.size(), at_);
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                detail::fail_to_write(file_->path_, detail::reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+            at_ += written;
+        }
+    }
+
+    const output_file* file_;
+    off_t at_;
+    std::string buffer_;
+};
+
 #else
 
 /// The bytes of a file.
@@ -2035,6 +2116,8 @@ public:
         write(file.bytes().substr(offset, size));
     }
 
+    [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
     void commit(bool = true) {
         stream_.close();
         check();
@@ -2056,6 +2139,16 @@ private:
     std::string path_;
     std::string temporary_;
     std::ofstream stream_;
+};
+
+/// Of no use here, as a stream has one position.
+class output_range {
+public:
+    output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }
+
+    void write(std::string_view) {}
+    void copy(const mapped_file&, std::size_t, std::size_t) {}
+    void finish() {}
 };
 
 #endif
@@ -3984,6 +4077,16 @@ namespace detail {
     return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
 }
 
+/// Returns: where the length in front of a message's content starts; it ends where that begins.
+[[nodiscard]] inline std::uint32_t length_position(const char* base,
+                                                   std::uint32_t content) noexcept {
+    auto at = content - 1;
+    while (at > 0 && static_cast<unsigned char>(base[at - 1]) >= 0x80U) {
+        --at;
+    }
+    return at;
+}
+
 } // namespace detail
 
 /// How a field is written, see "Encoding" in the Protocol Buffers documentation.
@@ -4260,9 +4363,12 @@ public:
         return model_metadata_;
     }
 
-    /// Whether in front of some message stands a length with more bytes than it needs, or a padded
-    /// tag. Where not, the size of a message tells that of its length.
-    [[nodiscard]] bool has_padding() const noexcept { return padding_; }
+    /// Returns: how many bytes the length in front of a node, a tensor or a value info takes.
+    [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
+        // Looking back would touch the bytes of the message once more.
+        return padding_ ? message.begin - detail::length_position(base_, message.begin)
+                        : static_cast<std::uint32_t>(detail::varint_size(message.size));
+    }
 
     /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
     [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
@@ -4366,7 +4472,6 @@ private:
         return {field.content, field.size()};
     }
 
-    // Looking back for the length in front of a message would touch its bytes once more.
     void note_padding(const wire_field& field) noexcept {
         padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
     }
@@ -4690,7 +4795,7 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
-    bool padding_ = false;
+    bool padding_ = false; // some length has more bytes than it needs, or a tag has
 };
 
 } // namespace stemma
@@ -9397,16 +9502,6 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     append_field(entry::value, value, out);
 }
 
-/// Returns: where the length in front of a message's content starts; it ends where that begins.
-[[nodiscard]] inline std::uint32_t length_position(const char* base,
-                                                   std::uint32_t content) noexcept {
-    auto at = content - 1;
-    while (at > 0 && static_cast<unsigned char>(base[at - 1]) >= 0x80U) {
-        --at;
-    }
-    return at;
-}
-
 } // namespace detail
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
@@ -9748,6 +9843,88 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_TAG_EDITS_HPP
 
+// <stemma/onnx/wire/file_parts.hpp>
+#ifndef STEMMA_ONNX_WIRE_FILE_PARTS_HPP
+#define STEMMA_ONNX_WIRE_FILE_PARTS_HPP
+
+namespace stemma {
+
+/// A range of a file, and the first message of each kind in it that holds no other one. It begins
+/// with the length in front of one of those, or with the file.
+struct file_part {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    id node = 0;
+    std::size_t tensor = 0;
+    std::size_t info = 0;
+};
+
+namespace detail {
+
+/// Returns: the part that begins with the first message that ends behind a position, or at the end.
+[[nodiscard]] inline file_part part_behind(const wire_model& model, std::span<const id> owners,
+                                           std::uint32_t position) {
+    file_part found;
+    found.begin = static_cast<std::uint32_t>(model.bytes().size());
+    const auto begin_with = [&](message_ref message) {
+        found.begin = std::min(found.begin, message.begin - model.length_size(message));
+    };
+    const auto ends_before = [&](message_ref message) {
+        return message.begin + message.size <= position;
+    };
+    const auto first_of = [&](const auto& messages) {
+        const auto it =
+            std::partition_point(messages.begin(), messages.end(),
+                                 [&](const auto& one) { return ends_before(one.message); });
+        if (it != messages.end()) {
+            begin_with(it->message);
+        }
+        return static_cast<std::size_t>(it - messages.begin());
+    };
+    // Nodes are numbered by where they end.
+    for (id count = model.node_count(); count > 0;) {
+        const auto middle = found.node + count / 2;
+        const bool before = ends_before(model.message(middle));
+        found.node = before ? middle + 1 : found.node;
+        count = before ? count - count / 2 - 1 : count / 2;
+    }
+    while (std::binary_search(owners.begin(), owners.end(), found.node)) {
+        ++found.node;
+    }
+    if (found.node < model.node_count()) {
+        begin_with(model.message(found.node));
+    }
+    found.tensor = first_of(model.tensors());
+    found.info = first_of(model.value_infos());
+    return found;
+}
+
+} // namespace detail
+
+/// Divides a file into at most `count` parts of about the same size, at least one.
+///
+/// Requires: `owners` are the nodes with bodies, ascending.
+/// Complexity: O(count * log messages).
+[[nodiscard]] inline std::vector<file_part>
+divide_file(const wire_model& model, std::span<const id> owners, std::size_t count) {
+    const auto size = model.bytes().size();
+    std::vector<file_part> parts(1);
+    for (std::size_t i = 1; i < count; ++i) {
+        const auto next =
+            detail::part_behind(model, owners, static_cast<std::uint32_t>(size / count * i));
+        if (next.begin > parts.back().begin && next.begin < size) {
+            parts.back().end = next.begin;
+            parts.push_back(next);
+        }
+    }
+    parts.back().end = static_cast<std::uint32_t>(size);
+    return parts;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FILE_PARTS_HPP
+
 // <stemma/onnx/wire/rewrite.hpp>
 #ifndef STEMMA_ONNX_WIRE_REWRITE_HPP
 #define STEMMA_ONNX_WIRE_REWRITE_HPP
@@ -9786,6 +9963,21 @@ private:
     output_file* to_;
 };
 
+/// The same, from a position in the output on.
+class range_splice {
+public:
+    range_splice(const mapped_file& from, const output_file& to, std::uint64_t position)
+        : from_(&from), to_(to, position) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
+    void write(std::string_view text) { to_.write(text); }
+    void finish() { to_.finish(); }
+
+private:
+    const mapped_file* from_;
+    output_range to_;
+};
+
 /// Writes spliced bytes to a string.
 class string_splice {
 public:
@@ -9802,19 +9994,30 @@ private:
 
 /// A plan to write a model's file again with some messages changed: untouched bytes are copied as
 /// they stand, and only the lengths of messages around a change are written anew.
+///
+/// The file is divided into parts that know where in the result they begin, so that each can be
+/// measured and written by a thread of its own.
 template <model_editor Editor>
 class rewrite {
 public:
-    /// Computes all lengths. Nothing is written.
+    /// Computes all lengths. Nothing is written. Each thread besides this one has a copy of the
+    /// editor; one that cannot be copied is asked by this one alone.
     /// Throws: `error` of `error_code::too_large` when the result would reach 2 GiB.
     /// Complexity: O(messages), and that of the editor.
-    rewrite(const wire_model& model, Editor& editor) : model_(model), editor_(editor) {
+    rewrite(const wire_model& model, Editor& editor, thread_limit threads = {})
+        : model_(model), editor_(editor) {
+        find_owners();
+        const bool copies = std::copy_constructible<Editor>;
+        const auto count = copies ? threads.parts(model.bytes().size()) : 1;
+        for (const auto& p : divide_file(model, owners_, count)) {
+            parts_.push_back({p, 0, 0, 0});
+        }
         measure_leaves();
         measure_containers();
-        edits_.clear();
-        editor_.edit_model(edits_);
-        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits_.growth();
-        edits_.for_each([&](const edit& e) { keep(e); });
+        message_edits edits;
+        editor_.edit_model(edits);
+        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits.growth();
+        edits.for_each([&](const edit& e) { keep(e); });
         std::stable_sort(kept_.begin(), kept_.end(),
                          [](const kept_edit& a, const kept_edit& b) { return a.at < b.at; });
         if (size_ >= std::int64_t{1} << 31) {
@@ -9822,6 +10025,7 @@ public:
                                "the result would have " + std::to_string(size_) +
                                    " bytes, and protobuf ends below 2 GiB"));
         }
+        place_parts();
     }
 
     /// Returns: how many bytes the result has.
@@ -9831,20 +10035,24 @@ public:
     /// Complexity: O(bytes), and that of the editor.
     template <splice_sink Sink>
     void write(Sink& sink) {
-        at_ = 0;
-        next_kept_ = 0;
-        merge_leaves([&](message_ref message) {
-            if (edits_.empty()) {
-                return;
-            }
-            const auto length_at = message.begin - length_size(message);
-            apply_kept(sink, length_at);
-            apply(sink, length_at, message.begin, new_length(message, edits_.growth()));
-            edits_.for_each([&](const edit& e) { apply(sink, e.at, e.at + e.removed, e.text); });
+        for (const auto& p : parts_) {
+            write_part(p, editor_, sink);
+        }
+    }
+
+    /// Writes the result to a file, by as many threads as measured it.
+    /// Requires: `from` is the model's file, and nothing was written to `to`.
+    void write(const mapped_file& from, output_file& to) {
+        if (parts_.size() == 1 || !to.takes_ranges()) {
+            file_splice splice(from, to);
+            write(splice);
+            return;
+        }
+        for_each_part(parts_.size(), [&](std::size_t i) {
+            range_splice splice(from, to, static_cast<std::uint64_t>(parts_[i].position));
+            with_editor(i, [&](Editor& editor) { write_part(parts_[i], editor, splice); });
+            splice.finish();
         });
-        const auto end = static_cast<std::uint32_t>(model_.bytes().size());
-        apply_kept(sink, end + 1);
-        sink.copy(at_, end - at_);
     }
 
 private:
@@ -9854,80 +10062,29 @@ private:
         std::string text;
     };
 
+    struct part : file_part {
+        std::size_t kept = 0;
+        std::int64_t growth = 0;   // by edits of messages that hold no others
+        std::int64_t position = 0; // in the result
+    };
+
     [[nodiscard]] const char* base() const noexcept { return model_.bytes().data(); }
 
-    /// Returns: how many bytes the length in front of a message takes that holds no other one.
-    [[nodiscard]] std::uint32_t length_size(message_ref message) const noexcept {
-        return model_.has_padding() ? message.begin - detail::length_position(base(), message.begin)
-                                    : static_cast<std::uint32_t>(detail::varint_size(message.size));
-    }
+    [[nodiscard]] bool is_last(const part& p) const noexcept { return &p == &parts_.back(); }
 
-    [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth) {
-        length_.clear();
-        if (growth == 0) {
-            const auto at = detail::length_position(base(), message.begin);
-            return {base() + at, message.begin - at};
-        }
-        detail::append_varint(static_cast<std::uint64_t>(message.size + growth), length_);
-        return length_;
-    }
-
-    /// Returns: by how much the message around grows when this one's content grows by `growth`.
-    [[nodiscard]] std::int64_t outer_growth(message_ref message, std::int64_t growth) {
-        const auto old_length = message.begin - detail::length_position(base(), message.begin);
-        return growth + static_cast<std::int64_t>(new_length(message, growth).size()) - old_length;
-    }
-
-    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
-
-    void keep_length(message_ref message, std::int64_t growth) {
-        const auto at = detail::length_position(base(), message.begin);
-        keep({at, message.begin - at, new_length(message, growth)});
-    }
-
-    /// Asks the editor about every message that holds no other one, in file order, and calls
-    /// `f(message)` with the answer in `edits_`.
     template <class Function>
-    void merge_leaves(Function f) {
-        const auto tensors = model_.tensors();
-        const auto infos = model_.value_infos();
-        std::size_t tensor = 0;
-        std::size_t info = 0;
-        const auto others_before = [&](std::uint64_t begin) {
-            for (;;) {
-                const auto tensor_at = tensor < tensors.size() ? tensors[tensor].message.begin
-                                                               : std::uint64_t{0xffff'ffffU} + 1;
-                const auto info_at = info < infos.size() ? infos[info].message.begin
-                                                         : std::uint64_t{0xffff'ffffU} + 1;
-                if (std::min(tensor_at, info_at) >= begin) {
-                    return;
-                }
-                edits_.clear();
-                if (tensor_at < info_at) {
-                    editor_.edit_tensor(tensors[tensor], edits_);
-                    f(tensors[tensor++].message);
-                } else {
-                    editor_.edit_value_info(infos[info], edits_);
-                    f(infos[info++].message);
-                }
+    void with_editor(std::size_t i, Function f) {
+        if constexpr (std::copy_constructible<Editor>) {
+            if (i > 0) {
+                Editor copy(editor_);
+                f(copy);
+                return;
             }
-        };
-        auto owner = owners_.begin();
-        for (id node = 0; node < model_.node_count(); ++node) {
-            if (owner != owners_.end() && *owner == node) {
-                ++owner;
-                continue;
-            }
-            const auto message = model_.message(node);
-            others_before(message.begin);
-            edits_.clear();
-            editor_.edit_node(node, edits_);
-            f(message);
         }
-        others_before(std::uint64_t{0xffff'ffffU} + 1);
+        f(editor_);
     }
 
-    void measure_leaves() {
+    void find_owners() {
         for (const auto& container : model_.containers()) {
             if (container.owner != no_id) {
                 owners_.push_back(container.owner);
@@ -9935,15 +10092,149 @@ private:
         }
         std::sort(owners_.begin(), owners_.end());
         owners_.erase(std::unique(owners_.begin(), owners_.end()), owners_.end());
-        inside_.assign(model_.containers().size(), 0);
-        merge_leaves([&](message_ref message) {
-            if (const auto growth = edits_.growth(); growth != 0) {
-                const auto size = static_cast<std::uint64_t>(message.size + growth);
-                inside_[message.container] += growth +
-                                              static_cast<std::int64_t>(detail::varint_size(size)) -
-                                              static_cast<std::int64_t>(length_size(message));
+    }
+
+    /// Returns: the length in front of a message whose content grows; `text` may hold it.
+    [[nodiscard]] std::string_view new_length(message_ref message, std::int64_t growth,
+                                              std::string& text) const {
+        text.clear();
+        if (growth == 0) {
+            const auto at = detail::length_position(base(), message.begin);
+            return {base() + at, message.begin - at};
+        }
+        detail::append_varint(static_cast<std::uint64_t>(message.size + growth), text);
+        return text;
+    }
+
+    /// Returns: by how much the message around grows when this one's content grows by `growth`.
+    [[nodiscard]] std::int64_t outer_growth(message_ref message, std::int64_t growth) const {
+        const auto old_length = message.begin - detail::length_position(base(), message.begin);
+        return growth == 0 ? 0
+                           : growth - old_length +
+                                 static_cast<std::int64_t>(detail::varint_size(
+                                     static_cast<std::uint64_t>(message.size + growth)));
+    }
+
+    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
+
+    void keep_length(message_ref message, std::int64_t growth) {
+        const auto at = detail::length_position(base(), message.begin);
+        std::string length;
+        keep({at, message.begin - at, new_length(message, growth, length)});
+    }
+
+    /// Asks an editor about every message of a part that holds no other one, in file order, and
+    /// calls `f(message, edits)` with the answer.
+    template <class Function>
+    void merge_leaves(const part& p, Editor& editor, Function f) {
+        constexpr auto nowhere = std::uint64_t{0xffff'ffffU} + 1;
+        const auto end = is_last(p) ? nowhere : p.end;
+        const auto tensors = model_.tensors();
+        const auto infos = model_.value_infos();
+        auto tensor = p.tensor;
+        auto info = p.info;
+        message_edits edits;
+        const auto others_before = [&](std::uint64_t begin) {
+            for (;;) {
+                const auto tensor_at =
+                    tensor < tensors.size() ? tensors[tensor].message.begin : nowhere;
+                const auto info_at = info < infos.size() ? infos[info].message.begin : nowhere;
+                if (std::min(tensor_at, info_at) >= begin) {
+                    return;
+                }
+                edits.clear();
+                if (tensor_at < info_at) {
+                    editor.edit_tensor(tensors[tensor], edits);
+                    f(tensors[tensor++].message, edits);
+                } else {
+                    editor.edit_value_info(infos[info], edits);
+                    f(infos[info++].message, edits);
+                }
             }
+        };
+        auto owner = std::lower_bound(owners_.begin(), owners_.end(), p.node);
+        for (auto node = p.node; node < model_.node_count(); ++node) {
+            if (owner != owners_.end() && *owner == node) {
+                ++owner;
+                continue;
+            }
+            const auto message = model_.message(node);
+            if (message.begin >= end) {
+                break;
+            }
+            others_before(message.begin);
+            edits.clear();
+            editor.edit_node(node, edits);
+            f(message, edits);
+        }
+        others_before(end);
+    }
+
+    void measure_leaves() {
+        inside_.assign(model_.containers().size(), 0);
+        std::vector<std::vector<std::int64_t>> inside(parts_.size());
+        for_each_part(parts_.size(), [&](std::size_t i) {
+            auto& p = parts_[i];
+            inside[i].assign(inside_.size(), 0);
+            with_editor(i, [&](Editor& editor) {
+                merge_leaves(p, editor, [&](message_ref message, const message_edits& edits) {
+                    if (const auto growth = edits.growth(); growth != 0) {
+                        const auto size = static_cast<std::uint64_t>(message.size + growth);
+                        const auto outer = growth - model_.length_size(message) +
+                                           static_cast<std::int64_t>(detail::varint_size(size));
+                        inside[i][message.container] += outer;
+                        p.growth += outer;
+                    }
+                });
+            });
         });
+        for (const auto& of_part : inside) {
+            std::transform(inside_.begin(), inside_.end(), of_part.begin(), inside_.begin(),
+                           std::plus<>());
+        }
+    }
+
+    void place_parts() {
+        std::int64_t position = 0;
+        std::size_t kept = 0;
+        for (auto& p : parts_) {
+            p.position = position;
+            p.kept = kept;
+            position += p.end - p.begin + p.growth;
+            for (; kept < kept_.size() && (is_last(p) || kept_[kept].at < p.end); ++kept) {
+                position +=
+                    static_cast<std::int64_t>(kept_[kept].text.size()) - kept_[kept].removed;
+            }
+        }
+        STEMMA_ASSERT(position == size_, "the parts make up the whole");
+    }
+
+    template <class Sink>
+    void write_part(const part& p, Editor& editor, Sink& sink) {
+        auto at = p.begin;
+        auto kept = kept_.begin() + static_cast<std::ptrdiff_t>(p.kept);
+        std::string length;
+        const auto apply = [&](std::uint32_t begin, std::uint32_t end, std::string_view text) {
+            sink.copy(at, begin - at);
+            sink.write(text);
+            at = end;
+        };
+        const auto apply_kept = [&](std::uint64_t before) {
+            for (; kept != kept_.end() && kept->at < before; ++kept) {
+                apply(kept->at, kept->at + kept->removed, kept->text);
+            }
+        };
+        merge_leaves(p, editor, [&](message_ref message, const message_edits& edits) {
+            if (edits.empty()) {
+                return;
+            }
+            const auto length_at = message.begin - model_.length_size(message);
+            apply_kept(length_at);
+            apply(length_at, message.begin, new_length(message, edits.growth(), length));
+            edits.for_each([&](const edit& e) { apply(e.at, e.at + e.removed, e.text); });
+        });
+        apply_kept(is_last(p) ? std::uint64_t{p.end} + 1 : p.end);
+        sink.copy(at, p.end - at);
     }
 
     // Containers are numbered from the outside in and owners from the inside out, so going through
@@ -9979,10 +10270,10 @@ private:
     }
 
     [[nodiscard]] std::int64_t measure_owner(id owner, std::int64_t inside) {
-        edits_.clear();
-        editor_.edit_node(owner, edits_);
-        const auto growth = inside + edits_.growth();
-        edits_.for_each([&](const edit& e) { keep(e); });
+        message_edits edits;
+        editor_.edit_node(owner, edits);
+        const auto growth = inside + edits.growth();
+        edits.for_each([&](const edit& e) { keep(e); });
         if (growth == 0) {
             return 0;
         }
@@ -9990,31 +10281,13 @@ private:
         return outer_growth(model_.message(owner), growth);
     }
 
-    template <class Sink>
-    void apply(Sink& sink, std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        sink.copy(at_, begin - at_);
-        sink.write(text);
-        at_ = end;
-    }
-
-    template <class Sink>
-    void apply_kept(Sink& sink, std::uint32_t before) {
-        for (; next_kept_ < kept_.size() && kept_[next_kept_].at < before; ++next_kept_) {
-            const auto& e = kept_[next_kept_];
-            apply(sink, e.at, e.at + e.removed, e.text);
-        }
-    }
-
     const wire_model& model_;
     Editor& editor_;
-    message_edits edits_;
-    std::string length_;
     std::vector<id> owners_;           // nodes with bodies, ascending
     std::vector<std::int64_t> inside_; // by container: growth of its content
     std::vector<kept_edit> kept_;      // edits of containers, owners and the model
+    std::vector<part> parts_;
     std::int64_t size_ = 0;
-    std::uint32_t at_ = 0;
-    std::size_t next_kept_ = 0;
 };
 
 } // namespace stemma
@@ -10093,7 +10366,8 @@ public:
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
         if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
-            value_tags_ = find_value_tags(model, modules, found);
+            value_tags_ =
+                std::make_shared<const std::vector<id_set>>(find_value_tags(model, modules, found));
         }
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
         detail::append_entry(metadata, model_key, record, added_to_model_);
@@ -10128,7 +10402,8 @@ public:
 
 private:
     [[nodiscard]] std::string_view tags_of(id value) {
-        return value < value_tags_.size() ? texts_.as_json(value_tags_[value]) : std::string_view{};
+        return value_tags_ && value < value_tags_->size() ? texts_.as_json((*value_tags_)[value])
+                                                          : std::string_view{};
     }
 
     const tagging* found_;
@@ -10138,7 +10413,7 @@ private:
     wire_carrier_sink sink_;
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
-    std::vector<id_set> value_tags_;
+    std::shared_ptr<const std::vector<id_set>> value_tags_; // copies of the editor share them
     std::string added_to_model_;
 };
 
@@ -10820,11 +11095,12 @@ parse_data_placement(std::string_view name) noexcept {
 
 /// Puts the files with a model's external data beside `output`, when that is in another folder.
 ///
-/// A file that is there already is left alone when it is the same one, and refused otherwise.
+/// A file that is there already is left alone when it is the same one, and refused otherwise unless
+/// it may be replaced.
 /// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
 ///   missing file, `cannot_write`.
 inline void place_external_data(const wire_model& model, const std::string& output,
-                                data_placement placement) {
+                                data_placement placement, bool replace = false) {
     namespace fs = std::filesystem;
     if (placement == data_placement::keep) {
         return;
@@ -10847,8 +11123,17 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         }
         fs::create_directories(to.parent_path(), failed);
         failed.clear();
-        placement == data_placement::link ? fs::create_hard_link(from, to, failed)
-                                          : static_cast<void>(fs::copy_file(from, to, failed));
+        // What is replaced may be mapped, or linked elsewhere: a new file takes its name.
+        const bool replaces = replace && fs::is_regular_file(to);
+        const auto made = replaces ? fs::path(to.string() + ".stemma-new") : to;
+        if (replaces) {
+            fs::remove(made, failed);
+        }
+        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
+                                          : static_cast<void>(fs::copy_file(from, made, failed));
+        if (!failed && replaces) {
+            fs::rename(made, to, failed);
+        }
         if (failed) {
             STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
         }
