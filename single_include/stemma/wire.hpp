@@ -15865,12 +15865,12 @@ namespace detail {
     return shape.append("]");
 }
 
-inline void describe_type(wire_reader fields, value_description& out, unsigned depth) {
+inline void describe_value_type(wire_reader fields, value_description& out, unsigned depth) {
     constexpr unsigned deepest = 16;
     const auto nested = [&](wire_reader& around, const wire_field& field) {
         value_description inner;
         if (depth < deepest) {
-            describe_type(around.inner(field), inner, depth + 1);
+            describe_value_type(around.inner(field), inner, depth + 1);
         }
         return inner.type_and_shape();
     };
@@ -15908,9 +15908,9 @@ inline void describe_type(wire_reader fields, value_description& out, unsigned d
 } // namespace detail
 
 /// Returns: what the bytes of a TypeProto say, without a name. Complexity: O(length).
-[[nodiscard]] inline value_description describe_type(std::string_view type) {
+[[nodiscard]] inline value_description describe_value_type(std::string_view type) {
     value_description described;
-    detail::describe_type(
+    detail::describe_value_type(
         wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), described, 0);
     return described;
 }
@@ -15943,7 +15943,7 @@ public:
             }
             described.shape.append("]");
         } else if (const auto type = types_.type_of(value)) {
-            described = describe_type(*type);
+            described = describe_value_type(*type);
         }
         described.name = model_->value_name(value);
         return described;

@@ -10,7 +10,7 @@
 
 namespace {
 
-using stemma::describe_type;
+using stemma::describe_value_type;
 using test::message;
 
 message tensor_type(unsigned element, const message& shape) {
@@ -19,12 +19,12 @@ message tensor_type(unsigned element, const message& shape) {
 
 std::string text_of(const message& type) {
     const auto bytes = type.bytes();
-    return describe_type(bytes).type_and_shape();
+    return describe_value_type(bytes).type_and_shape();
 }
 
 } // namespace
 
-TEST_CASE("describe_type: extents are numbers, names, or unknown", "[value_descriptions]") {
+TEST_CASE("describe_value_type: extents are numbers, names, or unknown", "[value_descriptions]") {
     const auto shape = message()
                            .inner(1, message().number(1, 3))
                            .inner(1, message().text(2, "batch"))
@@ -37,7 +37,7 @@ TEST_CASE("describe_type: extents are numbers, names, or unknown", "[value_descr
     CHECK(text_of(message()).empty());
 }
 
-TEST_CASE("describe_type: what holds tensors says of which kind", "[value_descriptions]") {
+TEST_CASE("describe_value_type: what holds tensors says of which kind", "[value_descriptions]") {
     const auto tensor = tensor_type(1, message().inner(1, message().number(1, 2)));
     CHECK(text_of(message().inner(4, message().inner(1, tensor))) == "sequence(float32[2])");
     CHECK(text_of(message().inner(9, message().inner(1, tensor))) == "optional(float32[2])");
