@@ -18,6 +18,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -101,7 +102,23 @@ void write_report(const export_options& options, stemma::attributed_model& opene
     });
 }
 
+/// Throws when an option is given that says nothing about what is written.
+void refuse_misplaced(const export_options& options) {
+    const auto refuse = [&](bool given, std::string_view option, std::string_view fits) {
+        if (given && fits.find(options.to) == fits.npos) {
+            throw stemma::error(stemma::error_code::refused, "", option,
+                                fmt::format("says nothing about --to {}", options.to));
+        }
+    };
+    refuse(options.flat, "--flat", "graphml");
+    refuse(!options.module.empty(), "--module", "dot svg");
+    refuse(options.depth != stemma::no_id, "--depth", "dot svg");
+    refuse(!options.node_counts.empty(), "--node-counts", "model-explorer");
+    refuse(!options.weight_bytes.empty(), "--weight-bytes", "model-explorer");
+}
+
 int run_export(const export_options& options) {
+    refuse_misplaced(options);
     const auto opened = open_model(options.common);
     if (options.to == "graphml") {
         write_graphml(options, *opened);

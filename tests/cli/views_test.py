@@ -261,6 +261,9 @@ class Pictures(ViewCase):
         self.fail_with(2, "export", model, "--to", "svg", "--module", "**.dense",
                        saying="a picture shows one")
         self.fail_with(1, "export", model, "--to", "svg", "--module", "poolr", saying="'pooler'")
+        for option in (["--module", "pooler"], ["--depth", 1], ["--node-counts", "x.json"]):
+            self.fail_with(2, "export", model, "--to", "graphml", *option, saying=option[0])
+        self.fail_with(2, "export", model, "--to", "svg", "--flat", saying="--flat")
         path, os.environ["PATH"] = os.environ["PATH"], str(self.folder)
         try:
             self.fail_with(4, "export", model, "--to", "svg", "-o", self.folder / "x.svg",

@@ -136,16 +136,15 @@ template <operator_graph_like Graph>
     const auto most = std::max<std::size_t>(options.max_boxes, 2);
     std::size_t total = 0; // boxes that there would be without a limit
     std::vector<bool> met(tree.size(), false);
-    const auto closed_at = [&](id m) { // the closed module right below an open one
-        while (!result.open[tree.parent(m)]) {
-            m = tree.parent(m);
-        }
-        return m;
-    };
+    std::vector<id> closed_at(tree.size(), no_id); // the closed module right below an open one
+    for (id m = 1; m < tree.size(); ++m) {
+        const auto above = tree.parent(m);
+        closed_at[m] = result.open[m] ? no_id : result.open[above] ? m : closed_at[above];
+    }
     for (std::size_t v = 0; v < module.size(); ++v) {
         if (shown[v] && tree.is_ancestor(options.root, module[v])) {
             const bool direct = result.open[module[v]];
-            const auto closed = direct ? no_id : closed_at(module[v]);
+            const auto closed = direct ? no_id : closed_at[module[v]];
             total += direct || !met[closed] ? 1U : 0U;
             if (!direct) {
                 met[closed] = true;
@@ -158,7 +157,7 @@ template <operator_graph_like Graph>
             continue;
         }
         const bool direct = result.open[module[v]];
-        const auto closed = direct ? no_id : closed_at(module[v]);
+        const auto closed = direct ? no_id : closed_at[module[v]];
         auto box = direct ? no_id : box_of_module[closed];
         if (box == no_id) {
             const bool fits = total <= most || result.boxes.size() + 1 < most;

@@ -237,7 +237,6 @@ function showModule(m) {
   for (let above = module.parent; above >= 0; above = modules[above].parent) {
     way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
   }
-  const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
   const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
                 ["Parameters", showParameters], [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
   const panel = make("div", {id: "panel", role: "tabpanel"});
@@ -254,11 +253,11 @@ function showModule(m) {
     make("div", {class: "way"}, ...way),
     make("h2", {}, m === 0 ? titleOf(module) : module.name, " ", m === 0 && !module.path ? "" : chip(module.cls) || ""),
     make("div", {class: "tag"}, module.tag || "no tag of its own"),
-    make("div", {class: "facts"}, fact(module.count === 1 ? "node" : "nodes", number(module.count)),
+    make("div", {class: "facts"}, counted(module.count, "node"),
          fact("of all", percent(module.count / Math.max(1, nodes.length))),
-         fact("directly", number(module.ownNodes)), fact(module.parameters === 1 ? "parameter" : "parameters", number(module.parameters)),
+         fact("directly", number(module.ownNodes)), counted(module.parameters, "parameter"),
          fact(module.children.length === 1 ? "module inside" : "modules inside", number(module.end - m - 1)),
-         module.calls >= 0 ? fact(module.calls === 1 ? "call" : "calls", number(module.calls)) : "",
+         module.calls >= 0 ? counted(module.calls, "call") : "",
          module.qualified ? make("span", {}, module.qualified) : ""),
     bar, panel);
   choose(tab);

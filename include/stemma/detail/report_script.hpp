@@ -88,21 +88,22 @@ function draw(name, properties, ...children) {
   element.append(...children);
   return element;
 }
+const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
+const counted = (n, what) => fact(n === 1 ? what : `${what}s`, number(n));
 const link = (text, action) => make("button", {class: "link", onclick: action}, text);
 const chip = cls => cls ? make("span", {class: "class", style: `--h:${hueOf(cls)}`}, cls) : undefined;
 const at = id => document.getElementById(id);
 
 function showHead() {
   const told = data.summary;
-  const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
   const sources = Object.entries(told.provenance).sort((a, b) => b[1] - a[1])
     .map(([source, count]) => `${source} ${number(count)}`).join(", ");
   at("head").replaceChildren(
     make("h1", {title: told.model}, told.model.split("/").pop()),
-    fact("nodes", number(nodes.length)), fact("modules", number(modules.length)),
-    fact("parameters", number(modules[0].parameters)), fact("of the nodes attributed", percent(told.coverage)),
+    counted(nodes.length, "node"), counted(modules.length, "module"), counted(modules[0].parameters, "parameter"),
+    fact("of the nodes attributed", percent(told.coverage)),
     make("span", {}, "known from ", make("b", {}, sources || "nothing")),
-    fact(told.conflicts === 1 ? "conflict" : "conflicts", number(told.conflicts)),
+    counted(told.conflicts, "conflict"),
     make("span", {}, [data.producer.trim(), `IR ${data.ir}`,
       ...Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`)].filter(Boolean).join(", ")));
 }
