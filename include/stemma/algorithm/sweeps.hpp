@@ -192,9 +192,9 @@ template <operator_view Ops>
 /// Returns: for each operator that joins a skip connection the deepest module that holds what is
 /// skipped, else `no_id`.
 ///
-/// A skip connection: some producer p of the operator feeds, within `reach` steps, the computation
-/// of another of its inputs. The evidence on that computation, as far as it goes, has the module in
-/// common; a computation that lies in one leaf is taken to be called by the leaf's parent.
+/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
+/// of which up to `reach` operators are looked at. What the evidence on that computation has in
+/// common, as far as it goes, is the module.
 /// Complexity: O(V + E + joins * reach).
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
