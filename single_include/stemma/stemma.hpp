@@ -4967,9 +4967,9 @@ template <operator_view Ops>
 /// Returns: for each operator that joins a skip connection the deepest module that holds what is
 /// skipped, else `no_id`.
 ///
-/// A skip connection: some producer p of the operator feeds, within `reach` steps, the computation
-/// of another of its inputs. The evidence on that computation, as far as it goes, has the module in
-/// common; a computation that lies in one leaf is taken to be called by the leaf's parent.
+/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
+/// of which up to `reach` operators are looked at. What the evidence on that computation has in
+/// common, as far as it goes, is the module.
 /// Complexity: O(V + E + joins * reach).
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
@@ -9873,16 +9873,15 @@ template <operator_graph_like Graph>
     const auto most = std::max<std::size_t>(options.max_boxes, 2);
     std::size_t total = 0; // boxes that there would be without a limit
     std::vector<bool> met(tree.size(), false);
-    const auto closed_at = [&](id m) { // the closed module right below an open one
-        while (!result.open[tree.parent(m)]) {
-            m = tree.parent(m);
-        }
-        return m;
-    };
+    std::vector<id> closed_at(tree.size(), no_id); // the closed module right below an open one
+    for (id m = 1; m < tree.size(); ++m) {
+        const auto above = tree.parent(m);
+        closed_at[m] = result.open[m] ? no_id : result.open[above] ? m : closed_at[above];
+    }
     for (std::size_t v = 0; v < module.size(); ++v) {
         if (shown[v] && tree.is_ancestor(options.root, module[v])) {
             const bool direct = result.open[module[v]];
-            const auto closed = direct ? no_id : closed_at(module[v]);
+            const auto closed = direct ? no_id : closed_at[module[v]];
             total += direct || !met[closed] ? 1U : 0U;
             if (!direct) {
                 met[closed] = true;
@@ -9895,7 +9894,7 @@ template <operator_graph_like Graph>
             continue;
         }
         const bool direct = result.open[module[v]];
-        const auto closed = direct ? no_id : closed_at(module[v]);
+        const auto closed = direct ? no_id : closed_at[module[v]];
         auto box = direct ? no_id : box_of_module[closed];
         if (box == no_id) {
             const bool fits = total <= most || result.boxes.size() + 1 < most;

@@ -5264,7 +5264,6 @@ function showModule(m) {
   for (let above = module.parent; above >= 0; above = modules[above].parent) {
     way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
   }
-  const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
   const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
                 ["Parameters", showParameters], [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
   const panel = make("div", {id: "panel", role: "tabpanel"});
@@ -5281,11 +5280,11 @@ function showModule(m) {
     make("div", {class: "way"}, ...way),
     make("h2", {}, m === 0 ? titleOf(module) : module.name, " ", m === 0 && !module.path ? "" : chip(module.cls) || ""),
     make("div", {class: "tag"}, module.tag || "no tag of its own"),
-    make("div", {class: "facts"}, fact(module.count === 1 ? "node" : "nodes", number(module.count)),
+    make("div", {class: "facts"}, counted(module.count, "node"),
          fact("of all", percent(module.count / Math.max(1, nodes.length))),
-         fact("directly", number(module.ownNodes)), fact(module.parameters === 1 ? "parameter" : "parameters", number(module.parameters)),
+         fact("directly", number(module.ownNodes)), counted(module.parameters, "parameter"),
          fact(module.children.length === 1 ? "module inside" : "modules inside", number(module.end - m - 1)),
-         module.calls >= 0 ? fact(module.calls === 1 ? "call" : "calls", number(module.calls)) : "",
+         module.calls >= 0 ? counted(module.calls, "call") : "",
          module.qualified ? make("span", {}, module.qualified) : ""),
     bar, panel);
   choose(tab);
@@ -5745,21 +5744,22 @@ function draw(name, properties, ...children) {
   element.append(...children);
   return element;
 }
+const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
+const counted = (n, what) => fact(n === 1 ? what : `${what}s`, number(n));
 const link = (text, action) => make("button", {class: "link", onclick: action}, text);
 const chip = cls => cls ? make("span", {class: "class", style: `--h:${hueOf(cls)}`}, cls) : undefined;
 const at = id => document.getElementById(id);
 
 function showHead() {
   const told = data.summary;
-  const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
   const sources = Object.entries(told.provenance).sort((a, b) => b[1] - a[1])
     .map(([source, count]) => `${source} ${number(count)}`).join(", ");
   at("head").replaceChildren(
     make("h1", {title: told.model}, told.model.split("/").pop()),
-    fact("nodes", number(nodes.length)), fact("modules", number(modules.length)),
-    fact("parameters", number(modules[0].parameters)), fact("of the nodes attributed", percent(told.coverage)),
+    counted(nodes.length, "node"), counted(modules.length, "module"), counted(modules[0].parameters, "parameter"),
+    fact("of the nodes attributed", percent(told.coverage)),
     make("span", {}, "known from ", make("b", {}, sources || "nothing")),
-    fact(told.conflicts === 1 ? "conflict" : "conflicts", number(told.conflicts)),
+    counted(told.conflicts, "conflict"),
     make("span", {}, [data.producer.trim(), `IR ${data.ir}`,
       ...Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`)].filter(Boolean).join(", ")));
 }
