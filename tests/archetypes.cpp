@@ -11,6 +11,7 @@
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
+#include <stemma/algorithm/fold_graph.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
@@ -24,6 +25,9 @@
 #include <stemma/core/query.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/io/dot.hpp>
+#include <stemma/io/graphml.hpp>
+#include <stemma/io/module_dag_json.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
@@ -386,5 +390,34 @@ TEST_CASE("archetypes: the whole tagger says the same", "[archetypes]") {
         const operators_archetype bare(scene.ops);
         REQUIRE(stemma::tag_operators(bare, modules, stemma::policies{stemma::evidence_sources<>{}})
                     .attributions.size() == scene.ops.size());
+    });
+}
+
+TEST_CASE("archetypes: views of a graph say the same", "[archetypes]") {
+    for_each_scene([](const random_scene& scene, test::random_numbers& random) {
+        const modules_archetype modules(scene.tree);
+        const named_archetype ops(scene.ops);
+        const auto found = stemma::tag_operators(scene.ops, scene.tree);
+        const auto name_of = [](id v) { return std::to_string(v); };
+        stemma::string_sink texts[6];
+        stemma::write_module_dags(texts[0], ops, modules.index(), found, name_of);
+        stemma::write_module_dags(texts[1], scene.ops, scene.tree.index(), found, name_of);
+        stemma::write_graphml(texts[2], ops, modules, found);
+        stemma::write_graphml(texts[3], scene.ops, scene.tree, found);
+        const stemma::fold_options fold{0, static_cast<id>(random(3)), 2 + random(20)};
+        stemma::write_dot(texts[4], ops, modules, found, fold);
+        stemma::write_dot(texts[5], scene.ops, scene.tree, found, fold);
+        REQUIRE(texts[0].text == texts[1].text);
+        REQUIRE(texts[2].text == texts[3].text);
+        REQUIRE(texts[4].text == texts[5].text);
+        REQUIRE(texts[4].text.find("cluster_0") != std::string::npos);
+        std::vector<id> module;
+        for (const auto& made : found.attributions) {
+            module.push_back(made.module);
+        }
+        const std::vector<bool> shown(module.size(), true);
+        REQUIRE(
+            stemma::fold_graph(ops.graph(), modules.index(), module, shown, fold).box_of ==
+            stemma::fold_graph(scene.ops.graph(), scene.tree.index(), module, shown, fold).box_of);
     });
 }
