@@ -191,6 +191,39 @@ const tests = {
     await page.close();
   },
 
+  async "boxes do not overlap, and edges lead down from box to box"() {
+    for (const [name, stem] of [["bert_micro", "model"], ["bert_micro", "anonymous"], ["shared_twice", "model"],
+                                ["densenet121", "model.structure"], ["control_flow", "model"]]) {
+      const model = fixture(name, stem);
+      const page = await Page.open(report(model, stem === "anonymous" ? [] : captureOf(model)));
+      const count = await page.evaluate("modules.length");
+      for (let m = 0; m < count; m += Math.ceil(count / 25)) {
+        await goTo(page, `m=${m}`);
+        const drawn = await page.evaluate(`(() => {
+          const numbers = (e, names) => names.map(name => Number(e.getAttribute(name)));
+          return {boxes: [...document.querySelectorAll("svg .box rect")].map(e => numbers(e, ["x", "y", "width", "height"])),
+                  edges: [...document.querySelectorAll("svg path.edge:not(.back)")].map(e => {
+                    const [a, b] = [0, e.getTotalLength()].map(at => e.getPointAtLength(at));
+                    return [a.x, a.y, b.x, b.y];
+                  })};
+        })()`);
+        const where = `${name}/${stem}, module ${m}`;
+        const {boxes, edges} = drawn;
+        const near = (a, b) => Math.abs(a - b) < 0.5;
+        boxes.forEach(([x, y, width, height], i) => boxes.slice(0, i).forEach(([u, v, across, down]) => {
+          assert.ok(x >= u + across || u >= x + width || y >= v + down || v >= y + height, `${where}: boxes overlap`);
+        }));
+        for (const [x, y, u, v] of edges) {
+          assert.ok(boxes.some(box => near(x, box[0] + box[2] / 2) && near(y, box[1] + box[3])), `${where}: edge from nowhere`);
+          assert.ok(boxes.some(box => near(u, box[0] + box[2] / 2) && near(v, box[1])), `${where}: edge to nowhere`);
+          assert.ok(v > y, `${where}: an edge leads up`);
+        }
+      }
+      assert.deepEqual(page.problems, []);
+      await page.close();
+    }
+  },
+
   async "a search finds modules and nodes"() {
     const model = fixture("bert_micro");
     const page = await Page.open(report(model));

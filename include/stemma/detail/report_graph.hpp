@@ -264,8 +264,13 @@ function showModule(m) {
   at("content").scrollTop = 0;
 }
 
-const go = place => { location.hash = place; };
+let arrived = null;
+const go = place => {
+  location.hash = place;
+  arrive();
+};
 function arrive() {
+  arrived = location.hash;
   const place = new URLSearchParams(location.hash.slice(1));
   const read = (key, count) => {
     const found = Number(place.get(key) ?? NaN);
@@ -289,7 +294,7 @@ for (let m = 0; modules[m].children.length === 1;) { // ways without a choice
   setOpen(m, true);
 }
 at("search").addEventListener("input", event => search(event.target.value));
-window.addEventListener("hashchange", arrive);
+window.addEventListener("hashchange", () => location.hash === arrived || arrive());
 arrive();
 document.documentElement.dataset.ready = "true";
 )js";
