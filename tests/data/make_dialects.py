@@ -11,7 +11,7 @@ libraries.
 import json
 import struct
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 FLOAT, INT64, BOOL = 1, 7, 9
@@ -88,16 +88,19 @@ class Net:
 
     def __init__(self, dialect, ir=10, version=18, strict=False):
         self.dialect, self.ir, self.version, self.strict = dialect, ir, version, strict
-        self.stack, self.truth, self.counts = [], [], {}
+        self.stack, self.truth, self.counts, self.calls = [], [], {}, {}
         self.nodes, self.initializers, self.sparse, self.infos = [], [], [], []
         self.functions, self.domains, self.annotations = [], {}, []
+        self.calls_known = True
         self.where = None   # the list of nodes of a body that is being written
 
     @contextmanager
     def module(self, name, cls):
         """Runs the module `name` (a path below the one that runs) of a class."""
         path = ".".join(p for p in (self.stack[-1][0] if self.stack else "", name) if p)
-        self.stack.append((path, cls, name))
+        call = self.calls.get(path, 0)
+        self.calls[path] = call + 1
+        self.stack.append((path, cls, name, call))
         yield self
         self.stack.pop()
 
@@ -121,75 +124,124 @@ class Net:
             return path
         made = "L['self']"
         for part in path.split("."):
-            made = "getattr(%s, '%s')" % (made, part) if part.isdigit() else made + "." + part
+            made = (made + "." + part if part.isidentifier() else
+                    "getattr(%s, %r)" % (made, part))
         return made
 
     def metadata(self, fx, target, levels=None):
         levels = self.stack if levels is None else levels
         if self.dialect == "dynamo":
-            scopes = [self.expression(p) for p, _, _ in levels] + [fx]
-            classes = [c for _, c, _ in levels] + [target]
+            scopes = [self.expression(level[0]) for level in levels] + [fx]
+            classes = [level[1] for level in levels] + [target]
             return {"namespace": "/".join("%s: %s" % pair for pair in zip(scopes, classes)),
                     "pkg.torch.onnx.class_hierarchy": repr(classes),
                     "pkg.torch.onnx.name_scopes": repr(scopes),
                     "pkg.torch.onnx.fx_node": "%%%s : [num_users=1] = call_function[target=%s]" % (fx, target),
                     "pkg.torch.onnx.stack_trace": 'File "net.py", line 1, in forward\n    return x'}
         if self.dialect == "builder":
-            scopes, classes = [n for _, _, n in levels], [c for _, c, _ in levels]
+            scopes, classes = [level[2] for level in levels], [level[1] for level in levels]
             return {"namespace": "/".join("%s: %s" % pair for pair in zip(scopes, classes)),
                     "pkg.onnxscript.class_hierarchy": repr(classes),
                     "pkg.onnxscript.name_scopes": repr(scopes)}
         return {}
 
+    def called(self, op):
+        """The name that the TorchScript exporter gives: repetitions are counted where they are."""
+        def atom(path):
+            parts = path.split(".")
+            named = [k for k, part in enumerate(parts) if not part.isdigit()]
+            return ".".join(parts[named[-1] if named else 0:])
+
+        atoms = [atom(level[0]) for level in self.stack[1:]]
+        call = self.stack[-1][3]
+        if atoms and call > 0:
+            atoms[-1] += "_%d" % call
+        return self.fresh("/" + "/".join(atoms + [op]))
+
     def node_name(self, op, value):
         if self.dialect == "dynamo":
             return "node_" + value
         if self.dialect == "builder":
-            scope = "/".join(n for _, _, n in self.stack if n)
+            scope = "/".join(level[2] for level in self.stack if level[2])
             return "%s%s_node_%d" % (scope + "/" if scope else "", op, len(self.truth))
         if self.dialect == "typed":
-            return self.fresh("/".join("%s::%s" % (c, n) for _, c, n in self.stack) + "/" + op)
-        raise ValueError(self.dialect)
+            return self.fresh("/".join("%s::%s" % level[1:3] for level in self.stack) + "/" + op)
+        if self.dialect == "called":
+            return self.called(op)
+        return "n_" + value
 
     def op(self, op, inputs, target=None, module=None, name=None, metadata=None, known=True,
-           **more):
+           kind=FLOAT, dims=(2, 4), fx=None, value=None, **more):
         """Adds a node; its true module is the one that runs unless `module` says otherwise.
 
-        What is not `known` has nothing written about it."""
-        fx = self.fresh(op.lower())
-        value = "val_%d" % len(self.truth)
+        What is not `known` has nothing written about it; a `module` of False is not known at all."""
+        fx = self.fresh(op.lower()) if fx is None else fx
+        value = "val_%d" % (len(self.nodes) + len(self.truth)) if value is None else value
         name = self.node_name(op, value) if name is None else name
         metadata = (self.metadata(fx, target or "aten.%s.default" % op.lower())
                     if metadata is None else metadata)
         made = call(op, inputs, [value], name, metadata=metadata, **more)
         (self.nodes if self.where is None else self.where).append(made)
         if self.where is None:
-            self.infos.append(value_info(value))
+            kept = {}
+            if self.dialect == "dynamo":
+                kept = {"pkg.torch.onnx.original_node_name": fx}
+            self.infos.append(value_info(value, dims, kind) + entries(4, kept))
         proven = "module" if known else "known_module"
-        self.truth.append((name, self.path if module is None else module, proven))
+        if module is not False:
+            entry = {"original": name, proven: self.path if module is None else module}
+            if module is None and self.calls_known:
+                entry["call"] = self.stack[-1][3]
+            self.truth.append(entry)
         return value
 
-    def linear(self, name, x, cls="torch.nn.modules.linear.Linear"):
-        with self.module(name, cls):
-            y = self.op("MatMul", [x, self.weight("weight", [4, 4])], "aten.linear.default")
-            return self.op("Add", [y, self.weight("bias", [4])], "aten.linear.default")
+    def constant(self, value, metadata=None, **more):
+        return self.op("Constant", [], metadata=metadata, dims=[], attributes=[
+            tensor_attribute("value", tensor("", [], data=[value]))], **more)
 
-    def write(self, folder, name, y, inputs=(("x", (2, 4), FLOAT),), extra_truth=()):
+    def linear(self, name, x, cls="torch.nn.modules.linear.Linear"):
+        """Two operators of one operation."""
+        with self.module(name, cls):
+            fx = self.fresh("linear")
+            y = self.op("MatMul", [x, self.weight("weight", [4, 4])], "aten.linear.default", fx=fx)
+            return self.op("Add", [y, self.weight("bias", [4])], "aten.linear.default", fx=fx)
+
+    def branches(self, flag, bodies, **more):
+        """An If whose branches the functions in `bodies` write."""
+        graphs = []
+        for attribute, body in bodies:
+            self.where = []
+            y = body()
+            graphs.append(graph_attribute(attribute, b"".join(text(1, n) for n in self.where) +
+                                          text(2, attribute) + text(12, value_info(y))))
+            self.where = None
+        return self.op("If", [flag], "cond", attributes=graphs, **more)
+
+    def flag(self):
+        name = self.weight("flag", [])
+        self.initializers[-1] = (name, tensor(name, [], BOOL, [True]))
+        return name
+
+    def write(self, folder, name, y, inputs=(("x", (2, 4), FLOAT),)):
+        signature = {}
+        if self.dialect == "dynamo":
+            signature = {"pkg.torch.export.ExportedProgram.graph_signature": "\n".join(
+                ["# inputs"] + ["p_%s: PARAMETER target=%r" % (n.replace(".", "_"), n)
+                                for n, _ in self.initializers])}
         graph = (b"".join(text(1, n) for n in self.nodes) + text(2, name) +
                  b"".join(text(5, t) for _, t in self.initializers) +
                  b"".join(text(15, s) for s in self.sparse) +
                  b"".join(text(11, value_info(*i)) for i in inputs) +
                  text(12, value_info(y)) +
                  b"".join(text(13, i) for i in self.infos) +
-                 b"".join(text(14, a) for a in self.annotations))
+                 b"".join(text(14, a) for a in self.annotations) + entries(16, signature))
         model = (number(1, self.ir) + text(2, "make_dialects") + text(7, graph) +
                  b"".join(text(8, opset(d, v)) for d, v in
                           {"": self.version, **self.domains}.items()) +
                  b"".join(text(25, f) for f in self.functions))
         (folder / (name + ".onnx")).write_bytes(model)
-        nodes = [{"original": n, key: m} for n, m, key in list(self.truth) + list(extra_truth)]
-        assert len({n["original"] for n in nodes}) == len(nodes), name
-        truth = {"format": "fixture-truth/1", "nodes": nodes}
+        assert len({n["original"] for n in self.truth}) == len(self.truth), name
+        truth = {"format": "fixture-truth/1", "nodes": self.truth}
         (folder / (name + ".truth.json")).write_text(json.dumps(truth, indent=0) + "\n")
 
 
@@ -209,36 +261,45 @@ def block(net, x):
 def dynamo(folder, name, strict, ir, version):
     net = Net("dynamo", ir, version, strict)
     with net.module("", "app.Net" if not strict else "pkg.make.<locals>.Net"):
-        x = "x"
-        shape = net.op("Shape", ["x"], "aten.sym_size.int", known=False, metadata=net.metadata(
+        # A fake level that means: no module.
+        shape = net.op("Shape", ["x"], module=False, kind=INT64, dims=[2], metadata=net.metadata(
             "sym_size_int", "aten.sym_size.int", net.stack +
-            [("_empty_nn_module_stack_from_metadata_hook",) * 3]))
+            [("_empty_nn_module_stack_from_metadata_hook",) * 2]))
         with net.module("embed", "torch.nn.modules.linear.Identity"):
-            x = net.op("Reshape", [x, shape], "aten.view.default")
+            x = net.op("Reshape", ["x", shape], "aten.view.default")
         for i in range(3):
             with net.module("blocks.%d" % i, "app.Block"):
                 x = block(net, x)
+                # Shapes and constants that are computed once carry the first user's modules.
+                if i == 0:
+                    shared = net.op("Shape", [x], "aten.sym_size.int", module="blocks", kind=INT64, dims=[2])
+                    half = net.constant(0.5, module="blocks")
+                x = net.op("Reshape", [x, shared], "aten.view.default")
+                x = net.op("Mul", [x, half], "aten.mul.Tensor")
         # A block that runs twice: the metadata of both calls are the same.
-        with net.module("tied", "app.Block"):
-            x = block(net, x)
-        with net.module("tied", "app.Block"):
-            x = block(net, x)
-        scale = net.op("Constant", [], metadata={}, known=False, attributes=[tensor_attribute(
-            "value", tensor("", []))])
-        x = net.op("Mul", [x, scale], "aten.mul.Tensor")
-        # The branches of torch.cond have neither the root nor the module around them.
+        for _ in range(2):
+            with net.module("tied", "app.Block"):
+                x = block(net, x)
+        x = net.op("Mul", [x, net.constant(2.0, {}, known=False)], "aten.mul.Tensor")
+        # The branches of torch.cond have neither the root nor the module around them, and a
+        # branch may be a function of its own.
         with net.module("gate", "app.Gate"):
-            flag = net.weight("flag", [])
-            net.initializers[-1] = (flag, tensor(flag, [], BOOL, [True]))
-            bodies = []
-            for op in ("Relu", "Neg"):
-                net.where = []
-                y = net.op(op, [x], metadata=net.metadata(op.lower(), "aten." + op.lower(), []))
-                bodies.append(b"".join(text(1, n) for n in net.where) + text(2, op + "_graph") +
-                              text(12, value_info(y)))
-                net.where = None
-            x = net.op("If", [flag], "cond", attributes=[
-                graph_attribute(b, g) for b, g in zip(("then_branch", "else_branch"), bodies)])
+            def plain():
+                return net.op("Relu", [x], metadata=net.metadata("relu", "aten.relu.default", []))
+
+            def called():
+                return net.op("false_graph_0", [x], domain="pkg.torch.__subgraph__", metadata={})
+
+            net.domains["pkg.torch.__subgraph__"] = 1
+            net.functions.append(function("pkg.torch.__subgraph__", "false_graph_0", ["a"], ["b"],
+                                          [call("Neg", ["a"], ["b"], "node_neg",
+                                                metadata=net.metadata("neg", "aten.neg.default", []))]))
+            net.truth.append({"original": "node_neg", "module": net.path})
+            x = net.branches(net.flag(), (("then_branch", plain), ("else_branch", called)))
+        # Keys of a ModuleDict may hold quotes.
+        for key in ("it's", 'say "hi"', """bo'th" """):
+            with net.module("heads." + key, "app.Head"):
+                x = net.linear("fc", x)
         with net.module("head", "app.Head"):
             sparse = net.path + ".mask"
             net.sparse.append(text(1, tensor(sparse, [1])) + text(2, tensor("", [1], INT64)) +
@@ -249,12 +310,12 @@ def dynamo(folder, name, strict, ir, version):
             net.weight("scale", [])
             net.domains["pkg.lib"] = 1
             for overload in ("", "second"):
+                body = "twice_" + (overload or "first")
                 x = net.op("Twice", [x], "lib.twice", domain="pkg.lib", overload=overload)
-                net.functions.append(function(
-                    "pkg.lib", "Twice", ["a"], ["b"],
-                    [call("Add", ["a", "a"], ["b"], "twice_" + (overload or "first"))], overload))
-    net.write(folder, name, x, extra_truth=[("twice_first", "head", "module"),
-                                             ("twice_second", "head", "module")])
+                net.functions.append(function("pkg.lib", "Twice", ["a"], ["b"],
+                                              [call("Add", ["a", "a"], ["b"], body)], overload))
+                net.truth.append({"original": body, "module": "head"})
+    net.write(folder, name, x)
 
 
 def builder(folder):
@@ -272,6 +333,13 @@ def builder(folder):
                     x = net.op("Add", [x, h])
                     with net.module("mlp", "llm.MLP"):
                         x = net.op("Sigmoid", [net.linear("up", x, "llm.Linear")])
+                        # Functions of a library stay calls.
+                        net.domains["pkg.lib"] = 1
+                        x = net.op("Swish", [x], domain="pkg.lib")
+            net.functions.append(function(
+                "pkg.lib", "Swish", ["a"], ["b"],
+                [call("Sigmoid", ["a"], ["s"], "Sigmoid_node_0"),
+                 call("Mul", ["a", "s"], ["b"], "Mul_node_1")]))
             with net.module("norm", "llm.RMSNorm"):
                 x = net.op("Mul", [x, net.weight("weight", [4])])
         x = net.linear("lm_head", x, "llm.Linear")
@@ -282,9 +350,10 @@ def builder(folder):
 def rewritten(folder):
     """What rewriters and constant folders leave: the first module's metadata, or the origins."""
     net = Net("dynamo", 12, 22)
+    net.calls_known = False
     with net.module("", "app.Net"):
         x = "x"
-        for i in range(2):
+        for i in range(3):
             with net.module("stages.%d" % i, "app.Stage"):
                 with net.module("fc", "torch.nn.modules.linear.Linear"):
                     weight = net.weight("weight", [4, 4])
@@ -294,6 +363,25 @@ def rewritten(folder):
                 rule = {"pkg.onnxscript.rewriter.rule_name": "FuseLinearBatchNorm"}
                 x = net.op("Gemm", [x, weight, bias], metadata={**first, **rule})
                 x = net.op("Relu", [x], "aten.relu.default")
+                # Folded from what two modules own, and from what one does: metadata are gone.
+                for origins, owner in ((["fc.weight", "bn.bias"], ""), (["bn.bias", "bn.bias"], "bn")):
+                    names = sorted(net.path + "." + o for o in origins)
+                    path = net.path + ("." + owner if owner else "")
+                    folded = net.constant(1.5, {}, known=False, module=path)
+                    net.infos[-1] += entries(4, {"pkg.onnxscript.optimizer.folded_from": repr(names)})
+                    with net.module(owner, "torch.nn.modules.batchnorm.BatchNorm1d") if owner else \
+                            nullcontext():
+                        x = net.op("Mul", [x, folded], "aten.mul.Tensor")
+                for origin in ("fc.scale",):
+                    made = "folded_%d" % i
+                    net.initializers.append((made, tensor(made, [4])))
+                    net.infos.append(value_info(made, [4]) + entries(4, {
+                        "pkg.onnxscript.optimizer.folded_from": repr([net.path + "." + origin])}))
+                    with net.module("fc", "torch.nn.modules.linear.Linear"):
+                        x = net.op("Add", [x, made], "aten.add.Tensor")
+        # A rule that leaves nothing but its name.
+        x = net.op("Cast", [x], metadata={"pkg.onnxscript.rewriter.rule_name": "CastCast"},
+                   known=False, attributes=[int_attribute("to", FLOAT)])
     net.write(folder, "rewritten", x)
 
 
@@ -309,9 +397,97 @@ def typed(folder):
     net.write(folder, "typed", x)
 
 
+def recurrence(folder):
+    """A cell that is called once for each step, and two towers that share an encoder, as the
+    TorchScript exporter names them; and the same with metadata, where all calls look alike."""
+    for dialect in ("called", "dynamo"):
+        net = Net(dialect, 10, 18)
+        with net.module("", "app.Net"):
+            h = "x"
+            for _ in range(4):
+                with net.module("cell", "app.Cell"):
+                    a = net.linear("input", "x")
+                    b = net.linear("hidden", h)
+                    h = net.op("Tanh", [net.op("Add", [a, b])])
+            towers = []
+            for start in (h, "x"):
+                with net.module("tower", "app.Tower"):
+                    y = start
+                    for i in range(2):
+                        with net.module("layers.%d" % i, "app.Layer"):
+                            y = net.op("Relu", [net.linear("fc", y)])
+                    with net.module("pool", "app.Pool"):
+                        y = net.op("Neg", [net.op("Sigmoid", [y])])
+                towers.append(y)
+            y = net.op("Sub", towers)
+        net.write(folder, "recurrence" if dialect == "called" else "recurrence_dynamo", y)
+
+
+def nested_functions(folder):
+    """torch 2.2 on top of torch.export: every module is a local function, nested as the tree is."""
+    net = Net("none", 8, 18)
+    domain = "pkg.app.1.0"
+
+    def body(path, cls, parameters, nodes, result):
+        name = "app_%s_%s_1" % (cls, path.replace(".", "_")) if path else "main"
+        inner = [n for n in nodes]
+        net.functions.append(function(domain, name, ["a"] + parameters, [result], inner,
+                                      imports=((domain, 1),)))
+        return name
+
+    net.domains[domain] = 1
+    weights = []
+    with net.module("", "app.Net"):
+        x = "x"
+        for i in range(2):
+            with net.module("blocks.%d" % i, "app.Block"):
+                calls, h, formal = [], "a", []
+                for fc in ("fc1", "fc2"):
+                    with net.module(fc, "app.FC"):
+                        net.weight("weight", [4, 4])
+                        name = body(net.path, "FC", ["w"],
+                                    [call("MatMul", ["a", "w"], ["b"], "matmul_" + net.path)], "b")
+                        net.truth.append({"original": "matmul_" + net.path, "module": net.path})
+                        formal.append(fc + "_w")
+                        calls.append(call(name, [h, fc + "_w"], [fc + "_y"], "call_" + net.path, domain))
+                        net.truth.append({"original": "call_" + net.path, "module": net.path})
+                        h = fc + "_y"
+                calls.append(call("Relu", [h], ["r"], "relu_" + net.path))
+                net.truth.append({"original": "relu_" + net.path, "module": net.path})
+                name = body(net.path, "Block", formal, calls, "r")
+                x = net.op(name, [x] + [net.path + "." + fc + ".weight" for fc in ("fc1", "fc2")],
+                           name="call_" + net.path, domain=domain)
+    net.write(folder, "nested_functions", x)
+
+
+def optimized(folder):
+    """Names that a runtime leaves when it saves what it optimized; the rest of a model with scopes."""
+    net = Net("called", 10, 20)
+    net.domains["com.microsoft"] = 1
+    with net.module("", "app.Net"):
+        x = "x"
+        for i in range(2):
+            with net.module("layers.%d" % i, "app.Layer"):
+                with net.module("fc", "torch.nn.modules.linear.Linear"):
+                    scope = net.called("MatMul")
+                    x = net.op("Gemm", [x, net.weight("weight", [4, 4]), net.weight("bias", [4])],
+                               name=scope + "/MatMulAddFusion")
+                    x = net.op("Relu", [x])
+                with net.module("act", "app.Gelu"):
+                    x = net.op("Tanh", [x])
+                    x = net.op("Gelu", [x], name="_inlfunc_Gelu_" + net.called("Mul"))
+                with net.module("norm", "torch.nn.modules.normalization.LayerNorm"):
+                    x = net.op("LayerNormalization", [x, net.weight("weight", [4])],
+                               name=net.called("Pow") + "/LayerNormFusion/")
+                    x = net.op("Neg", [x])
+                x = net.op("Add", [x, x])
+    net.write(folder, "optimized", x)
+
+
 def shared_embedding(folder):
     """One embedding that belongs to two parents, named below the one that calls it."""
     net = Net("none", 10, 18)
+    results = []
     with net.module("", "app.Pair"):
         for parent in ("encoder", "decoder"):
             ids = parent + "_ids"
@@ -325,8 +501,8 @@ def shared_embedding(folder):
                     h = net.op("MatMul", [h, net.weight("weight", [4, 4])],
                                name="/%s/fc/MatMul" % parent)
                 h = net.op("Tanh", [h], name="/%s/Tanh" % parent)
-            net.counts[parent] = h
-        y = net.op("Add", [net.counts["encoder"], net.counts["decoder"]], name="/Add")
+            results.append(h)
+        y = net.op("Add", results, name="/Add")
     net.write(folder, "shared_embedding", y,
               inputs=[("encoder_ids", (2,), INT64), ("decoder_ids", (2,), INT64)])
     def module(name, cls, parent, children, parameters=(), calls=1):
@@ -358,6 +534,9 @@ def main():
     builder(folder)
     rewritten(folder)
     typed(folder)
+    recurrence(folder)
+    nested_functions(folder)
+    optimized(folder)
     shared_embedding(folder)
 
 

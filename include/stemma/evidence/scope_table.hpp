@@ -183,6 +183,13 @@ template <named_operators Ops>
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
     if (auto found = split_scoped_name(name, op_type)) {
+        if constexpr (calling_operators<Ops>) {
+            // The root of what is inside of a function is not that of the model.
+            if (found->scope.empty() && found->style == scope_style::relative &&
+                ops.enclosing_function(v) != no_id) {
+                return std::nullopt;
+            }
+        }
         return found;
     }
     std::string_view result;
