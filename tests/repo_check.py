@@ -41,6 +41,7 @@ UNMIRRORED = {
     "tests/archetypes.cpp": "every algorithm with types that offer what concepts ask and no more",
     "tests/host_graphs.cpp": "the whole tagger on graphs that have never seen ONNX",
     "tests/accuracy.cpp": "the table of accuracy over all fixtures",
+    "tests/evidence/traps.cpp": "what is known to mislead, each planted in a model of its own",
     "tests/evidence_goals.cpp": "what the evidence promises, over all fixtures and dialects",
     "tests/leave_one_out.cpp": "what propagation finds where evidence is hidden, over all fixtures",
     "tests/onnx/wire/hostile_files.cpp": "all that reads or writes tags, on damaged files",

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_PATH_MAPPING_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/json_text.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 
@@ -16,13 +17,18 @@
 namespace stemma {
 
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
-/// none, or when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`).
+/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`), or when it
+/// is no model's: not valid UTF-8, or of more than 1024 levels or 256 KiB.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
     const auto dot = parameter.rfind('.');
     const bool made_up = parameter.find("::") != parameter.npos ||
                          parameter.find('/') != parameter.npos || dot == parameter.npos ||
                          dot == 0 || dot + 1 == parameter.size();
-    return made_up ? std::string_view{} : parameter.substr(0, dot);
+    if (made_up || !detail::is_utf8(parameter) || parameter.size() > (1U << 18U) ||
+        std::count(parameter.begin(), parameter.end(), '.') > 1024) {
+        return {};
+    }
+    return parameter.substr(0, dot);
 }
 
 /// How paths in a model lead to modules of a tree that was captured around it, or inside it.

@@ -6,7 +6,9 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/json_text.hpp>
 #include <stemma/core/path_trail.hpp>
+#include <stemma/model/finding.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
@@ -148,6 +150,7 @@ struct scope_table {
     std::vector<scope> scopes;
     std::vector<id> scope_of; ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover; ///< operators whose scope is that of one they replaced, ascending
+    std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
     [[nodiscard]] id find(id parent, std::string_view segment) const {
         return index.find(hash_of(parent, segment), [&](id s) {
@@ -215,6 +218,38 @@ template <named_operators Ops>
     return result.empty() ? std::nullopt : split_leftover_name(result);
 }
 
+/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
+/// names, and they would cost their square.
+[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
+    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    constexpr std::ptrdiff_t max_levels = 1024;
+    const auto text = name.scope;
+    if (text.size() > max_bytes) {
+        return "the scope in the name is too long";
+    }
+    unsigned char bits = 0;
+    for (const char c : text) {
+        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
+    }
+    if (bits >= 0x80 && !is_utf8(text)) {
+        return "the scope in the name is not valid UTF-8";
+    }
+    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
+        return "the scope in the name has too many levels";
+    }
+    if (name.style == scope_style::typed) {
+        // A `/` in a class cannot be told from one between levels.
+        for (std::size_t begin = 0; begin < text.size();) {
+            const auto end = std::min(text.find('/', begin), text.size());
+            if (text.substr(begin, end - begin).find("::") == text.npos) {
+                return "the scope in the name has a level without a class";
+            }
+            begin = end + 1;
+        }
+    }
+    return nullptr;
+}
+
 } // namespace detail
 
 /// Collects the scopes in the names of all operators.
@@ -223,6 +258,7 @@ template <named_operators Ops>
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
 [[nodiscard]] scope_table collect_scopes(const Ops& ops) {
+    constexpr std::size_t max_problems = 1000;
     const auto& graph = ops.graph();
     scope_table table;
     table.scope_of.assign(num_vertices(graph), no_id);
@@ -235,6 +271,13 @@ template <named_operators Ops>
         const std::string_view op_type = ops.op_type(*it);
         const auto found = detail::find_scope(ops, *it);
         if (!found) {
+            continue;
+        }
+        if (const char* problem = detail::find_scope_problem(*found)) {
+            if (table.problems.size() < max_problems) {
+                table.problems.push_back(
+                    {"scope.unreadable", static_cast<id>(index_of(graph, *it)), problem});
+            }
             continue;
         }
         const auto in = trail.follow(static_cast<id>(found->style), found->scope,

@@ -105,7 +105,12 @@ public:
     [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
     [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
     /// Returns: what could not be read of the evidence.
-    [[nodiscard]] std::span<const finding> findings() { return context().hierarchies().problems; }
+    [[nodiscard]] std::vector<finding> findings() {
+        auto all = context().hierarchies().problems;
+        const auto& names = context().scopes().problems;
+        all.insert(all.end(), names.begin(), names.end());
+        return all;
+    }
     [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
 
     /// Returns: what the parts of a capture besides its modules claim, by source.

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known to mislead a reader of names and metadata, each planted in a small model: shapes
+// and constants with the scope of another module, names that read in two ways, evidence that
+// contradicts itself, evidence that is no evidence at all.
+#include "../catch.hpp"
+#include "../evidence_scene.hpp"
+#include "../model_with_metadata.hpp"
+#include "../operator_scene.hpp"
+#include "../random_numbers.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/tagger.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using stemma::id;
+using stemma::no_id;
+using stemma::provenance;
+using test::node;
+using texts = std::vector<std::string>;
+
+namespace {
+
+/// A model that is attributed: over a tree of its own, or over a given one.
+class attributed {
+public:
+    explicit attributed(const std::string& bytes)
+        : scene_(std::make_unique<test::evidence_scene>(bytes))
+        , modules_(scene_->modules())
+        , found_(stemma::tag_operators(scene_->context(), stemma::policies<>{})) {}
+
+    attributed(const std::string& bytes, const stemma::module_tree& modules)
+        : scene_(std::make_unique<test::evidence_scene>(bytes)), modules_(modules) {
+        stemma::evidence_context<test::evidence_scene::operators, stemma::module_tree> context(
+            scene_->ops(), modules_);
+        found_ = stemma::tag_operators(context, stemma::policies<>{});
+    }
+
+    [[nodiscard]] const stemma::attribution& of(std::string_view name) const {
+        const auto v = scene_->node(name);
+        REQUIRE(v != no_id);
+        return found_.attributions[v];
+    }
+
+    [[nodiscard]] std::string module(std::string_view name) const {
+        const auto path = modules_.path(of(name).module);
+        return path.empty() ? "/" : std::string(path);
+    }
+
+    /// Returns: the modules that are claimed about a node that sources disagree on.
+    [[nodiscard]] std::set<std::string> conflict(std::string_view name) const {
+        std::set<std::string> modules;
+        for (const auto& one : found_.conflicts.of(scene_->node(name))) {
+            modules.insert(modules_.path(one.module));
+        }
+        return modules;
+    }
+
+    [[nodiscard]] std::size_t conflicts() const { return found_.conflicts.size(); }
+
+private:
+    std::unique_ptr<test::evidence_scene> scene_;
+    stemma::module_tree modules_;
+    stemma::tagging found_;
+};
+
+/// Returns: the tree of modules with the number of times that each runs.
+stemma::module_tree called(const std::vector<std::pair<std::string, id>>& modules) {
+    stemma::module_tree_builder builder;
+    for (const auto& [path, calls] : modules) {
+        builder.set_calls(builder.at_path(path), calls);
+    }
+    return builder.build();
+}
+
+std::string bytes_of(const std::vector<test::message>& nodes, const std::string& result,
+                     const std::vector<std::string>& parameters = {}) {
+    return test::model(test::graph(nodes, {"x"}, {result}, {parameters.begin(), parameters.end()}),
+                       10)
+        .bytes();
+}
+
+/// An operator with the same name as its result.
+test::message op(const char* type, const test::names& inputs, const char* name) {
+    return node(type, inputs, {name}, name);
+}
+
+} // namespace
+
+TEST_CASE("traps: of planted contradictions exactly these are reported, with both claims") {
+    // Metadata, names and parameters of every operator agree, but for a few that are turned to the
+    // module beside.
+    test::random_numbers random(7);
+    for (int run = 0; run < 20; ++run) {
+        const int layers = 3 + static_cast<int>(random(6));
+        std::vector<test::message> nodes;
+        std::vector<std::string> parameters;
+        std::map<std::string, std::set<std::string>> planted;
+        std::string from = "x";
+        for (int i = 0; i < layers; ++i) {
+            const auto layer = [&](int k) { return "layers." + std::to_string(k % layers); };
+            parameters.push_back(layer(i) + ".fc.weight");
+            for (const std::string type : {"MatMul", "Add", "Mul"}) {
+                // What of the three lies.
+                const auto lie = random(8);
+                const auto told = layer(lie == 0 ? i + 1 : i);
+                const auto named = layer(lie == 1 ? i + 1 : i);
+                const auto weight = layer(lie == 2 ? i + 1 : i) + ".fc.weight";
+                const auto name = "/" + named + "/fc/" + type + "_" + std::to_string(nodes.size());
+                const auto to = "v" + std::to_string(nodes.size());
+                nodes.push_back(test::described(
+                    node(type, {from, weight}, {to}, name),
+                    test::dynamo({"", told, told + ".fc", "op"},
+                                 {"app.Net", "app.Layer", "app.Linear", "aten.op"})));
+                from = to;
+                if (lie <= 2) {
+                    planted[name] = {layer(i) + ".fc", layer(i + 1) + ".fc"};
+                }
+            }
+        }
+        const attributed all(bytes_of(nodes, from, parameters));
+        CHECK(all.conflicts() == planted.size());
+        for (const auto& [name, claims] : planted) {
+            INFO(name);
+            CHECK(all.conflict(name) == claims);
+            CHECK(all.of(name).conflict);
+            CHECK(all.of(name).source == provenance::metadata);
+        }
+    }
+}
+
+TEST_CASE(
+    "traps: a shape or constant that is computed once for several modules is of none of them") {
+    const auto in = [](const std::string& module, const test::message& one) {
+        return test::described(
+            one, test::dynamo({"", module, "op"}, {"app.Net", "app.Layer", "aten.op"}));
+    };
+    const attributed all(bytes_of(
+        {in("a", op("Relu", {"x"}, "first")), in("a", op("Shape", {"first"}, "shape")),
+         in("a", op("Constant", {}, "half")), in("a", op("Constant", {}, "own")),
+         in("a", op("Reshape", {"first", "shape"}, "a1")), in("a", op("Mul", {"a1", "half"}, "a2")),
+         in("a", op("Mul", {"a2", "own"}, "a3")), in("b", op("Reshape", {"a3", "shape"}, "b1")),
+         in("b", op("Mul", {"b1", "half"}, "b2"))},
+        "b2"));
+    for (const auto* name : {"shape", "half"}) {
+        CHECK(all.module(name) == "/");
+        CHECK(all.of(name).conflict);
+        CHECK(all.conflict(name) == std::set<std::string>{"a", ""});
+        CHECK(all.of(name).confidence < 0.9F);
+    }
+    CHECK(all.module("own") == "a");
+    CHECK(all.module("first") == "a");
+    CHECK(all.conflicts() == 2);
+}
+
+TEST_CASE("traps: a level that means no module, and operations without modules, claim nothing") {
+    const std::string none = "_empty_nn_module_stack_from_metadata_hook";
+    const attributed all(bytes_of(
+        {test::described(op("Shape", {"x"}, "shape"),
+                         test::dynamo({"", none, "sym_size"}, {"app.Net", none, "aten.sym_size"})),
+         test::described(op("Reshape", {"x", "shape"}, "r"),
+                         test::dynamo({"", "a", "view"}, {"app.Net", "app.A", "aten.view"}))},
+        "r"));
+    CHECK(all.module("shape") == "a");
+    CHECK_FALSE(stemma::is_evidence(all.of("shape").source));
+    CHECK(all.of("shape").confidence < 0.9F);
+}
+
+TEST_CASE("traps: without the metadata that a converter wiped, parameters and names still tell") {
+    const std::vector<test::message> nodes{
+        op("MatMul", {"x", "layers.0.fc.weight"}, "node_matmul"),
+        op("Add", {"node_matmul", "layers.0.fc.bias"}, "node_add"),
+        op("Mul", {"node_add", "layers.1.weight"}, "node_mul")};
+    const attributed all(
+        bytes_of(nodes, "node_mul", {"layers.0.fc.weight", "layers.0.fc.bias", "layers.1.weight"}));
+    CHECK(all.module("node_matmul") == "layers.0.fc");
+    CHECK(all.module("node_add") == "layers.0.fc");
+    CHECK(all.module("node_mul") == "layers.1");
+    CHECK(all.of("node_mul").source == provenance::parameter);
+}
+
+TEST_CASE(
+    "traps: `/X/X.N/` is the child of a called Sequential, or a list of the same name inside; "
+    "parameters tell") {
+    const std::vector<test::message> nodes{
+        op("Conv", {"x", "layer.0.weight"}, "/layer/layer.0/Conv"),
+        op("Conv", {"/layer/layer.0/Conv", "stage.stage.0.weight"}, "/stage/stage.0/Conv")};
+    const auto model =
+        bytes_of(nodes, "/stage/stage.0/Conv", {"layer.0.weight", "stage.stage.0.weight"});
+    for (const auto& all : {attributed(model), attributed(model, called({{"layer", 1},
+                                                                         {"layer.0", 1},
+                                                                         {"stage", 1},
+                                                                         {"stage.stage", 0},
+                                                                         {"stage.stage.0", 1}}))}) {
+        CHECK(all.module("/layer/layer.0/Conv") == "layer.0");
+        CHECK(all.module("/stage/stage.0/Conv") == "stage.stage.0");
+        CHECK(all.conflicts() == 0);
+    }
+}
+
+TEST_CASE("traps: an instance is the path from its last name that is no number") {
+    const attributed all(
+        bytes_of({op("Relu", {"x"}, "/grid.0.1/Relu"), op("Relu", {"/grid.0.1/Relu"}, "/0/Relu")},
+                 "/0/Relu"),
+        called({{"grid", 0}, {"grid.0", 0}, {"grid.0.1", 1}, {"0", 1}}));
+    CHECK(all.module("/grid.0.1/Relu") == "grid.0.1");
+    CHECK(all.module("/0/Relu") == "0");
+}
+
+TEST_CASE("traps: a further call and a module of that very name stand under one scope; the weight "
+          "tells") {
+    // `layer` runs twice beside a module called `layer_1`.
+    const auto model = bytes_of({op("Gemm", {"x", "layer.weight"}, "/layer/Gemm"),
+                                 op("Gemm", {"/layer/Gemm", "layer_1.weight"}, "/layer_1/Gemm"),
+                                 op("Gemm", {"/layer_1/Gemm", "layer.weight"}, "/layer_1/Gemm_1")},
+                                "/layer_1/Gemm_1", {"layer.weight", "layer_1.weight"});
+    for (const auto& all :
+         {attributed(model), attributed(model, called({{"layer", 2}, {"layer_1", 1}}))}) {
+        CHECK(all.module("/layer/Gemm") == "layer");
+        CHECK(all.module("/layer_1/Gemm") == "layer_1");
+        CHECK(all.module("/layer_1/Gemm_1") == "layer");
+        CHECK(all.of("/layer_1/Gemm_1").call == 1);
+    }
+}
+
+TEST_CASE("traps: modules of different parents that print alike look like two calls of one") {
+    const auto model =
+        bytes_of({op("MatMul", {"x", "a.block.0.weight"}, "/block.0/MatMul"),
+                  op("MatMul", {"/block.0/MatMul", "b.block.0.weight"}, "/block.0_1/MatMul")},
+                 "/block.0_1/MatMul", {"a.block.0.weight", "b.block.0.weight"});
+    const auto tree = called(
+        {{"a", 0}, {"a.block", 0}, {"a.block.0", 1}, {"b", 0}, {"b.block", 0}, {"b.block.0", 1}});
+    for (const auto& all : {attributed(model), attributed(model, tree)}) {
+        CHECK(all.module("/block.0/MatMul") == "a.block.0");
+        CHECK(all.module("/block.0_1/MatMul") == "b.block.0");
+    }
+}
+
+TEST_CASE("traps: a ModuleDict that is never called has no part in a name") {
+    const attributed all(
+        bytes_of({op("Relu", {"x"}, "/left/Relu"), op("Relu", {"/left/Relu"}, "/left/inner/Relu")},
+                 "/left/inner/Relu"),
+        called({{"branches", 0}, {"branches.left", 1}, {"branches.left.inner", 1}}));
+    CHECK(all.module("/left/Relu") == "branches.left");
+    CHECK(all.module("/left/inner/Relu") == "branches.left.inner");
+}
+
+TEST_CASE("traps: what a module computes with another's parameter is its own") {
+    // Attention uses the weights of a projection that is never called; a method other than forward
+    // leaves no scope; the root reads a child's weight.
+    const attributed all(
+        bytes_of({op("Gemm", {"x", "attn.out_proj.weight"}, "/attn/Gemm"),
+                  op("MatMul", {"/attn/Gemm", "by_method.weight"}, "/MatMul"),
+                  op("MatMul", {"/MatMul", "tied.weight"}, "/MatMul_1"),
+                  op("MatMul", {"/MatMul_1", "tied.weight"}, "/tied/MatMul")},
+                 "/tied/MatMul", {"attn.out_proj.weight", "by_method.weight", "tied.weight"}),
+        called({{"attn", 1}, {"attn.out_proj", 0}, {"by_method", 0}, {"tied", 1}}));
+    CHECK(all.module("/attn/Gemm") == "attn");
+    CHECK(all.module("/MatMul") == "/");
+    CHECK(all.module("/MatMul_1") == "/");
+    CHECK(all.module("/tied/MatMul") == "tied");
+    CHECK(all.conflicts() == 0);
+}
+
+TEST_CASE("traps: an Identity that stands for a merged weight goes where that is read") {
+    const attributed all(
+        bytes_of({node("Identity", {"a.norm.weight"}, {"b.norm.weight"}, "Identity_0"),
+                  op("Mul", {"x", "a.norm.weight"}, "/a/norm/Mul"),
+                  op("Mul", {"/a/norm/Mul", "b.norm.weight"}, "/b/norm/Mul")},
+                 "/b/norm/Mul", {"a.norm.weight"}));
+    CHECK(all.module("Identity_0") == "b.norm");
+    CHECK(all.module("/a/norm/Mul") == "a.norm");
+    CHECK(all.module("/b/norm/Mul") == "b.norm");
+    CHECK(all.conflicts() == 0);
+}
+
+TEST_CASE("traps: index constants carry the scope of what was traced next") {
+    // Read by nobody in their scope; one that is read above or below its scope may well be right.
+    const attributed all(
+        bytes_of({op("Relu", {"x"}, "/embed/Relu"), op("Constant", {}, "/embed/Constant"),
+                  op("Constant", {}, "/Constant"),
+                  op("Gather", {"/embed/Relu", "/embed/Constant"}, "/pool/Gather"),
+                  op("Gather", {"/pool/Gather", "/Constant"}, "/pool/Gather_1")},
+                 "/pool/Gather_1"));
+    CHECK(all.module("/embed/Constant") == "/");
+    CHECK(all.conflict("/embed/Constant") == std::set<std::string>{"embed", "pool"});
+    CHECK(all.module("/Constant") == "/");
+    CHECK(all.conflicts() == 1);
+}
+
+TEST_CASE("traps: names of exporter passes and of old exporters have no scope, values may") {
+    const attributed all(bytes_of({node("Relu", {"x"}, {"/enc/fc/Relu_output_0"}, "Relu_12"),
+                                   node("Neg", {"/enc/fc/Relu_output_0"}, {"y"}, ""),
+                                   node("Constant", {}, {"onnx::Mul_7"}, "Constant_60"),
+                                   node("Mul", {"y", "onnx::Mul_7"}, {"z"}, "/enc/Mul")},
+                                  "z"));
+    CHECK(all.module("Relu_12") == "enc.fc");
+    CHECK(all.of("Relu_12").source == provenance::scope);
+    CHECK(all.module("Constant_60") == "enc");
+    CHECK(all.of("Constant_60").source == provenance::consumer);
+}
+
+TEST_CASE("traps: a transposed or folded weight loses its name; its bias and its scope stay") {
+    const attributed all(bytes_of(
+        {op("MatMul", {"x", "onnx::MatMul_310"}, "/enc/query/MatMul"),
+         op("Add", {"enc.query.bias", "/enc/query/MatMul"}, "/enc/query/Add"),
+         op("Conv", {"/enc/query/Add", "onnx::Conv_194", "onnx::Conv_195"}, "/enc/conv/Conv")},
+        "/enc/conv/Conv",
+        {"onnx::MatMul_310", "enc.query.bias", "onnx::Conv_194", "onnx::Conv_195"}));
+    CHECK(all.module("/enc/query/MatMul") == "enc.query");
+    CHECK(all.module("/enc/query/Add") == "enc.query");
+    CHECK(all.module("/enc/conv/Conv") == "enc.conv");
+    CHECK(all.conflicts() == 0);
+}
+
+TEST_CASE("traps: a name that cannot be read is said, and the operator falls to the next source") {
+    std::string deep;
+    for (int i = 0; i < 10'000; ++i) {
+        deep += "/m" + std::to_string(i);
+    }
+    const std::map<std::string, std::string> bad{
+        {"levels", deep + "/Relu"},
+        {"long", "/" + std::string(1U << 20U, 'x') + "/Relu"},
+        {"UTF-8", "/enc\xff/Relu"},
+        {"class", "app.Net::/app/odd.Block::enc/Relu"},
+    };
+    for (const auto& [says, name] : bad) {
+        INFO(says);
+        test::evidence_scene scene(bytes_of(
+            {node("Relu", {"x", "dec.fc.weight"}, {"y"}, name), op("Relu", {"y"}, "/dec/Relu")},
+            "/dec/Relu", {"dec.fc.weight"}));
+        const auto& problems = scene.context().scopes().problems;
+        REQUIRE(problems.size() == 1);
+        CHECK(problems[0].node == 0);
+        CHECK(problems[0].code == "scope.unreadable");
+        CHECK(problems[0].text.find(says) != std::string::npos);
+        const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
+        CHECK(scene.modules().path(found.attributions[0].module) == "dec.fc");
+        CHECK(found.attributions[0].source == provenance::parameter);
+        CHECK(scene.modules().size() == 3); // no module is made of it
+    }
+}
+
+TEST_CASE("traps: parameters with names that no model has make no modules") {
+    std::string deep;
+    for (int i = 0; i < 10'000; ++i) {
+        deep += "m.";
+    }
+    for (const auto& name : {deep + "weight", std::string(1U << 20U, 'x') + ".weight",
+                             std::string("enc.\xff.weight")}) {
+        test::evidence_scene scene(bytes_of(
+            {op("MatMul", {"x", name}, "/fc/MatMul"), op("MatMul", {"/fc/MatMul", name}, "n")}, "n",
+            {name}));
+        CHECK(scene.modules().size() == 2);
+        const attributed all(
+            bytes_of({op("MatMul", {"x", name}, "/fc/MatMul")}, "/fc/MatMul", {name}));
+        CHECK(all.module("/fc/MatMul") == "fc");
+    }
+}
+
+TEST_CASE("traps: metadata that cannot be read leave the operator to its name") {
+    const std::vector<test::metadata> bad{
+        {{"pkg.torch.onnx.name_scopes", "blocks.0"}},
+        {{"pkg.torch.onnx.name_scopes", "['', 'blocks.0, 'op']"}},
+        {{"pkg.torch.onnx.name_scopes", "['', 'other', 'op']"},
+         {"pkg.torch.onnx.class_hierarchy", "['app.Net', 'op']"}},
+        {{"pkg.torch.onnx.name_scopes", "['', 'oth\xff', 'op']"}},
+        {{"pkg.torch.onnx.name_scopes", "['', '" + std::string(1U << 20U, 'x') + "', 'op']"}}};
+    for (const auto& entries : bad) {
+        INFO(entries[0].second.substr(0, 40));
+        test::evidence_scene scene(bytes_of(
+            {test::described(op("Relu", {"x"}, "/enc/fc/Relu"), entries)}, "/enc/fc/Relu"));
+        CHECK(scene.context().hierarchies().problems.size() == 1);
+        const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
+        CHECK(scene.modules().path(found.attributions[0].module) == "enc.fc");
+        CHECK(found.attributions[0].source == provenance::scope);
+        CHECK(scene.modules().size() == 3);
+    }
+}
