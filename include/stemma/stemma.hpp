@@ -78,6 +78,7 @@
 #include <stemma/policy/cost.hpp>
 #include <stemma/policy/cut.hpp>
 #include <stemma/policy/evidence.hpp>
+#include <stemma/policy/laws.hpp>
 #include <stemma/policy/lexicon.hpp>
 #include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/naming.hpp>

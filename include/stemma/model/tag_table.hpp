@@ -57,6 +57,8 @@ public:
         segment_[m] = segments_.intern(text);
     }
 
+    [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
+
     /// Call once when every selected module has its segment.
     void finish() {
         for (id m = 0; m < size(); ++m) {
