@@ -5115,6 +5115,8 @@ public:
         segment_[m] = segments_.intern(text);
     }
 
+    [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
+
     /// Call once when every selected module has its segment.
     void finish() {
         for (id m = 0; m < size(); ++m) {
@@ -12310,6 +12312,403 @@ consteval bool explain_cut_policy() {
 
 #endif // STEMMA_POLICY_CUT_HPP
 
+// <stemma/policy/visibility.hpp>
+#ifndef STEMMA_POLICY_VISIBILITY_HPP
+#define STEMMA_POLICY_VISIBILITY_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P, class Ops>
+concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
+    { p.shows(ops, v) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+///
+/// Requires: the same answer for the same operator during one call.
+/// Complexity: callers ask once per operator.
+template <class P, class Ops>
+concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
+
+/// Everything that computes: all operators but constants.
+struct hide_constants {
+    using policy_category = visibility_category;
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+struct show_all {
+    using policy_category = visibility_category;
+
+    template <operator_view Ops>
+    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
+        return true;
+    }
+};
+
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+template <class P, class Ops>
+consteval bool explain_visibility_policy() {
+    static_assert(std::copyable<P>, "visibility policy: make the class copyable");
+    static_assert(policy_for<P, visibility_category>,
+                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
+    static_assert(detail::has_shows<P, Ops>,
+                  "visibility policy: add `bool shows(const Ops&, operator) const`");
+    return visibility_policy<P, Ops>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_VISIBILITY_HPP
+
+// <stemma/policy/laws.hpp>
+#ifndef STEMMA_POLICY_LAWS_HPP
+#define STEMMA_POLICY_LAWS_HPP
+
+/// What no compiler sees of a policy: the laws of its role, tried on an example. For tests of
+/// policies of one's own; each function returns a sentence for every law that is broken.
+namespace stemma {
+
+/// Sentences about laws that a policy breaks; empty when it keeps them.
+using broken_laws = std::vector<std::string>;
+
+namespace detail {
+
+/// Collects sentences, each once.
+class law_book {
+public:
+    void expect(bool holds, std::string_view sentence) {
+        if (!holds && std::find(broken_.begin(), broken_.end(), sentence) == broken_.end()) {
+            broken_.emplace_back(sentence);
+        }
+    }
+
+    [[nodiscard]] broken_laws take() const { return broken_; }
+
+private:
+    broken_laws broken_;
+};
+
+[[nodiscard]] inline auto fields_of(const attribution& a) {
+    return std::tuple(a.module, a.call, a.confidence, a.source, a.conflict);
+}
+
+[[nodiscard]] inline auto fields_of(const claim& c) {
+    return std::tuple(c.module, c.call, c.confidence, c.source, c.exact, c.caller, c.doubtful);
+}
+
+[[nodiscard]] inline bool is_share(float x) noexcept {
+    return x >= 0 && x <= 1;
+}
+
+/// Whether a `/` in a segment is not behind a `\`.
+[[nodiscard]] constexpr bool has_bare_slash(std::string_view segment) noexcept {
+    for (std::size_t i = 0; i < segment.size(); ++i) {
+        if (segment[i] == '/') {
+            return true;
+        }
+        i += segment[i] == '\\' ? 1U : 0U;
+    }
+    return false;
+}
+
+/// The graph of a view under another numbering, and nothing else of it.
+struct renumbered_operators {
+    using graph_type = operator_graph;
+
+    operator_graph wires;
+
+    [[nodiscard]] const operator_graph& graph() const noexcept { return wires; }
+};
+
+/// Returns: the graph of `ops` with index v called `name(v)`.
+template <operator_view Ops, class Name>
+[[nodiscard]] renumbered_operators renumber(const Ops& ops, Name name) {
+    const auto& graph = ops.graph();
+    std::vector<operator_edge> edges;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = static_cast<id>(index_of(graph, source(*in, graph)));
+            const auto to = static_cast<id>(index_of(graph, *it));
+            edges.push_back({name(from), name(to)});
+        }
+    }
+    return {operator_graph(num_vertices(graph), edges)};
+}
+
+template <class P, class Ops>
+[[nodiscard]] std::vector<attribution> propagated(const P& policy, const Ops& ops,
+                                                  const tree_index& modules,
+                                                  std::span<const id> evidence) {
+    const sweep_order order(ops.graph());
+    std::vector<attribution> result(evidence.size());
+    for (std::size_t v = 0; v < evidence.size(); ++v) {
+        result[v].module = evidence[v];
+        result[v].source = provenance::exported;
+    }
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
+    return result;
+}
+
+/// Writes down what a carrier says.
+struct recording_sink {
+    std::vector<std::array<std::string, 3>> said;
+
+    void metadata(std::string_view key, std::string_view value) { add("metadata", key, value); }
+    void attribute(std::string_view name, std::string_view value) { add("attribute", name, value); }
+    void attribute(std::string_view name, std::span<const std::string> list) {
+        for (const auto& one : list) {
+            add("attributes", name, one);
+        }
+    }
+    void doc_line(std::string_view line) { add("doc_line", "", line); }
+    void name_space(std::string_view path) { add("name_space", "", path); }
+
+private:
+    void add(std::string_view what, std::string_view key, std::string_view value) {
+        said.push_back({std::string(what), std::string(key), std::string(value)});
+    }
+};
+
+} // namespace detail
+
+/// Complexity: two questions for each module.
+template <class P, module_view Modules>
+    requires selection_policy<P, Modules>
+[[nodiscard]] broken_laws broken_selection_laws(const P& policy, const Modules& modules) {
+    detail::law_book laws;
+    for (id m = 0; m < modules.index().size(); ++m) {
+        const bool first = policy.selects(modules, m);
+        laws.expect(first == static_cast<bool>(policy.selects(modules, m)),
+                    "selection: a module is selected at one time and not at another");
+    }
+    return laws.take();
+}
+
+/// `selection` says which modules get tags in the example.
+/// Complexity: twice that of the policy, and the length of all tags.
+template <class P, module_view Modules, selection_policy<Modules> Selection = all_modules>
+    requires naming_policy<P, Modules>
+[[nodiscard]] broken_laws broken_naming_laws(const P& policy, const Modules& modules,
+                                             const Selection& selection = {}) {
+    detail::law_book laws;
+    const auto selected = select_modules(modules, selection);
+    std::array<tag_table, 2> tables;
+    for (auto& tags : tables) {
+        tags = tag_table(modules.index(), selected);
+        policy.name_modules(modules, tags);
+        for (id m = 0; m < tags.size(); ++m) {
+            if (tags.is_selected(m) && !tags.has_segment(m)) {
+                laws.expect(false, "naming: a selected module gets no segment");
+                return laws.take();
+            }
+        }
+        tags.finish();
+    }
+    std::map<std::string, id> known;
+    for (id m = 0; m < selected.size(); ++m) {
+        if (selected[m] == m) {
+            laws.expect(!detail::has_bare_slash(tables[0].segment(m)),
+                        "naming: a segment holds a `/` that is not escaped");
+            laws.expect(known.emplace(tables[0].text(m), m).second,
+                        "naming: two modules have one tag");
+            laws.expect(tables[0].text(m) == tables[1].text(m),
+                        "naming: a module gets one tag at one time and another at another");
+        }
+    }
+    return laws.take();
+}
+
+/// Complexity: that of the policy; two questions for each operator.
+template <class P, operator_view Ops, module_view Modules>
+    requires evidence_policy<P, Ops, Modules>
+[[nodiscard]] broken_laws broken_evidence_laws(const P& policy,
+                                               evidence_context<Ops, Modules>& context) {
+    detail::law_book laws;
+    const auto claims = policy.prepare(context);
+    const auto& graph = context.ops().graph();
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        std::array<std::vector<claim>, 2> made;
+        for (auto& list : made) {
+            claims.for_each_claim(*it, [&](const claim& one) { list.push_back(one); });
+        }
+        laws.expect(std::ranges::equal(made[0], made[1],
+                                       [](const claim& a, const claim& b) {
+                                           return detail::fields_of(a) == detail::fields_of(b);
+                                       }),
+                    "evidence: an operator gets other claims at the second question");
+        for (const auto& one : made[0]) {
+            laws.expect(one.module < context.index().size(),
+                        "evidence: a claim names a module that is not in the tree");
+            laws.expect(is_evidence(one.source),
+                        "evidence: a claim names a rule of propagation as its source");
+            laws.expect(detail::is_share(one.confidence),
+                        "evidence: a confidence is not between 0 and 1");
+        }
+    }
+    return laws.take();
+}
+
+/// `claims` are those about one operator, those of one source together.
+/// Complexity: two questions.
+template <resolution_policy P>
+[[nodiscard]] broken_laws broken_resolution_laws(const P& policy, const tree_index& modules,
+                                                 std::span<const claim> claims) {
+    detail::law_book laws;
+    const attribution made = policy.resolve(modules, claims);
+    const attribution again = policy.resolve(modules, claims);
+    laws.expect(detail::fields_of(made) == detail::fields_of(again),
+                "resolution: the same claims are resolved in two ways");
+    laws.expect(made.module == no_id || made.module < modules.size(),
+                "resolution: the module is not in the tree");
+    laws.expect(detail::is_share(made.confidence),
+                "resolution: a confidence is not between 0 and 1");
+    laws.expect(made.module == no_id || is_evidence(made.source),
+                "resolution: the source of an attribution is a rule of propagation");
+    return laws.take();
+}
+
+/// `evidence` is by vertex index, `no_id` where nothing is known.
+/// Complexity: three times that of the policy.
+template <class P, operator_view Ops>
+    requires propagation_policy<P, Ops>
+[[nodiscard]] broken_laws broken_propagation_laws(const P& policy, const Ops& ops,
+                                                  const tree_index& modules,
+                                                  std::span<const id> evidence) {
+    detail::law_book laws;
+    const auto made = detail::propagated(policy, ops, modules, evidence);
+    for (std::size_t v = 0; v < evidence.size(); ++v) {
+        if (evidence[v] != no_id) {
+            laws.expect(made[v].module == evidence[v] && made[v].source == provenance::exported,
+                        "propagation: an operator with evidence is changed");
+            continue;
+        }
+        laws.expect(made[v].module < modules.size(),
+                    "propagation: an operator gets no module of the tree");
+        laws.expect(!is_evidence(made[v].source),
+                    "propagation: what was propagated is called evidence");
+        laws.expect(detail::is_share(made[v].confidence),
+                    "propagation: a confidence is not between 0 and 1");
+    }
+    if constexpr (propagation_policy<P, detail::renumbered_operators>) {
+        // The same graph, numbered from the front and from the back.
+        const auto count = static_cast<id>(evidence.size());
+        const auto turned = [count](id v) { return count - 1 - v; };
+        const std::vector<id> reversed(evidence.rbegin(), evidence.rend());
+        const auto forwards = detail::propagated(
+            policy, detail::renumber(ops, [](id v) { return v; }), modules, evidence);
+        const auto backwards =
+            detail::propagated(policy, detail::renumber(ops, turned), modules, reversed);
+        for (id v = 0; v < count; ++v) {
+            laws.expect(forwards[v].module == backwards[turned(v)].module,
+                        "propagation: the result depends on how the operators are numbered");
+        }
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions.
+template <carrier_policy P>
+[[nodiscard]] broken_laws broken_carrier_laws(const P& policy, const operator_tags& tags) {
+    detail::law_book laws;
+    std::array<detail::recording_sink, 2> sinks;
+    for (auto& sink : sinks) {
+        policy.write(tags, sink);
+    }
+    laws.expect(sinks[0].said == sinks[1].said, "carrier: equal tags are written in two ways");
+    for (const auto& [what, key, value] : sinks[0].said) {
+        laws.expect(what != "metadata" || key.starts_with(key_prefix),
+                    "carrier: a metadata key does not start with `pkg.stemma.`");
+        laws.expect(!what.starts_with("attribute") || key == source_module_attribute ||
+                        key == hierarchy_tags_attribute,
+                    "carrier: an attribute is not called `source_module` or `hierarchy_tags`");
+        laws.expect(what != "doc_line" ||
+                        (value.starts_with(doc_line_mark) && value.find('\n') == std::string::npos),
+                    "carrier: a line of the doc_string is more than one, or not marked as ours");
+    }
+    return laws.take();
+}
+
+/// `names` are different names of values.
+/// Complexity: one question for each name.
+template <cut_policy P>
+[[nodiscard]] broken_laws broken_cut_laws(const P& policy, std::span<const std::string> names) {
+    detail::law_book laws;
+    laws.expect(policy.pulls(dependence::constant), "cut: a constant is not copied in");
+    for (auto d : {dependence::constant, dependence::weight, dependence::shape}) {
+        laws.expect(policy.pulls(d) || !policy.pulls(dependence::data),
+                    "cut: data is copied in, and something less is not");
+    }
+    std::map<std::string, std::string> known;
+    for (const auto& name : names) {
+        const std::string made = policy.boundary_name(name);
+        laws.expect(known.emplace(made, name).first->second == name,
+                    "cut: two values get one name at the boundary");
+        laws.expect(!made.empty() || name.empty(), "cut: a value loses its name at the boundary");
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each pair of names.
+template <lexicon_policy P>
+[[nodiscard]] broken_laws broken_lexicon_laws(const P& policy,
+                                              std::span<const std::string> captured,
+                                              std::span<const std::string> types) {
+    detail::law_book laws;
+    for (const auto& operation : captured) {
+        laws.expect(static_cast<trail>(policy.trail_of(operation)) ==
+                        static_cast<trail>(policy.trail_of(operation)),
+                    "lexicon: an operation has one trail at one time and another at another");
+        for (const auto& type : types) {
+            laws.expect(static_cast<correspondence>(policy.correspond(operation, type)) ==
+                            static_cast<correspondence>(policy.correspond(operation, type)),
+                        "lexicon: a pair corresponds at one time and not at another");
+        }
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each operator.
+template <class P, operator_view Ops>
+    requires visibility_policy<P, Ops>
+[[nodiscard]] broken_laws broken_visibility_laws(const P& policy, const Ops& ops) {
+    detail::law_book laws;
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const bool first = policy.shows(ops, *it);
+        laws.expect(first == static_cast<bool>(policy.shows(ops, *it)),
+                    "visibility: an operator is shown at one time and not at another");
+    }
+    return laws.take();
+}
+
+/// `loads` are the operators of a model.
+/// Complexity: two questions for each.
+template <cost_policy P>
+[[nodiscard]] broken_laws broken_cost_laws(const P& policy, std::span<const operator_load> loads) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    detail::law_book laws;
+    std::uint64_t sum = 0;
+    for (const auto& load : loads) {
+        const std::uint64_t cost = policy.cost(load);
+        laws.expect(cost == static_cast<std::uint64_t>(policy.cost(load)),
+                    "cost: an operator costs this at one time and that at another");
+        laws.expect(cost <= most - sum, "cost: the sum of all costs is not below 2^63");
+        sum = std::min(most, sum + std::min(cost, most - sum));
+    }
+    return laws.take();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_LAWS_HPP
+
 // <stemma/policy/named_policies.hpp>
 #ifndef STEMMA_POLICY_NAMED_POLICIES_HPP
 #define STEMMA_POLICY_NAMED_POLICIES_HPP
@@ -12498,62 +12897,6 @@ public:
 } // namespace stemma
 
 #endif // STEMMA_POLICY_POLICIES_HPP
-
-// <stemma/policy/visibility.hpp>
-#ifndef STEMMA_POLICY_VISIBILITY_HPP
-#define STEMMA_POLICY_VISIBILITY_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class P, class Ops>
-concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
-    { p.shows(ops, v) } -> std::convertible_to<bool>;
-};
-
-} // namespace detail
-
-/// Says which operators a view of a graph shows: a DAG, a picture, a report.
-///
-/// Requires: the same answer for the same operator during one call.
-/// Complexity: callers ask once per operator.
-template <class P, class Ops>
-concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
-
-/// Everything that computes: all operators but constants.
-struct hide_constants {
-    using policy_category = visibility_category;
-
-    template <named_operators Ops>
-    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        return std::string_view(ops.op_type(v)) != "Constant";
-    }
-};
-
-struct show_all {
-    using policy_category = visibility_category;
-
-    template <operator_view Ops>
-    [[nodiscard]] constexpr bool shows(const Ops&, operator_t<Ops>) const noexcept {
-        return true;
-    }
-};
-
-/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
-template <class P, class Ops>
-consteval bool explain_visibility_policy() {
-    static_assert(std::copyable<P>, "visibility policy: make the class copyable");
-    static_assert(policy_for<P, visibility_category>,
-                  "visibility policy: add `using policy_category = stemma::visibility_category;`");
-    static_assert(detail::has_shows<P, Ops>,
-                  "visibility policy: add `bool shows(const Ops&, operator) const`");
-    return visibility_policy<P, Ops>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_VISIBILITY_HPP
 
 // <stemma/tagger.hpp>
 #ifndef STEMMA_TAGGER_HPP
