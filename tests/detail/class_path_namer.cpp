@@ -119,6 +119,24 @@ TEST_CASE("class_path_namer: two unknown classes may read alike, too") {
     CHECK(one != other);
 }
 
+TEST_CASE("class_path_namer: runs of numbers stay short, however deep the tree") {
+    stemma::module_tree_builder builder;
+    std::size_t depth = 0;
+    for (auto m = builder.child(0, "layer"); depth < 5000; ++depth) {
+        m = builder.child(m, "0");
+    }
+    const auto tree = builder.build();
+    const auto tags = name(tree);
+    CHECK(tags.segment(1) == "layer");
+    CHECK(tags.segment(3) == "layer.0.0");
+    std::string run = "0";
+    for (int i = 1; i < 32; ++i) {
+        run += ".0";
+    }
+    CHECK(tags.segment(33) == run);
+    CHECK(tags.segment(static_cast<stemma::id>(tree.size() - 1)) == run);
+}
+
 TEST_CASE("class_path_namer: beyond the greatest number of names, ranks among the paths") {
     const auto tree = test::tree_of({"l:torch.nn.L", "l.x:torch.nn.L", "l.x.in:zoo.A",
                                      "r:torch.nn.L", "r.x:torch.nn.L", "r.x.in:zoo.A"});

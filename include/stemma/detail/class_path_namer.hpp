@@ -82,10 +82,12 @@ private:
         }
     }
 
-    // From the last name that is no number to the module's own: `layer.0`.
+    // From the last name that is no number to the module's own, so many at most: `layer.0`.
     void append_name_run(id m, std::string& text) const {
         auto first = m;
-        while (first != 0 && is_number(modules_.attribute(first)) && tree_.parent(first) != 0) {
+        for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
+                                    is_number(modules_.attribute(first));
+             ++names) {
             first = tree_.parent(first);
         }
         std::vector<id> run;
