@@ -72,6 +72,7 @@
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/parameter_shapes.hpp>
+#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/policy/carrier.hpp>
 #include <stemma/policy/category.hpp>

@@ -7,6 +7,7 @@
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
@@ -25,7 +26,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -106,7 +106,7 @@ private:
             standard->keep = split_list(option("keep"));
         }
         tags_ = name_modules(modules_, *selection);
-        by_tag_ = modules_by_tag(tags_);
+        by_tag_.emplace(tags_);
         return true;
     }
 
@@ -170,11 +170,9 @@ private:
             }
         }
         if (carried.tag) {
-            const auto found = by_tag_.find(*carried.tag);
-            if (found == by_tag_.end()) {
+            by_tag = by_tag_->find(*carried.tag);
+            if (by_tag == no_id) {
                 tell("tags.unknown_tag", node, "no module has the tag '" + *carried.tag + "'");
-            } else {
-                by_tag = found->second;
             }
         }
         if (by_path != no_id && by_tag != no_id && tags_.writable(by_path) != by_tag) {
@@ -203,7 +201,7 @@ private:
             problem = "its list of tags cannot be read";
         } else {
             for (const auto& tag : list) {
-                if (!tag.is_string() || by_tag_.count(tag.template get<std::string>()) == 0) {
+                if (!tag.is_string() || by_tag_->find(tag.template get<std::string>()) == no_id) {
                     problem = "no module has the tag " + tag.dump(-1, ' ', false, replace_invalid);
                 }
             }
@@ -221,7 +219,7 @@ private:
     module_tree modules_;
     carrier_set wanted_;
     tag_table tags_;
-    std::unordered_map<std::string, id> by_tag_;
+    std::optional<tag_lookup> by_tag_;
     std::vector<id> table_; // by node, where the model has a table
     std::vector<std::string_view> unwanted_;
 };

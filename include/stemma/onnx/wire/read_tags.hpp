@@ -7,6 +7,7 @@
 #include <stemma/io/json_stream.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
@@ -109,18 +110,6 @@ namespace detail {
     return detail::first_of(read_node_carriers(model, node));
 }
 
-/// Returns: the selected module of every tag.
-/// Complexity: O(length of all tags).
-[[nodiscard]] inline std::unordered_map<std::string, id> modules_by_tag(const tag_table& tags) {
-    std::unordered_map<std::string, id> by_tag;
-    for (id m = 0; m < tags.size(); ++m) {
-        if (tags.is_selected(m)) {
-            by_tag.emplace(tags.text(m), m);
-        }
-    }
-    return by_tag;
-}
-
 namespace detail {
 
 /// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
@@ -141,7 +130,7 @@ modules_by_namespace(const module_tree& modules) {
 /// Finds the module that the file itself names for every node; `no_id` where it names none, or one
 /// that the tree lacks. From a tag alone it is the module that has the tag. A `namespace` counts
 /// where it is the only one that says something on a node, and was written by stemma.
-/// Complexity: O(nodes + fields + length of all tags).
+/// Complexity: O(modules + nodes + fields), and the length of all paths where namespaces are read.
 [[nodiscard]] inline std::vector<id>
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     std::vector<id> result(model.node_count(), no_id);
@@ -149,7 +138,7 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
         result =
             read_recorded_tags(*table, model.file(), model.node_count(), modules.size()).module;
     }
-    std::unordered_map<std::string, id> by_tag;
+    std::optional<tag_lookup> by_tag;
     const module_lookup<module_tree> lookup(modules);
     const auto by_namespace = detail::has_our_namespaces(model)
                                   ? detail::modules_by_namespace(modules)
@@ -161,11 +150,11 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
             const auto module = find_module(lookup, *carried.module);
             result[node] = module != no_id ? module : result[node];
         } else if (carried.tag) {
-            if (by_tag.empty()) {
-                by_tag = modules_by_tag(tags);
+            if (!by_tag) {
+                by_tag.emplace(tags);
             }
-            if (const auto found = by_tag.find(*carried.tag); found != by_tag.end()) {
-                result[node] = found->second;
+            if (const auto found = by_tag->find(*carried.tag); found != no_id) {
+                result[node] = found;
             }
         } else if (carriers.name_space && !by_namespace.empty()) {
             const auto found = by_namespace.find(std::string(*carriers.name_space));
