@@ -2318,6 +2318,116 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
 
 #endif // STEMMA_DETAIL_FOLLOW_READERS_HPP
 
+// <stemma/core/json_text.hpp>
+#ifndef STEMMA_CORE_JSON_TEXT_HPP
+#define STEMMA_CORE_JSON_TEXT_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the length of the well-formed UTF-8 sequence that `text` starts with, or 0.
+[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+        return i < text.size() && byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) {
+        return 1;
+    }
+    if (lead >= 0xc2 && lead <= 0xdf) {
+        return follows(1) ? 2 : 0;
+    }
+    if (lead >= 0xe0 && lead <= 0xef) {
+        const unsigned low = lead == 0xe0 ? 0xa0 : 0x80;
+        const unsigned high = lead == 0xed ? 0x9f : 0xbf;
+        return follows(1, low, high) && follows(2) ? 3 : 0;
+    }
+    if (lead >= 0xf0 && lead <= 0xf4) {
+        const unsigned low = lead == 0xf0 ? 0x90 : 0x80;
+        const unsigned high = lead == 0xf4 ? 0x8f : 0xbf;
+        return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Returns: whether all of `text` is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const auto length = utf8_length(text);
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+/// Returns: a position before which nothing in `text` needs an escape or a look at its UTF-8.
+/// Nearly all texts are plain, so eight characters are tested at a time.
+[[nodiscard]] inline std::size_t plain_prefix(std::string_view text) noexcept {
+    constexpr std::uint64_t ones = 0x0101'0101'0101'0101U;
+    constexpr std::uint64_t tops = 0x8080'8080'8080'8080U;
+    const auto any_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + at, 8);
+        const auto controls = (word - 0x20U * ones) & ~word;
+        const auto marked =
+            word | controls | any_zero(word ^ (ones * '"')) | any_zero(word ^ (ones * '\\'));
+        if ((marked & tops) != 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+} // namespace detail
+
+/// Appends `text` as a JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD.
+/// Complexity: O(length); runs without special characters are copied whole.
+inline void append_json_string(std::string_view text, std::string& out) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    out.push_back('"');
+    std::size_t copied = 0;
+    for (std::size_t i = detail::plain_prefix(text); i < text.size();) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+            ++i;
+            continue;
+        }
+        const auto length = c < 0x80 ? 0 : detail::utf8_length(text.substr(i));
+        if (length != 0) {
+            i += length;
+            continue;
+        }
+        out.append(text.substr(copied, i - copied));
+        if (c == '"' || c == '\\') {
+            out.push_back('\\');
+            out.push_back(static_cast<char>(c));
+        } else if (c == '\n') {
+            out.append("\\n");
+        } else if (c == '\t') {
+            out.append("\\t");
+        } else if (c < 0x20) {
+            out.append("\\u00");
+            out.push_back(hex[c >> 4U]);
+            out.push_back(hex[c & 15U]);
+        } else {
+            out.append("\xef\xbf\xbd");
+        }
+        copied = ++i;
+    }
+    out.append(text.substr(copied));
+    out.push_back('"');
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_JSON_TEXT_HPP
+
 // <stemma/model/module_tree.hpp>
 #ifndef STEMMA_MODEL_MODULE_TREE_HPP
 #define STEMMA_MODEL_MODULE_TREE_HPP
@@ -2750,13 +2860,18 @@ template <class Lookup>
 namespace stemma {
 
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
-/// none, or when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`).
+/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`), or when it
+/// is no model's: not valid UTF-8, or of more than 1024 levels or 256 KiB.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
     const auto dot = parameter.rfind('.');
     const bool made_up = parameter.find("::") != parameter.npos ||
                          parameter.find('/') != parameter.npos || dot == parameter.npos ||
                          dot == 0 || dot + 1 == parameter.size();
-    return made_up ? std::string_view{} : parameter.substr(0, dot);
+    if (made_up || !detail::is_utf8(parameter) || parameter.size() > (1U << 18U) ||
+        std::count(parameter.begin(), parameter.end(), '.') > 1024) {
+        return {};
+    }
+    return parameter.substr(0, dot);
 }
 
 /// How paths in a model lead to modules of a tree that was captured around it, or inside it.
@@ -3452,116 +3567,6 @@ template <operator_view Ops>
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_NESTING_HPP
-
-// <stemma/core/json_text.hpp>
-#ifndef STEMMA_CORE_JSON_TEXT_HPP
-#define STEMMA_CORE_JSON_TEXT_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Returns: the length of the well-formed UTF-8 sequence that `text` starts with, or 0.
-[[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) noexcept {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-        return i < text.size() && byte(i) >= low && byte(i) <= high;
-    };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) {
-        return 1;
-    }
-    if (lead >= 0xc2 && lead <= 0xdf) {
-        return follows(1) ? 2 : 0;
-    }
-    if (lead >= 0xe0 && lead <= 0xef) {
-        const unsigned low = lead == 0xe0 ? 0xa0 : 0x80;
-        const unsigned high = lead == 0xed ? 0x9f : 0xbf;
-        return follows(1, low, high) && follows(2) ? 3 : 0;
-    }
-    if (lead >= 0xf0 && lead <= 0xf4) {
-        const unsigned low = lead == 0xf0 ? 0x90 : 0x80;
-        const unsigned high = lead == 0xf4 ? 0x8f : 0xbf;
-        return follows(1, low, high) && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
-}
-
-/// Returns: whether all of `text` is well-formed UTF-8.
-[[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
-    while (!text.empty()) {
-        const auto length = utf8_length(text);
-        if (length == 0) {
-            return false;
-        }
-        text.remove_prefix(length);
-    }
-    return true;
-}
-
-/// Returns: a position before which nothing in `text` needs an escape or a look at its UTF-8.
-/// Nearly all texts are plain, so eight characters are tested at a time.
-[[nodiscard]] inline std::size_t plain_prefix(std::string_view text) noexcept {
-    constexpr std::uint64_t ones = 0x0101'0101'0101'0101U;
-    constexpr std::uint64_t tops = 0x8080'8080'8080'8080U;
-    const auto any_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
-    std::size_t at = 0;
-    for (; at + 8 <= text.size(); at += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, text.data() + at, 8);
-        const auto controls = (word - 0x20U * ones) & ~word;
-        const auto marked =
-            word | controls | any_zero(word ^ (ones * '"')) | any_zero(word ^ (ones * '\\'));
-        if ((marked & tops) != 0) {
-            break;
-        }
-    }
-    return at;
-}
-
-} // namespace detail
-
-/// Appends `text` as a JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD.
-/// Complexity: O(length); runs without special characters are copied whole.
-inline void append_json_string(std::string_view text, std::string& out) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    out.push_back('"');
-    std::size_t copied = 0;
-    for (std::size_t i = detail::plain_prefix(text); i < text.size();) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
-            ++i;
-            continue;
-        }
-        const auto length = c < 0x80 ? 0 : detail::utf8_length(text.substr(i));
-        if (length != 0) {
-            i += length;
-            continue;
-        }
-        out.append(text.substr(copied, i - copied));
-        if (c == '"' || c == '\\') {
-            out.push_back('\\');
-            out.push_back(static_cast<char>(c));
-        } else if (c == '\n') {
-            out.append("\\n");
-        } else if (c == '\t') {
-            out.append("\\t");
-        } else if (c < 0x20) {
-            out.append("\\u00");
-            out.push_back(hex[c >> 4U]);
-            out.push_back(hex[c & 15U]);
-        } else {
-            out.append("\xef\xbf\xbd");
-        }
-        copied = ++i;
-    }
-    out.append(text.substr(copied));
-    out.push_back('"');
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_JSON_TEXT_HPP
 
 // <stemma/detail/python_text.hpp>
 #ifndef STEMMA_DETAIL_PYTHON_TEXT_HPP
@@ -5241,10 +5246,12 @@ private:
         }
     }
 
-    // From the last name that is no number to the module's own: `layer.0`.
+    // From the last name that is no number to the module's own, so many at most: `layer.0`.
     void append_name_run(id m, std::string& text) const {
         auto first = m;
-        while (first != 0 && is_number(modules_.attribute(first)) && tree_.parent(first) != 0) {
+        for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
+                                    is_number(modules_.attribute(first));
+             ++names) {
             first = tree_.parent(first);
         }
         std::vector<id> run;
@@ -5582,6 +5589,7 @@ struct scope_table {
     std::vector<scope> scopes;
     std::vector<id> scope_of; ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover; ///< operators whose scope is that of one they replaced, ascending
+    std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
     [[nodiscard]] id find(id parent, std::string_view segment) const {
         return index.find(hash_of(parent, segment), [&](id s) {
@@ -5617,6 +5625,13 @@ template <named_operators Ops>
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
     if (auto found = split_scoped_name(name, op_type)) {
+        if constexpr (calling_operators<Ops>) {
+            // The root of what is inside of a function is not that of the model.
+            if (found->scope.empty() && found->style == scope_style::relative &&
+                ops.enclosing_function(v) != no_id) {
+                return std::nullopt;
+            }
+        }
         return found;
     }
     std::string_view result;
@@ -5642,6 +5657,38 @@ template <named_operators Ops>
     return result.empty() ? std::nullopt : split_leftover_name(result);
 }
 
+/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
+/// names, and they would cost their square.
+[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
+    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    constexpr std::ptrdiff_t max_levels = 1024;
+    const auto text = name.scope;
+    if (text.size() > max_bytes) {
+        return "the scope in the name is too long";
+    }
+    unsigned char bits = 0;
+    for (const char c : text) {
+        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
+    }
+    if (bits >= 0x80 && !is_utf8(text)) {
+        return "the scope in the name is not valid UTF-8";
+    }
+    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
+        return "the scope in the name has too many levels";
+    }
+    if (name.style == scope_style::typed) {
+        // A `/` in a class cannot be told from one between levels.
+        for (std::size_t begin = 0; begin < text.size();) {
+            const auto end = std::min(text.find('/', begin), text.size());
+            if (text.substr(begin, end - begin).find("::") == text.npos) {
+                return "the scope in the name has a level without a class";
+            }
+            begin = end + 1;
+        }
+    }
+    return nullptr;
+}
+
 } // namespace detail
 
 /// Collects the scopes in the names of all operators.
@@ -5650,6 +5697,7 @@ template <named_operators Ops>
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
 [[nodiscard]] scope_table collect_scopes(const Ops& ops) {
+    constexpr std::size_t max_problems = 1000;
     const auto& graph = ops.graph();
     scope_table table;
     table.scope_of.assign(num_vertices(graph), no_id);
@@ -5662,6 +5710,13 @@ template <named_operators Ops>
         const std::string_view op_type = ops.op_type(*it);
         const auto found = detail::find_scope(ops, *it);
         if (!found) {
+            continue;
+        }
+        if (const char* problem = detail::find_scope_problem(*found)) {
+            if (table.problems.size() < max_problems) {
+                table.problems.push_back(
+                    {"scope.unreadable", static_cast<id>(index_of(graph, *it)), problem});
+            }
             continue;
         }
         const auto in = trail.follow(static_cast<id>(found->style), found->scope,
@@ -11898,6 +11953,75 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_MODEL_MAPPED_OPERATORS_HPP
+
+// <stemma/model/tag_lookup.hpp>
+#ifndef STEMMA_MODEL_TAG_LOOKUP_HPP
+#define STEMMA_MODEL_TAG_LOOKUP_HPP
+
+namespace stemma {
+
+/// Finds selected modules by their tags, segment by segment.
+class tag_lookup {
+public:
+    /// Requires: `tags` is finished, and outlives the look-up.
+    /// Complexity: O(modules + bytes of segments).
+    explicit tag_lookup(const tag_table& tags) : tags_(&tags) {
+        for (id m = 1; m < tags.size(); ++m) {
+            if (tags.is_selected(m)) {
+                below_.insert(hash_of(tags.above(m), tags.segment(m)), m, [](id) { return false; });
+            }
+        }
+    }
+
+    /// Returns: the selected module that has this tag, or `no_id`.
+    /// Complexity: O(length) expected.
+    [[nodiscard]] id find(std::string_view tag) const {
+        id found = no_id;
+        while (!tag.empty()) {
+            if (tag.front() != '/') {
+                return no_id;
+            }
+            const auto segment = tag.substr(1, end_of_segment(tag) - 1);
+            tag.remove_prefix(1 + segment.size());
+            found = found == no_id ? root(segment) : below(found, segment);
+            if (found == no_id) {
+                return no_id;
+            }
+        }
+        return found;
+    }
+
+private:
+    /// Returns: where the segment behind the first character ends.
+    [[nodiscard]] static std::size_t end_of_segment(std::string_view tag) noexcept {
+        std::size_t end = 1;
+        while (end < tag.size() && tag[end] != '/') {
+            end += tag[end] == '\\' ? 2U : 1U;
+        }
+        return std::min(end, tag.size());
+    }
+
+    [[nodiscard]] id root(std::string_view segment) const {
+        return tags_->size() > 0 && tags_->segment(0) == segment ? 0 : no_id;
+    }
+
+    [[nodiscard]] id below(id above, std::string_view segment) const {
+        return below_.find(hash_of(above, segment), [&](id m) {
+            return tags_->above(m) == above && tags_->segment(m) == segment;
+        });
+    }
+
+    [[nodiscard]] static std::uint64_t hash_of(id above, std::string_view segment) noexcept {
+        return hash_bytes(segment, above);
+    }
+
+    const tag_table* tags_;
+    flat_index below_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_TAG_LOOKUP_HPP
 
 // <stemma/policy/carrier.hpp>
 #ifndef STEMMA_POLICY_CARRIER_HPP

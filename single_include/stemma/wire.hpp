@@ -5291,8 +5291,13 @@ function showModule(m) {
   at("content").scrollTop = 0;
 }
 
-const go = place => { location.hash = place; };
+let arrived = null;
+const go = place => {
+  location.hash = place;
+  arrive();
+};
 function arrive() {
+  arrived = location.hash;
   const place = new URLSearchParams(location.hash.slice(1));
   const read = (key, count) => {
     const found = Number(place.get(key) ?? NaN);
@@ -5316,7 +5321,7 @@ for (let m = 0; modules[m].children.length === 1;) { // ways without a choice
   setOpen(m, true);
 }
 at("search").addEventListener("input", event => search(event.target.value));
-window.addEventListener("hashchange", arrive);
+window.addEventListener("hashchange", () => location.hash === arrived || arrive());
 arrive();
 document.documentElement.dataset.ready = "true";
 )js";
@@ -10523,18 +10528,6 @@ namespace detail {
     return detail::first_of(read_node_carriers(model, node));
 }
 
-/// Returns: the selected module of every tag.
-/// Complexity: O(length of all tags).
-[[nodiscard]] inline std::unordered_map<std::string, id> modules_by_tag(const tag_table& tags) {
-    std::unordered_map<std::string, id> by_tag;
-    for (id m = 0; m < tags.size(); ++m) {
-        if (tags.is_selected(m)) {
-            by_tag.emplace(tags.text(m), m);
-        }
-    }
-    return by_tag;
-}
-
 namespace detail {
 
 /// Returns: the module of everything that the carrier `namespace` writes; `no_id` for what would
@@ -10555,7 +10548,7 @@ modules_by_namespace(const module_tree& modules) {
 /// Finds the module that the file itself names for every node; `no_id` where it names none, or one
 /// that the tree lacks. From a tag alone it is the module that has the tag. A `namespace` counts
 /// where it is the only one that says something on a node, and was written by stemma.
-/// Complexity: O(nodes + fields + length of all tags).
+/// Complexity: O(modules + nodes + fields), and the length of all paths where namespaces are read.
 [[nodiscard]] inline std::vector<id>
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     std::vector<id> result(model.node_count(), no_id);
@@ -10563,7 +10556,7 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
         result =
             read_recorded_tags(*table, model.file(), model.node_count(), modules.size()).module;
     }
-    std::unordered_map<std::string, id> by_tag;
+    std::optional<tag_lookup> by_tag;
     const module_lookup<module_tree> lookup(modules);
     const auto by_namespace = detail::has_our_namespaces(model)
                                   ? detail::modules_by_namespace(modules)
@@ -10575,11 +10568,11 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
             const auto module = find_module(lookup, *carried.module);
             result[node] = module != no_id ? module : result[node];
         } else if (carried.tag) {
-            if (by_tag.empty()) {
-                by_tag = modules_by_tag(tags);
+            if (!by_tag) {
+                by_tag.emplace(tags);
             }
-            if (const auto found = by_tag.find(*carried.tag); found != by_tag.end()) {
-                result[node] = found->second;
+            if (const auto found = by_tag->find(*carried.tag); found != no_id) {
+                result[node] = found;
             }
         } else if (carriers.name_space && !by_namespace.empty()) {
             const auto found = by_namespace.find(std::string(*carriers.name_space));
@@ -10662,7 +10655,12 @@ public:
     [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
     [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
     /// Returns: what could not be read of the evidence.
-    [[nodiscard]] std::span<const finding> findings() { return context().hierarchies().problems; }
+    [[nodiscard]] std::vector<finding> findings() {
+        auto all = context().hierarchies().problems;
+        const auto& names = context().scopes().problems;
+        all.insert(all.end(), names.begin(), names.end());
+        return all;
+    }
     [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
 
     /// Returns: what the parts of a capture besides its modules claim, by source.
@@ -11608,7 +11606,7 @@ private:
             standard->keep = split_list(option("keep"));
         }
         tags_ = name_modules(modules_, *selection);
-        by_tag_ = modules_by_tag(tags_);
+        by_tag_.emplace(tags_);
         return true;
     }
 
@@ -11672,11 +11670,9 @@ private:
             }
         }
         if (carried.tag) {
-            const auto found = by_tag_.find(*carried.tag);
-            if (found == by_tag_.end()) {
+            by_tag = by_tag_->find(*carried.tag);
+            if (by_tag == no_id) {
                 tell("tags.unknown_tag", node, "no module has the tag '" + *carried.tag + "'");
-            } else {
-                by_tag = found->second;
             }
         }
         if (by_path != no_id && by_tag != no_id && tags_.writable(by_path) != by_tag) {
@@ -11705,7 +11701,7 @@ private:
             problem = "its list of tags cannot be read";
         } else {
             for (const auto& tag : list) {
-                if (!tag.is_string() || by_tag_.count(tag.template get<std::string>()) == 0) {
+                if (!tag.is_string() || by_tag_->find(tag.template get<std::string>()) == no_id) {
                     problem = "no module has the tag " + tag.dump(-1, ' ', false, replace_invalid);
                 }
             }
@@ -11723,7 +11719,7 @@ private:
     module_tree modules_;
     carrier_set wanted_;
     tag_table tags_;
-    std::unordered_map<std::string, id> by_tag_;
+    std::optional<tag_lookup> by_tag_;
     std::vector<id> table_; // by node, where the model has a table
     std::vector<std::string_view> unwanted_;
 };
