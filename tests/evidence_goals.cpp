@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct tally {
     std::size_t sure = 0;       // nodes of both kinds with confidence of 0.9 and more
     std::size_t sure_right = 0;
     std::size_t scoped_sure_right = 0;
-    std::size_t calls = 0; // right nodes of modules that run several times
+    std::size_t in_tree = 0; // nodes with a scope whose true module is in the tree that was found
+    std::size_t calls = 0;   // right nodes of modules that run several times
     std::size_t calls_right = 0;
     std::size_t calls_wrong = 0; // the rest are not said
 
@@ -39,6 +41,7 @@ struct tally {
         sure += other.sure;
         sure_right += other.sure_right;
         scoped_sure_right += other.scoped_sure_right;
+        in_tree += other.in_tree;
         calls += other.calls;
         calls_right += other.calls_right;
         calls_wrong += other.calls_wrong;
@@ -207,6 +210,10 @@ tally measure(const fs::path& model, const std::vector<std::string>& captures,
     for (stemma::id node = 0; node < modules.size(); ++node) {
         modules[node] = truth.module_of(opened.model().name(node));
     }
+    std::set<std::string> paths;
+    for (stemma::id m = 0; m < opened.modules().size(); ++m) {
+        paths.emplace(opened.modules().path(m));
+    }
     tally result;
     for (stemma::id node = 0; node < modules.size(); ++node) {
         const auto& module = modules[node];
@@ -222,6 +229,7 @@ tally measure(const fs::path& model, const std::vector<std::string>& captures,
         const auto how = stemma::relate(found, *module);
         const bool scoped = truth.is_scoped(opened.model().name(node));
         (scoped ? result.scoped : result.scopeless).add(how);
+        result.in_tree += scoped && paths.contains(*module) ? 1U : 0U;
         const auto call = truth.call_of(opened.model().name(node));
         if (call && how == stemma::relation::exact) {
             ++result.calls;
@@ -281,11 +289,11 @@ public:
 
     static void print_head() {
         std::printf("# %-40s %-23s  %-23s %-6s %-13s %s\n", "", "nodes with a scope", "without",
-                    "over-", "sure (0.9)", "repeated calls");
+                    "over-", "sure (0.9)", "repeated calls     in");
         std::printf("# %-14s %-26s", "group", "model");
         for (const char* column :
              {"exact", "ances", "desce", "conta", " exact", "ances", "desce", "conta", "ruled",
-              " nodes", "right", " nodes", "right", "wrong"}) {
+              " nodes", "right", " nodes", "right", "wrong", " tree"}) {
             std::printf(" %s", column);
         }
         std::puts("");
@@ -303,8 +311,8 @@ private:
                            t.scopeless.contaminated, t.overruled}) {
             std::printf(" %5zu", count);
         }
-        std::printf("  %5zu %5zu  %5zu %5zu %5zu\n", t.sure, t.sure_right, t.calls, t.calls_right,
-                    t.calls_wrong);
+        std::printf("  %5zu %5zu  %5zu %5zu %5zu  %5zu\n", t.sure, t.sure_right, t.calls,
+                    t.calls_right, t.calls_wrong, t.in_tree);
     }
 
     std::map<std::string, tally> totals_;
