@@ -100,6 +100,16 @@ TEST_CASE("plain_names_cut: names are identifiers, and different ones stay diffe
     CHECK(policy.pulls(dependence::weight));
 }
 
+TEST_CASE("prefixed_names_cut: puts the prefix in front of every name", "[policy][cut]") {
+    stemma::prefixed_names_cut policy;
+    CHECK(policy.boundary_name("x") == "x");
+    policy.prefix = "left/";
+    CHECK(policy.boundary_name("x") == "left/x");
+    CHECK(policy.boundary_name("") == "left/");
+    CHECK(policy.gaps() == gap_rule::refuse);
+    STATIC_REQUIRE(stemma::explain_cut_policy<stemma::prefixed_names_cut>());
+}
+
 TEST_CASE("cut: words of the command line", "[policy][cut]") {
     CHECK(stemma::parse_pull("none") == dependence::constant);
     CHECK(stemma::parse_pull("constants") == dependence::constant);

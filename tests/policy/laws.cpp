@@ -239,6 +239,7 @@ TEST_CASE("laws: naming", "[policy][laws]") {
     const scene s;
     CHECK(stemma::broken_naming_laws(stemma::class_paths{}, s.tree).empty());
     CHECK(stemma::broken_naming_laws(stemma::attribute_paths{}, s.tree).empty());
+    CHECK(stemma::broken_naming_laws(stemma::attributes_and_classes{}, s.tree).empty());
     CHECK(stemma::broken_naming_laws(stemma::class_paths{}, s.tree, stemma::not_infrastructure{})
               .empty());
     CHECK(stemma::broken_naming_laws(fickle_naming{}, s.tree) ==
@@ -277,6 +278,7 @@ TEST_CASE("laws: resolution", "[policy][laws]") {
     CHECK(broken(stemma::by_trust{}) == 0);
     CHECK(broken(stemma::by_trust{1}) == 0);
     CHECK(broken(stemma::cautious{}) == 0);
+    CHECK(broken(stemma::by_confidence{}) == 0);
     CHECK(broken(given_resolution{{99, no_id, 1, provenance::scope, false}}) == 1);
     CHECK(broken(given_resolution{{1, no_id, -1, provenance::scope, false}}) == 1);
     CHECK(broken(given_resolution{{1, no_id, 1, provenance::owner, false}}) == 1);
@@ -316,6 +318,7 @@ TEST_CASE("laws: carrier", "[policy][laws]") {
 TEST_CASE("laws: cut", "[policy][laws]") {
     CHECK(stemma::broken_cut_laws(stemma::standard_cut{}, names).empty());
     CHECK(stemma::broken_cut_laws(stemma::plain_names_cut{}, names).empty());
+    CHECK(stemma::broken_cut_laws(stemma::prefixed_names_cut{{}, "a"}, names).empty());
     const auto broken = [&](int kind) {
         odd_cut policy;
         policy.kind = kind;
@@ -331,6 +334,8 @@ TEST_CASE("laws: lexicon", "[policy][laws]") {
     const std::vector<std::string> captured{"aten.add.Tensor", "linear", "size"};
     const std::vector<std::string> types{"Add", "Gemm", "Shape"};
     CHECK(stemma::broken_lexicon_laws(stemma::torch_lexicon{}, captured, types).empty());
+    CHECK(stemma::broken_lexicon_laws(stemma::similar_names{}, captured, types).empty());
+    CHECK(stemma::broken_lexicon_laws(stemma::equal_names{}, captured, types).empty());
     CHECK(stemma::broken_lexicon_laws(fickle_lexicon{{}, 0}, captured, types).size() == 1);
     CHECK(stemma::broken_lexicon_laws(fickle_lexicon{{}, 1}, captured, types).size() == 1);
 }
@@ -339,6 +344,7 @@ TEST_CASE("laws: visibility", "[policy][laws]") {
     const scene s;
     CHECK(stemma::broken_visibility_laws(stemma::hide_constants{}, s.ops).empty());
     CHECK(stemma::broken_visibility_laws(stemma::show_all{}, s.ops).empty());
+    CHECK(stemma::broken_visibility_laws(stemma::hide_types{{"A*"}}, s.ops).empty());
     CHECK(stemma::broken_visibility_laws(fickle_visibility{}, s.ops).size() == 1);
 }
 

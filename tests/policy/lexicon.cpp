@@ -68,6 +68,25 @@ TEST_CASE("torch_lexicon: another table may be given", "[lexicon]") {
     CHECK_FALSE(lexicon.lists("nonsense"));
 }
 
+TEST_CASE("similar_names: knows nothing but names", "[lexicon]") {
+    const stemma::similar_names lexicon;
+    CHECK(lexicon.correspond("my::Add", "Add") == correspondence::head);
+    CHECK(lexicon.correspond("add_v2", "Add") == correspondence::head);
+    CHECK(lexicon.correspond("linear", "Gemm") == correspondence::none);
+    CHECK(torch_lexicon().correspond("linear", "Gemm") == correspondence::head);
+    CHECK(lexicon.trail_of("linear") == trail::maybe);
+    STATIC_REQUIRE(stemma::explain_lexicon_policy<stemma::similar_names>());
+}
+
+TEST_CASE("equal_names: the same name, case and underscores aside", "[lexicon]") {
+    const stemma::equal_names lexicon;
+    CHECK(lexicon.correspond("mat_mul", "MatMul") == correspondence::head);
+    CHECK(lexicon.correspond("add_v2", "Add") == correspondence::none);
+    CHECK(lexicon.correspond("reshape", "Shape") == correspondence::none);
+    CHECK(lexicon.trail_of("anything") == trail::always);
+    STATIC_REQUIRE(stemma::explain_lexicon_policy<stemma::equal_names>());
+}
+
 namespace {
 
 struct without_category {

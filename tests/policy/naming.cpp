@@ -19,6 +19,7 @@
 #include <vector>
 
 using stemma::attribute_paths;
+using stemma::attributes_and_classes;
 using stemma::class_paths;
 using stemma::id;
 using stemma::module_tree;
@@ -213,12 +214,31 @@ TEST_CASE("attribute_paths: the names between two selected modules", "[policy][n
     CHECK(tags_of<attribute_paths>({}, "a/b").at("") == R"(/a\/b)");
 }
 
+TEST_CASE("attributes_and_classes: names, and what they are", "[policy][naming]") {
+    const std::vector<planned> plan{
+        {"", "Net"}, {"encoder", ""}, {"encoder.layer", "L", false}, {"encoder.layer.0", "B:/"}};
+    const texts expected{{"", "/net:Net"},
+                         {"encoder", "/net:Net/encoder"},
+                         {"encoder.layer.0", R"(/net:Net/encoder/layer.0:B\:\/)"}};
+    CHECK(tags_of<attributes_and_classes>(plan) == expected);
+    CHECK(tags_of<attributes_and_classes>({{"", "Net"}}, "").at("") == "/model:Net");
+    // Further modules change nothing.
+    auto more = plan;
+    more.push_back({"encoder.layer.1", "B:/"});
+    more.push_back({"decoder", ""});
+    const auto tags = tags_of<attributes_and_classes>(more);
+    for (const auto& [path, tag] : expected) {
+        CHECK(tags.at(path) == tag);
+    }
+}
+
 TEST_CASE("naming: a tag names one module and goes on from the one above it", "[policy][naming]") {
     test::random_numbers random(1);
     for (int round = 0; round < 3000; ++round) {
         const random_scene scene(random);
         check_laws<class_paths>(scene);
         check_laws<attribute_paths>(scene);
+        check_laws<attributes_and_classes>(scene);
     }
     STATIC_REQUIRE(std::is_empty_v<class_paths>);
     STATIC_REQUIRE(std::is_empty_v<attribute_paths>);

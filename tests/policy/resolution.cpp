@@ -126,6 +126,30 @@ TEST_CASE("cautious: where sources disagree, the common ancestor is all that is 
     CHECK(stemma::cautious{}.resolve(some_tree(), agreed).module == 2);
 }
 
+TEST_CASE("by_confidence: the surest claim leads, among equals the most trusted source",
+          "[resolution]") {
+    const auto resolved = [](const std::vector<claim>& claims, float least = 0) {
+        return stemma::by_confidence{least}.resolve(some_tree(), claims);
+    };
+    const auto scope = says(provenance::scope, 2, 0.8F);
+    const auto fx = says(provenance::fx, 4, 0.9F);
+    for (const auto& claims : {std::vector{scope, fx}, std::vector{fx, scope}}) {
+        const auto made = resolved(claims);
+        CHECK(made.module == 4);
+        CHECK(made.source == provenance::fx);
+        CHECK(made.conflict);
+        CHECK_FALSE(resolved(claims, 0.85F).conflict);
+        CHECK(resolved(claims, 0.95F).module == no_id);
+    }
+    const auto equal = says(provenance::fx, 4, 0.8F);
+    for (const auto& claims : {std::vector{scope, equal}, std::vector{equal, scope}}) {
+        CHECK(resolved(claims).module == 2);
+    }
+    CHECK(resolved({scope, says(provenance::scope, 3, 0.8F)}).module == 1);
+    CHECK_FALSE(resolved({scope, says(provenance::parameter, 1, 0.5F, false)}).conflict);
+    STATIC_REQUIRE(stemma::explain_resolution_policy<stemma::by_confidence>());
+}
+
 namespace {
 
 struct without_category {

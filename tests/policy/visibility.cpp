@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../query_scene.hpp"
 
+#include <cstddef>
 #include <type_traits>
 
 namespace {
@@ -36,4 +37,22 @@ TEST_CASE("hide_constants: hides constants and nothing else", "[visibility]") {
         CHECK(stemma::hide_constants{}.shows(scene, v) == (v != 3));
         CHECK(stemma::show_all{}.shows(scene, v));
     }
+}
+
+TEST_CASE("hide_types: hides what fits a pattern", "[visibility]") {
+    test::query_scene scene;
+    scene.nodes[3].op_type = "Constant";
+    scene.nodes[4].op_type = "ConstantOfShape";
+    const auto hidden = [&](const stemma::hide_types& policy) {
+        std::size_t count = 0;
+        for (stemma::id v = 0; v < scene.nodes.size(); ++v) {
+            count += policy.shows(scene, v) ? 0U : 1U;
+        }
+        return count;
+    };
+    CHECK(hidden({}) == 0);
+    CHECK(hidden({{"Constant"}}) == 1);
+    CHECK(hidden({{"Constant*"}}) == 2);
+    CHECK(hidden({{"*"}}) == scene.nodes.size());
+    STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::hide_types, test::query_scene>());
 }

@@ -65,9 +65,8 @@ concept has_keeps_unused_initializers = requires(const P& p) {
 /// that is not convex. `boundary_name(name)`: how an input or output is called that was `name` in
 /// the whole. `keeps_unused_initializers()`: whether initializers that nothing reads go along.
 ///
-/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything; different
-/// names
-///   stay different.
+/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything;
+///   different names stay different.
 template <class P>
 concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
     detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
@@ -114,6 +113,16 @@ struct plain_names_cut : standard_cut {
             }
         }
         return plain;
+    }
+};
+
+/// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
+/// in one without meeting.
+struct prefixed_names_cut : standard_cut {
+    std::string prefix{};
+
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return std::string(prefix).append(name);
     }
 };
 

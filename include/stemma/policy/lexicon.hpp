@@ -90,7 +90,7 @@ public:
 
     torch_lexicon() : torch_lexicon(detail::torch_operators) {}
 
-    /// Reads a table of that form.
+    /// Reads a table of that form. Requires: `table` outlives the lexicon.
     explicit torch_lexicon(std::string_view table) {
         while (!table.empty()) {
             const auto end = table.find('\n');
@@ -217,6 +217,29 @@ private:
 
     std::vector<group> groups_;
     std::unordered_map<std::string, std::size_t> group_of_;
+};
+
+/// No table: what is captured and what is exported are compared by name alone, as for front ends
+/// other than PyTorch. `add` fits `Add` and `AddV2`.
+class similar_names : public torch_lexicon {
+public:
+    similar_names() : torch_lexicon("") {}
+};
+
+/// Operators of the same name only, case and underscores aside: for graphs that were captured in
+/// the terms of the exported one.
+struct equal_names {
+    using policy_category = lexicon_category;
+
+    [[nodiscard]] correspondence correspond(std::string_view captured,
+                                            std::string_view type) const {
+        return plain_operator_name(captured) == plain_operator_name(type) ? correspondence::head
+                                                                          : correspondence::none;
+    }
+
+    [[nodiscard]] constexpr trail trail_of(std::string_view) const noexcept {
+        return trail::always;
+    }
 };
 
 /// Put `static_assert(explain_lexicon_policy<mine>());` beside a policy that is refused.

@@ -23,6 +23,20 @@ concept has_name_modules = requires(const P& p, const Modules& modules, tag_tabl
     p.name_modules(modules, tags);
 };
 
+/// Appends the attribute names from below `above` down to `m`, joined by dots.
+template <module_view Modules>
+void append_names(const Modules& modules, id above, id m, std::string_view special,
+                  std::string& out) {
+    std::vector<std::string_view> names;
+    for (auto at = m; at != above; at = modules.index().parent(at)) {
+        names.push_back(modules.attribute(at));
+    }
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+        out.append(name == names.rbegin() ? "" : ".");
+        append_escaped(*name, special, out);
+    }
+}
+
 } // namespace detail
 
 /// Says what the tags of the selected modules look like: one segment for each.
@@ -62,22 +76,42 @@ struct attribute_paths {
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
         const tree_index& tree = modules.index();
-        std::vector<std::string_view> names;
         std::string segment;
         for (id m = 0; m < tree.size(); ++m) {
             if (!tags.is_selected(m)) {
                 continue;
             }
-            names.clear();
-            for (auto at = m; at != tags.above(m); at = tree.parent(at)) {
-                names.push_back(modules.attribute(at));
-            }
             segment.clear();
-            for (auto name = names.rbegin(); name != names.rend(); ++name) {
-                segment.append(name == names.rbegin() ? "" : ".");
-                detail::append_escaped(*name, "\\/.", segment);
-            }
+            detail::append_names(modules, tags.above(m), m, "\\/.", segment);
             tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
+        }
+    }
+};
+
+/// Attribute names with the class behind a colon:
+/// `/net:BertModel/encoder:BertEncoder/layer.0:BertLayer`. Unlike with class_paths, a tag stays as
+/// it is whatever other modules there are.
+struct attributes_and_classes {
+    using policy_category = naming_category;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        const tree_index& tree = modules.index();
+        std::string segment;
+        for (id m = 0; m < tree.size(); ++m) {
+            if (tags.is_selected(m)) {
+                segment.clear();
+                detail::append_names(modules, tags.above(m), m, "\\/.:", segment);
+                const std::string_view class_name = modules.class_name(m);
+                if (m == 0 && segment.empty()) {
+                    segment = "model";
+                }
+                if (!class_name.empty()) {
+                    segment.push_back(':');
+                    detail::append_escaped(class_name, "\\/:", segment);
+                }
+                tags.set_segment(m, segment);
+            }
         }
     }
 };

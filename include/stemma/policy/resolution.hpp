@@ -172,6 +172,42 @@ struct cautious {
     }
 };
 
+/// Believes the claim that is surest of itself, and the more trusted source among equally sure
+/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
+/// their common ancestor; whatever disagrees makes a conflict.
+struct by_confidence {
+    using policy_category = resolution_category;
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto surest =
+            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
+                return a.confidence != b.confidence ? a.confidence < b.confidence
+                                                    : a.source > b.source;
+            });
+        if (surest == claims.end() || surest->confidence < min_confidence) {
+            return {};
+        }
+        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
+        for (const auto& c : claims) {
+            const bool is_equal =
+                c.source == surest->source && !(c.confidence < surest->confidence);
+            if (is_equal && c.module != result.module) {
+                result.module = modules.lca(result.module, c.module);
+                result.call = no_id;
+            }
+        }
+        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
+            return c.source != surest->source && c.confidence >= min_confidence &&
+                   !by_trust::agrees(modules, c, result.module);
+        });
+        return result;
+    }
+};
+
 /// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_resolution_policy() {

@@ -2,11 +2,15 @@
 #ifndef STEMMA_POLICY_VISIBILITY_HPP
 #define STEMMA_POLICY_VISIBILITY_HPP
 
+#include <stemma/core/glob.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/category.hpp>
 
+#include <algorithm>
 #include <concepts>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace stemma {
 
@@ -33,6 +37,20 @@ struct hide_constants {
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
         return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+/// All operators but those of some types, by glob: `Constant`, `*Linear`.
+struct hide_types {
+    using policy_category = visibility_category;
+
+    std::vector<std::string> patterns{};
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return glob_match(pattern, ops.op_type(v));
+        });
     }
 };
 
