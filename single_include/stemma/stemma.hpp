@@ -1583,7 +1583,7 @@ public:
 
     torch_lexicon() : torch_lexicon(detail::torch_operators) {}
 
-    /// Reads a table of that form.
+    /// Reads a table of that form. Requires: `table` outlives the lexicon.
     explicit torch_lexicon(std::string_view table) {
         while (!table.empty()) {
             const auto end = table.find('\n');
@@ -1710,6 +1710,29 @@ private:
 
     std::vector<group> groups_;
     std::unordered_map<std::string, std::size_t> group_of_;
+};
+
+/// No table: what is captured and what is exported are compared by name alone, as for front ends
+/// other than PyTorch. `add` fits `Add` and `AddV2`.
+class similar_names : public torch_lexicon {
+public:
+    similar_names() : torch_lexicon("") {}
+};
+
+/// Operators of the same name only, case and underscores aside: for graphs that were captured in
+/// the terms of the exported one.
+struct equal_names {
+    using policy_category = lexicon_category;
+
+    [[nodiscard]] correspondence correspond(std::string_view captured,
+                                            std::string_view type) const {
+        return plain_operator_name(captured) == plain_operator_name(type) ? correspondence::head
+                                                                          : correspondence::none;
+    }
+
+    [[nodiscard]] constexpr trail trail_of(std::string_view) const noexcept {
+        return trail::always;
+    }
 };
 
 /// Put `static_assert(explain_lexicon_policy<mine>());` beside a policy that is refused.
@@ -7731,6 +7754,42 @@ struct cautious {
     }
 };
 
+/// Believes the claim that is surest of itself, and the more trusted source among equally sure
+/// ones: for evidence whose confidences are measured. Alternatives that are equally sure become
+/// their common ancestor; whatever disagrees makes a conflict.
+struct by_confidence {
+    using policy_category = resolution_category;
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto surest =
+            std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
+                return a.confidence != b.confidence ? a.confidence < b.confidence
+                                                    : a.source > b.source;
+            });
+        if (surest == claims.end() || surest->confidence < min_confidence) {
+            return {};
+        }
+        attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
+        for (const auto& c : claims) {
+            const bool is_equal =
+                c.source == surest->source && !(c.confidence < surest->confidence);
+            if (is_equal && c.module != result.module) {
+                result.module = modules.lca(result.module, c.module);
+                result.call = no_id;
+            }
+        }
+        result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
+            return c.source != surest->source && c.confidence >= min_confidence &&
+                   !by_trust::agrees(modules, c, result.module);
+        });
+        return result;
+    }
+};
+
 /// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_resolution_policy() {
@@ -10402,6 +10461,20 @@ concept has_name_modules = requires(const P& p, const Modules& modules, tag_tabl
     p.name_modules(modules, tags);
 };
 
+/// Appends the attribute names from below `above` down to `m`, joined by dots.
+template <module_view Modules>
+void append_names(const Modules& modules, id above, id m, std::string_view special,
+                  std::string& out) {
+    std::vector<std::string_view> names;
+    for (auto at = m; at != above; at = modules.index().parent(at)) {
+        names.push_back(modules.attribute(at));
+    }
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+        out.append(name == names.rbegin() ? "" : ".");
+        append_escaped(*name, special, out);
+    }
+}
+
 } // namespace detail
 
 /// Says what the tags of the selected modules look like: one segment for each.
@@ -10441,22 +10514,42 @@ struct attribute_paths {
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
         const tree_index& tree = modules.index();
-        std::vector<std::string_view> names;
         std::string segment;
         for (id m = 0; m < tree.size(); ++m) {
             if (!tags.is_selected(m)) {
                 continue;
             }
-            names.clear();
-            for (auto at = m; at != tags.above(m); at = tree.parent(at)) {
-                names.push_back(modules.attribute(at));
-            }
             segment.clear();
-            for (auto name = names.rbegin(); name != names.rend(); ++name) {
-                segment.append(name == names.rbegin() ? "" : ".");
-                detail::append_escaped(*name, "\\/.", segment);
-            }
+            detail::append_names(modules, tags.above(m), m, "\\/.", segment);
             tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
+        }
+    }
+};
+
+/// Attribute names with the class behind a colon:
+/// `/net:BertModel/encoder:BertEncoder/layer.0:BertLayer`. Unlike with class_paths, a tag stays as
+/// it is whatever other modules there are.
+struct attributes_and_classes {
+    using policy_category = naming_category;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        const tree_index& tree = modules.index();
+        std::string segment;
+        for (id m = 0; m < tree.size(); ++m) {
+            if (tags.is_selected(m)) {
+                segment.clear();
+                detail::append_names(modules, tags.above(m), m, "\\/.:", segment);
+                const std::string_view class_name = modules.class_name(m);
+                if (m == 0 && segment.empty()) {
+                    segment = "model";
+                }
+                if (!class_name.empty()) {
+                    segment.push_back(':');
+                    detail::append_escaped(class_name, "\\/:", segment);
+                }
+                tags.set_segment(m, segment);
+            }
         }
     }
 };
@@ -12365,9 +12458,8 @@ concept has_keeps_unused_initializers = requires(const P& p) {
 /// that is not convex. `boundary_name(name)`: how an input or output is called that was `name` in
 /// the whole. `keeps_unused_initializers()`: whether initializers that nothing reads go along.
 ///
-/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything; different
-/// names
-///   stay different.
+/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything;
+///   different names stay different.
 template <class P>
 concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
     detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
@@ -12414,6 +12506,16 @@ struct plain_names_cut : standard_cut {
             }
         }
         return plain;
+    }
+};
+
+/// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
+/// in one without meeting.
+struct prefixed_names_cut : standard_cut {
+    std::string prefix{};
+
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return std::string(prefix).append(name);
     }
 };
 
@@ -12465,6 +12567,20 @@ struct hide_constants {
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
         return std::string_view(ops.op_type(v)) != "Constant";
+    }
+};
+
+/// All operators but those of some types, by glob: `Constant`, `*Linear`.
+struct hide_types {
+    using policy_category = visibility_category;
+
+    std::vector<std::string> patterns{};
+
+    template <named_operators Ops>
+    [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        return std::none_of(patterns.begin(), patterns.end(), [&](const auto& pattern) {
+            return glob_match(pattern, ops.op_type(v));
+        });
     }
 };
 
