@@ -20,9 +20,10 @@ std::string make_modules(std::size_t count) {
                        R"({"name":"","class_name":"Model","qualified_class":"model.Model",)"
                        R"("parent":null,"calls":1,"own_parameters":[],"own_buffers":[]})";
     for (std::size_t i = 1; i < count; ++i) {
-        const bool block = i % 10 == 1;
-        const auto name = "layer" + std::to_string(i / 10 * 10 + 1) +
-                          (block ? std::string() : ".part" + std::to_string(i));
+        const bool block = i % 10 == 1 || i < 10;
+        const auto name =
+            block ? "layer" + std::to_string(i)
+                  : "layer" + std::to_string((i - 1) / 10 * 10 + 1) + ".part" + std::to_string(i);
         const auto parent = block ? std::string() : name.substr(0, name.find('.'));
         text += ",\n{\"name\":\"" + name +
                 "\",\"class_name\":\"Linear\",\"qualified_class\":"

@@ -56,6 +56,18 @@ protected:
         return found;
     }
 
+    /// Makes room for so many nodes in all, and for what nodes have on average. Growing step by
+    /// step would write each table several times.
+    void expect_nodes(std::size_t count) {
+        const auto known = std::max<std::size_t>(nodes_.size(), 1);
+        const auto make_room = [&](auto& table) { table.reserve(table.size() * count / known); };
+        make_room(nodes_);
+        make_room(inputs_);
+        make_room(value_names_);
+        make_room(value_graphs_);
+        make_room(producers_);
+    }
+
     /// Numbers a node; the nodes of its bodies must have been added before.
     id add_node(const node_record& node, std::span<const text_ref> inputs,
                 std::span<const text_ref> outputs) {

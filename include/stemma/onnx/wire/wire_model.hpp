@@ -8,6 +8,7 @@
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -259,6 +260,9 @@ private:
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
                 scan_node(fields.inner(field), field, container);
+                if (g == 0 && node_count() >= next_estimate_) {
+                    estimate_nodes(where, field.end);
+                }
             } else if (field.is_bytes(at_graph::initializer)) {
                 scan_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::sparse_initializer)) {
@@ -271,6 +275,14 @@ private:
             }
         }
         end_container(container);
+    }
+
+    // Weights mostly come behind the nodes, so what is left is no measure by itself.
+    void estimate_nodes(const wire_field& graph, std::uint32_t at) {
+        const auto known = std::uint64_t{node_count()};
+        const auto left = known * (graph.end - at) / std::max(at - graph.content, 1U);
+        next_estimate_ = known * 16;
+        expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
     }
 
     void scan_value_info(wire_reader fields, const wire_field& where, id container) {
@@ -527,7 +539,8 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
-    bool padding_ = false; // some length has more bytes than it needs, or a tag has
+    std::uint64_t next_estimate_ = 4096; // nodes
+    bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };
 
 } // namespace stemma
