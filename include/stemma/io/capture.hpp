@@ -131,12 +131,12 @@ private:
         STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
     }
 
-    [[nodiscard]] std::string text(const json& object, const char* key) const {
+    [[nodiscard]] const std::string& text(const json& object, const char* key) const {
         const auto found = object.is_object() ? object.find(key) : object.end();
         if (!object.is_object() || found == object.end() || !found->is_string()) {
             fail(error_code::malformed, std::string("lacks the text '") + key + "'");
         }
-        return found->get<std::string>();
+        return found->get_ref<const std::string&>();
     }
 
     [[nodiscard]] std::vector<std::string> strings(const json& array) const {
@@ -152,28 +152,37 @@ private:
 
     id add_module(const std::string& path) {
         ++count_;
-        if (by_path_.contains(path)) {
+        const bool first = by_path_.empty();
+        const auto [known, added] = by_path_.emplace(path, 0);
+        if (!added) {
             fail(error_code::contradiction,
                  path.empty() ? "there are two roots" : "'" + path + "' is listed twice");
         }
         if (path.empty()) {
-            if (!by_path_.empty()) {
+            if (!first) {
                 fail(error_code::contradiction, "the root does not come first");
             }
-            return by_path_.emplace(path, 0).first->second;
+            return known->second;
         }
         const auto dot = path.rfind('.');
-        const auto parent = by_path_.find(dot == path.npos ? std::string() : path.substr(0, dot));
-        if (parent == by_path_.end()) {
-            fail(error_code::contradiction, "the parent of '" + path + "' is not listed before it");
+        const auto parent_path = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+        // Children of one module mostly follow each other.
+        if (parent_ == no_id || parent_path != parent_path_) {
+            parent_path_ = parent_path;
+            const auto parent = by_path_.find(parent_path_);
+            if (parent == by_path_.end()) {
+                fail(error_code::contradiction,
+                     "the parent of '" + path + "' is not listed before it");
+            }
+            parent_ = parent->second;
         }
-        const auto added =
-            builder_.child(parent->second, dot == path.npos ? path : path.substr(dot + 1));
-        return by_path_.emplace(path, added).first->second;
+        known->second =
+            builder_.child(parent_, std::string_view(path).substr(dot == path.npos ? 0 : dot + 1));
+        return known->second;
     }
 
     void read_module(const json& module) {
-        const auto path = text(module, "name");
+        const auto& path = text(module, "name");
         const auto m = add_module(path);
         if (const auto parent = module.find("parent"); parent != module.end()) {
             check_parent(path, *parent);
@@ -196,18 +205,18 @@ private:
 
     void check_parent(const std::string& path, const json& parent) const {
         const auto dot = path.rfind('.');
-        const auto expected = dot == path.npos ? std::string() : path.substr(0, dot);
-        const bool agrees = path.empty()
-                                ? parent.is_null()
-                                : parent.is_string() && parent.get<std::string>() == expected;
+        const auto expected = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+        const bool agrees =
+            path.empty() ? parent.is_null()
+                         : parent.is_string() && parent.get_ref<const std::string&>() == expected;
         if (!agrees) {
             fail(error_code::contradiction, "'" + path + "' names another parent than its path");
         }
     }
 
-    [[nodiscard]] std::string optional_text(const json& object, const char* key) const {
+    [[nodiscard]] std::string_view optional_text(const json& object, const char* key) const {
         const auto found = object.find(key);
-        return found == object.end() || found->is_null() ? std::string() : text(object, key);
+        return found == object.end() || found->is_null() ? std::string_view() : text(object, key);
     }
 
     void read_tensors(const json& module, const char* key, id m, bool buffers) {
@@ -216,9 +225,11 @@ private:
             return;
         }
         for (const auto& tensor : *list) {
-            const auto name = text(tensor, "name");
+            const auto& name = text(tensor, "name");
             const auto dtype = optional_text(tensor, "dtype");
-            const auto extents = shape(tensor.value("shape", json::array()));
+            const auto listed = tensor.find("shape");
+            const auto extents =
+                listed == tensor.end() ? std::vector<std::int64_t>() : shape(*listed);
             const auto trainable = tensor.find("trainable");
             const tensor_info info{name, dtype, extents,
                                    trainable != tensor.end() && trainable->is_boolean() &&
@@ -266,6 +277,8 @@ private:
     captured_trace torchscript_;
     captured_export export_;
     std::unordered_map<std::string, id> by_path_;
+    std::string parent_path_; // of the module that was added last
+    id parent_ = no_id;
     std::vector<alias_record> aliases_;
     std::string file_;
     std::size_t count_ = 0;

@@ -151,7 +151,7 @@ private:
 
     void insert(json value) {
         if (open_.back().is_object()) {
-            open_.back()[keys_.back()] = std::move(value);
+            open_.back().get_ref<json::object_t&>()[std::move(keys_.back())] = std::move(value);
         } else {
             open_.back().push_back(std::move(value));
         }
