@@ -856,7 +856,7 @@ private:
 
     void insert(json value) {
         if (open_.back().is_object()) {
-            open_.back()[keys_.back()] = std::move(value);
+            open_.back().get_ref<json::object_t&>()[std::move(keys_.back())] = std::move(value);
         } else {
             open_.back().push_back(std::move(value));
         }
@@ -1006,12 +1006,12 @@ private:
         STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
     }
 
-    [[nodiscard]] std::string text(const json& object, const char* key) const {
+    [[nodiscard]] const std::string& text(const json& object, const char* key) const {
         const auto found = object.is_object() ? object.find(key) : object.end();
         if (!object.is_object() || found == object.end() || !found->is_string()) {
             fail(error_code::malformed, std::string("lacks the text '") + key + "'");
         }
-        return found->get<std::string>();
+        return found->get_ref<const std::string&>();
     }
 
     [[nodiscard]] std::vector<std::string> strings(const json& array) const {
@@ -1027,28 +1027,37 @@ private:
 
     id add_module(const std::string& path) {
         ++count_;
-        if (by_path_.contains(path)) {
+        const bool first = by_path_.empty();
+        const auto [known, added] = by_path_.emplace(path, 0);
+        if (!added) {
             fail(error_code::contradiction,
                  path.empty() ? "there are two roots" : "'" + path + "' is listed twice");
         }
         if (path.empty()) {
-            if (!by_path_.empty()) {
+            if (!first) {
                 fail(error_code::contradiction, "the root does not come first");
             }
-            return by_path_.emplace(path, 0).first->second;
+            return known->second;
         }
         const auto dot = path.rfind('.');
-        const auto parent = by_path_.find(dot == path.npos ? std::string() : path.substr(0, dot));
-        if (parent == by_path_.end()) {
-            fail(error_code::contradiction, "the parent of '" + path + "' is not listed before it");
+        const auto parent_path = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+        // Children of one module mostly follow each other.
+        if (parent_ == no_id || parent_path != parent_path_) {
+            parent_path_ = parent_path;
+            const auto parent = by_path_.find(parent_path_);
+            if (parent == by_path_.end()) {
+                fail(error_code::contradiction,
+                     "the parent of '" + path + "' is not listed before it");
+            }
+            parent_ = parent->second;
         }
-        const auto added =
-            builder_.child(parent->second, dot == path.npos ? path : path.substr(dot + 1));
-        return by_path_.emplace(path, added).first->second;
+        known->second =
+            builder_.child(parent_, std::string_view(path).substr(dot == path.npos ? 0 : dot + 1));
+        return known->second;
     }
 
     void read_module(const json& module) {
-        const auto path = text(module, "name");
+        const auto& path = text(module, "name");
         const auto m = add_module(path);
         if (const auto parent = module.find("parent"); parent != module.end()) {
             check_parent(path, *parent);
@@ -1071,18 +1080,18 @@ private:
 
     void check_parent(const std::string& path, const json& parent) const {
         const auto dot = path.rfind('.');
-        const auto expected = dot == path.npos ? std::string() : path.substr(0, dot);
-        const bool agrees = path.empty()
-                                ? parent.is_null()
-                                : parent.is_string() && parent.get<std::string>() == expected;
+        const auto expected = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+        const bool agrees =
+            path.empty() ? parent.is_null()
+                         : parent.is_string() && parent.get_ref<const std::string&>() == expected;
         if (!agrees) {
             fail(error_code::contradiction, "'" + path + "' names another parent than its path");
         }
     }
 
-    [[nodiscard]] std::string optional_text(const json& object, const char* key) const {
+    [[nodiscard]] std::string_view optional_text(const json& object, const char* key) const {
         const auto found = object.find(key);
-        return found == object.end() || found->is_null() ? std::string() : text(object, key);
+        return found == object.end() || found->is_null() ? std::string_view() : text(object, key);
     }
 
     void read_tensors(const json& module, const char* key, id m, bool buffers) {
@@ -1091,9 +1100,11 @@ private:
             return;
         }
         for (const auto& tensor : *list) {
-            const auto name = text(tensor, "name");
+            const auto& name = text(tensor, "name");
             const auto dtype = optional_text(tensor, "dtype");
-            const auto extents = shape(tensor.value("shape", json::array()));
+            const auto listed = tensor.find("shape");
+            const auto extents =
+                listed == tensor.end() ? std::vector<std::int64_t>() : shape(*listed);
             const auto trainable = tensor.find("trainable");
             const tensor_info info{name, dtype, extents,
                                    trainable != tensor.end() && trainable->is_boolean() &&
@@ -1141,6 +1152,8 @@ private:
     captured_trace torchscript_;
     captured_export export_;
     std::unordered_map<std::string, id> by_path_;
+    std::string parent_path_; // of the module that was added last
+    id parent_ = no_id;
     std::vector<alias_record> aliases_;
     std::string file_;
     std::size_t count_ = 0;
@@ -3814,6 +3827,18 @@ protected:
         return found;
     }
 
+    /// Makes room for so many nodes in all, and for what nodes have on average. Growing step by
+    /// step would write each table several times.
+    void expect_nodes(std::size_t count) {
+        const auto known = std::max<std::size_t>(nodes_.size(), 1);
+        const auto make_room = [&](auto& table) { table.reserve(table.size() * count / known); };
+        make_room(nodes_);
+        make_room(inputs_);
+        make_room(value_names_);
+        make_room(value_graphs_);
+        make_room(producers_);
+    }
+
     /// Numbers a node; the nodes of its bodies must have been added before.
     id add_node(const node_record& node, std::span<const text_ref> inputs,
                 std::span<const text_ref> outputs) {
@@ -4527,6 +4552,9 @@ private:
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
                 scan_node(fields.inner(field), field, container);
+                if (g == 0 && node_count() >= next_estimate_) {
+                    estimate_nodes(where, field.end);
+                }
             } else if (field.is_bytes(at_graph::initializer)) {
                 scan_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::sparse_initializer)) {
@@ -4539,6 +4567,14 @@ private:
             }
         }
         end_container(container);
+    }
+
+    // Weights mostly come behind the nodes, so what is left is no measure by itself.
+    void estimate_nodes(const wire_field& graph, std::uint32_t at) {
+        const auto known = std::uint64_t{node_count()};
+        const auto left = known * (graph.end - at) / std::max(at - graph.content, 1U);
+        next_estimate_ = known * 16;
+        expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
     }
 
     void scan_value_info(wire_reader fields, const wire_field& where, id container) {
@@ -4795,7 +4831,8 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
-    bool padding_ = false; // some length has more bytes than it needs, or a tag has
+    std::uint64_t next_estimate_ = 4096; // nodes
+    bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };
 
 } // namespace stemma
