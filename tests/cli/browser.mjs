@@ -152,10 +152,17 @@ export class Page {
   }
 
   async close() {
-    this.process.removeAllListeners("exit");
     const ended = new Promise(done => this.process.once("exit", done));
-    this.process.kill();
+    this.session = undefined;
+    this.send("Browser.close").catch(() => {}); // the answer may come, or the end before it
     await ended;
-    rmSync(this.folder, {recursive: true, force: true, maxRetries: 5, retryDelay: 100});
+    for (let tries = 0; tries < 50; ++tries) {
+      try { // helpers of the browser may write for a moment longer
+        rmSync(this.folder, {recursive: true, force: true});
+        return;
+      } catch {
+        await new Promise(done => setTimeout(done, 100));
+      }
+    }
   }
 }
