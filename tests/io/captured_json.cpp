@@ -64,3 +64,22 @@ TEST_CASE("find_path: paths and aliases lead to modules, all else nowhere", "[ca
     CHECK(stemma::find_path(modules, "c") == no_id);
     CHECK(stemma::find_path(modules, "a.1") == no_id);
 }
+
+TEST_CASE("find_parameter: by path and alias, with its shape", "[captured_json]") {
+    stemma::module_tree_builder builder;
+    const std::vector<std::int64_t> shape = {2, 3};
+    const auto a = builder.child(0, "a");
+    builder.add_parameter(0, {"own", "float32", shape, true});
+    builder.add_parameter(a, {"weight", "float32", shape, true});
+    builder.add_buffer(a, {"mean", "float32", shape, false});
+    builder.add_alias("c", a);
+    const auto modules = builder.build();
+    for (const char* path : {"own", "a.weight", "c.weight"}) {
+        const auto found = stemma::find_parameter(modules, path);
+        REQUIRE(found.has_value());
+        CHECK(std::vector<std::int64_t>(found->shape.begin(), found->shape.end()) == shape);
+    }
+    for (const char* path : {"", "a", "weight", "a.mean", "a.bias", "b.weight", "a.weight."}) {
+        CHECK_FALSE(stemma::find_parameter(modules, path).has_value());
+    }
+}

@@ -111,6 +111,39 @@ TEST_CASE("captured_trace: a tensor changed in place comes from what changed it 
     CHECK(made.sources_of(2)[0] == 1);
 }
 
+TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault",
+          "[captured_trace]") {
+    stemma::module_tree_builder builder;
+    const std::vector<std::int64_t> shape = {4, 8};
+    const auto a = builder.child(0, "a");
+    builder.add_parameter(a, {"weight", "float32", shape, true});
+    builder.add_parameter(a, {"unknown", "float32", {}, true});
+    builder.add_alias("b", a);
+    const auto modules = builder.build();
+    const auto faults_of = [&](const std::string& name, const std::string& extents) {
+        captured_trace trace;
+        trace.read_event(enter("", {}), "file");
+        trace.read_event(
+            event(R"({"seq":1,"kind":"func","op":"linear","stack":[""],"in_ids":["p:)" + name +
+                  R"("],"input_shapes":[)" + extents + "]}"),
+            "file");
+        trace.read_event(leave(""), "file");
+        const auto made = trace.finish(modules);
+        return std::vector<std::string>(made.faults().begin(), made.faults().end());
+    };
+    CHECK(faults_of("a.weight", "[4,8]").empty());
+    CHECK(faults_of("a.weight", "null").empty());
+    CHECK(faults_of("a.unknown", "[3]").empty());
+    CHECK(faults_of("a.buffer", "[3]").empty());
+    CHECK(faults_of("b.weight", "[4,8]").empty());
+    for (const char* extents : {"[8,4]", "[4]", "[4,8,1]"}) {
+        for (const char* name : {"a.weight", "b.weight"}) {
+            REQUIRE(faults_of(name, extents).size() == 1);
+            CHECK(faults_of(name, extents)[0].find(name) != std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]") {
     const auto cut = read({enter("", {}), enter("a", {""})});
     REQUIRE(cut.faults().size() == 1);

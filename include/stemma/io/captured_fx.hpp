@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -160,18 +161,10 @@ private:
 
     static void add_parameter(captured_operations& made, const module_tree& modules,
                               std::string_view name) {
-        const auto dot = name.rfind('.');
-        const auto owner =
-            find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
-        const auto last = dot == name.npos ? name : name.substr(dot + 1);
-        if (owner != no_id) {
-            for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
-                if (modules.parameter(owner, i).name == last) {
-                    const auto shape = modules.parameter(owner, i).shape;
-                    made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
-                    return;
-                }
-            }
+        if (const auto known = find_parameter(modules, name)) {
+            const auto shape = known->shape;
+            made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+            return;
         }
         made.add_parameter(name, {});
     }

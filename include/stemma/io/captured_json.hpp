@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -119,6 +120,23 @@ private:
         }
     }
     return m;
+}
+
+/// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+[[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
+                                                               std::string_view path) {
+    const auto dot = path.rfind('.');
+    const auto owner =
+        find_path(modules, dot == path.npos ? std::string_view{} : path.substr(0, dot));
+    const auto last = dot == path.npos ? path : path.substr(dot + 1);
+    if (owner != no_id) {
+        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+            if (const auto found = modules.parameter(owner, i); found.name == last) {
+                return found;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 /// The modules of the paths that a part of a capture names.

@@ -81,6 +81,7 @@ public:
             made_[i].module = paths.module_of(made_[i].module, made_[i].exact);
         }
         place_unhooked(modules);
+        compare_shapes(modules);
         return std::move(made_);
     }
 
@@ -204,6 +205,34 @@ private:
             } else {
                 made_.add_input();
             }
+        }
+    }
+
+    /// A parameter of another shape than the tree says shows that the two are of different models.
+    void compare_shapes(const module_tree& modules) {
+        enum class state : std::uint8_t { unknown, equal, different };
+        std::vector<state> states(made_.parameter_names().size(), state::unknown);
+        std::size_t different = 0;
+        std::string example;
+        for (id i = 0; i < made_.size(); ++i) {
+            for (const auto& p : made_.parameters_of(i)) {
+                if (p.shape.empty() || states[p.name] != state::unknown) {
+                    continue;
+                }
+                const std::string_view name = made_.parameter_names()[p.name];
+                const auto known = find_parameter(modules, name);
+                const bool differs = known && !known->shape.empty() &&
+                                     !std::equal(p.shape.begin(), p.shape.end(),
+                                                 known->shape.begin(), known->shape.end());
+                states[p.name] = differs ? state::different : state::equal;
+                example = differs && different++ == 0 ? std::string(name) : example;
+            }
+        }
+        if (different > 0) {
+            made_.add_fault(std::to_string(different) +
+                            " parameters have other shapes in the trace than in the modules, "
+                            "such as '" +
+                            example + "'");
         }
     }
 
