@@ -89,7 +89,6 @@
 #include <stemma/policy/selection.hpp>
 #include <stemma/policy/visibility.hpp>
 #include <stemma/tagger.hpp>
-#include <stemma/testing/policy_laws.hpp>
 #include <stemma/version.hpp>
 
 #endif // STEMMA_STEMMA_HPP

@@ -150,6 +150,23 @@ private:
     return m;
 }
 
+/// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+[[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
+                                                               std::string_view path) {
+    const auto dot = path.rfind('.');
+    const auto owner =
+        find_path(modules, dot == path.npos ? std::string_view{} : path.substr(0, dot));
+    const auto last = dot == path.npos ? path : path.substr(dot + 1);
+    if (owner != no_id) {
+        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+            if (const auto found = modules.parameter(owner, i); found.name == last) {
+                return found;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 /// The modules of the paths that a part of a capture names.
 class captured_paths {
 public:
@@ -392,18 +409,10 @@ private:
 
     static void add_parameter(captured_operations& made, const module_tree& modules,
                               std::string_view name) {
-        const auto dot = name.rfind('.');
-        const auto owner =
-            find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
-        const auto last = dot == name.npos ? name : name.substr(dot + 1);
-        if (owner != no_id) {
-            for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
-                if (modules.parameter(owner, i).name == last) {
-                    const auto shape = modules.parameter(owner, i).shape;
-                    made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
-                    return;
-                }
-            }
+        if (const auto known = find_parameter(modules, name)) {
+            const auto shape = known->shape;
+            made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+            return;
         }
         made.add_parameter(name, {});
     }
@@ -505,6 +514,7 @@ public:
             made_[i].module = paths.module_of(made_[i].module, made_[i].exact);
         }
         place_unhooked(modules);
+        compare_shapes(modules);
         return std::move(made_);
     }
 
@@ -628,6 +638,34 @@ private:
             } else {
                 made_.add_input();
             }
+        }
+    }
+
+    /// A parameter of another shape than the tree says shows that the two are of different models.
+    void compare_shapes(const module_tree& modules) {
+        enum class state : std::uint8_t { unknown, equal, different };
+        std::vector<state> states(made_.parameter_names().size(), state::unknown);
+        std::size_t different = 0;
+        std::string example;
+        for (id i = 0; i < made_.size(); ++i) {
+            for (const auto& p : made_.parameters_of(i)) {
+                if (p.shape.empty() || states[p.name] != state::unknown) {
+                    continue;
+                }
+                const std::string_view name = made_.parameter_names()[p.name];
+                const auto known = find_parameter(modules, name);
+                const bool differs = known && !known->shape.empty() &&
+                                     !std::equal(p.shape.begin(), p.shape.end(),
+                                                 known->shape.begin(), known->shape.end());
+                states[p.name] = differs ? state::different : state::equal;
+                example = differs && different++ == 0 ? std::string(name) : example;
+            }
+        }
+        if (different > 0) {
+            made_.add_fault(std::to_string(different) +
+                            " parameters have other shapes in the trace than in the modules, "
+                            "such as '" +
+                            example + "'");
         }
     }
 
