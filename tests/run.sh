@@ -24,7 +24,7 @@ stage_packages() {
         pkg-config=pkg-config dpkg-dev=dpkg-shlibdeps zsh=zsh fish=fish \
         nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h \
         catch2 libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
-        clang=clang++ libclang-rt-14-dev \
+        clang=clang++ libclang-rt-14-dev doxygen=doxygen \
         python3=python3 python3-jsonschema python3-networkx python3-torch graphviz=dot \
         chromium=chromium ca-certificates nodejs=node npm=npm
 }

@@ -32,6 +32,7 @@
 
 namespace stemma {
 
+/// What the ONNX checker can say.
 enum class check_verdict : std::uint8_t {
     valid,
     invalid,
@@ -835,6 +836,7 @@ namespace stemma {
 /// What a carrier writes about one operator, as texts.
 class proto_carrier_sink {
 public:
+    /// An attribute with its texts.
     struct attribute_text {
         std::string name;
         std::vector<std::string> values;

@@ -91,9 +91,11 @@ inline constexpr id no_id = 0xffff'ffffU;
 
 namespace stemma {
 
+/// How a graph names a vertex.
 template <class Graph>
 using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
 
+/// How a graph names an edge.
 template <class Graph>
 using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
 
@@ -334,6 +336,7 @@ enum class relation : std::uint8_t {
     contaminated, ///< neither: the two sit in different children of their common ancestor
 };
 
+/// Returns: how the module that was found lies to the true one.
 [[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
     return found == truth                      ? relation::exact
            : modules.is_ancestor(found, truth) ? relation::ancestor
@@ -822,9 +825,11 @@ template <operator_graph_like Graph>
 
 namespace stemma {
 
+/// The graph under a view of operators.
 template <class Ops>
 using graph_of = typename Ops::graph_type;
 
+/// How that graph names an operator.
 template <class Ops>
 using operator_t = vertex_t<graph_of<Ops>>;
 
@@ -1178,6 +1183,7 @@ namespace stemma {
 /// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
 class captured_operations {
 public:
+    /// What is known of one operation, besides its names.
     struct operation {
         id module = no_id;   ///< as the caller numbers modules
         id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
@@ -2480,6 +2486,7 @@ struct tensor_info {
 /// a range. Immutable; made by a module_tree_builder.
 class module_tree {
 public:
+    /// From a parent to a child.
     struct edge {
         id source = no_id;
         id target = no_id;
@@ -2580,6 +2587,7 @@ public:
         void increment() { at_ = tree_->index_.end(at_); }
     };
 
+    /// For Boost.Graph.
     class out_edge_iterator : public child_walk<out_edge_iterator, edge> {
     public:
         using child_walk<out_edge_iterator, edge>::child_walk;
@@ -2589,6 +2597,7 @@ public:
         [[nodiscard]] edge dereference() const { return {tree_->index_.parent(at_), at_}; }
     };
 
+    /// For Boost.Graph.
     class adjacency_iterator : public child_walk<adjacency_iterator, id> {
     public:
         using child_walk<adjacency_iterator, id>::child_walk;
@@ -2598,6 +2607,7 @@ public:
         [[nodiscard]] id dereference() const { return at_; }
     };
 
+    /// For Boost.Graph.
     class in_edge_iterator : public boost::iterator_facade<in_edge_iterator, edge,
                                                            boost::forward_traversal_tag, edge> {
     public:
@@ -3837,6 +3847,7 @@ enum class hierarchy_dialect : std::uint8_t {
 
 /// The modules around an operator, from the outside in.
 struct module_chain {
+    /// One module of a chain.
     struct level {
         std::string path;            ///< of the module, "" for the root
         std::string qualified_class; ///< "" where it is not written
@@ -4384,6 +4395,7 @@ namespace stemma {
 
 /// Where the metadata of operators lead in a tree.
 struct hierarchy_modules {
+    /// Where a chain of modules ends.
     struct place {
         id module = no_id;
         bool exact = true; ///< else the tree lacks what lies below
@@ -4765,6 +4777,7 @@ enum class provenance : std::uint8_t {
     root,        ///< nothing is known
 };
 
+/// How many there are.
 inline constexpr std::size_t provenance_count = 14;
 
 /// Returns: the name that files and reports use.
@@ -4775,6 +4788,7 @@ inline constexpr std::size_t provenance_count = 14;
     return names[static_cast<std::size_t>(p)];
 }
 
+/// Returns: the provenance of a name, as `to_string` gives it.
 [[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
     for (std::size_t i = 0; i < provenance_count; ++i) {
         if (to_string(static_cast<provenance>(i)) == name) {
@@ -5488,6 +5502,7 @@ enum class scope_style : std::uint8_t {
     typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
 };
 
+/// How many styles there are; as many scopes stand for their roots.
 inline constexpr id scope_style_count = 3;
 
 /// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
@@ -5588,6 +5603,7 @@ split_leftover_name(std::string_view name) noexcept {
 /// The first scopes are the roots, one for each style. A scope comes after the one around it, and
 /// otherwise in the order in which operators are first found in or below it.
 struct scope_table {
+    /// One scope: its name in the scope around it.
     struct scope {
         id parent = no_id;
         std::string_view segment;
@@ -7939,8 +7955,11 @@ struct out_port_t {
     using kind = boost::edge_property_tag;
 };
 
+/// Property: which value an edge carries.
 inline constexpr value_id_t value_id{};
+/// Property: as which input the value is read.
 inline constexpr in_port_t in_port{};
+/// Property: as which output the value is made.
 inline constexpr out_port_t out_port{};
 
 /// One edge as it is handed to an operator_graph.
@@ -7960,6 +7979,7 @@ struct operator_edge {
 /// in the order of their readers.
 class operator_graph {
 public:
+    /// From a producer to a reader.
     struct edge {
         id source = no_id;
         id target = no_id;
@@ -8039,6 +8059,7 @@ private:
     };
 
 public:
+    /// For Boost.Graph.
     class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
     public:
         using array_iterator<in_edge_iterator, edge>::array_iterator;
@@ -8048,6 +8069,7 @@ public:
         [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
     };
 
+    /// For Boost.Graph.
     class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
     public:
         using array_iterator<out_edge_iterator, edge>::array_iterator;
@@ -8059,6 +8081,7 @@ public:
         }
     };
 
+    /// For Boost.Graph.
     class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
     public:
         using array_iterator<adjacency_iterator, id>::array_iterator;
@@ -9166,7 +9189,7 @@ private:
 
 } // namespace detail
 
-/// Reads a query as it is written: `encoder.layer.{0,1} and op:MatMul and not class:BertOutput`.
+/// Reads a query as it is written, such as `class:Block and op:MatMul`.
 ///
 /// Throws: `error` of `error_code::refused` that names the column.
 /// Complexity: O(length).
@@ -9868,6 +9891,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
 
 namespace stemma {
 
+/// What a box stands for.
 enum class box_kind : std::uint8_t {
     one_operator,
     closed_module, ///< with all that is in it and below
@@ -9898,6 +9922,7 @@ struct folded_graph {
     std::vector<folded_edge> edges;
 };
 
+/// What is shown, and how much of it.
 struct fold_options {
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit
@@ -10359,6 +10384,7 @@ struct not_infrastructure {
     }
 };
 
+/// Every module.
 struct all_modules {
     using policy_category = selection_category;
 
@@ -11800,6 +11826,7 @@ enum class dialect : std::uint8_t {
     optimized,    ///< what an optimizer left of a name
 };
 
+/// How many dialects there are.
 inline constexpr std::size_t dialect_count = 7;
 
 /// Returns: the name that reports use.
@@ -11812,6 +11839,7 @@ inline constexpr std::size_t dialect_count = 7;
 /// What a dialect says of an operator's module.
 enum class scope_quality : std::uint8_t { path_and_class, path, operator_only };
 
+/// How much of a model is written in which dialect.
 struct dialect_report {
     std::vector<dialect> of;            ///< by vertex index
     std::vector<scope_quality> quality; ///< by vertex index
@@ -12132,17 +12160,26 @@ struct operator_tags {
 /// Everything stemma writes in node, tensor, value and model metadata starts with this.
 inline constexpr std::string_view key_prefix = "pkg.stemma.";
 
+/// Node metadata: the primary tag.
 inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
+/// Node metadata: the path of the deepest module.
 inline constexpr std::string_view module_key = "pkg.stemma.module";
+/// Metadata of nodes, tensors and values: all tags.
 inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
+/// Node metadata: what `namespace` was before.
 inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
+/// Model metadata: the record of the tagging.
 inline constexpr std::string_view model_key = "pkg.stemma.model";
+/// Model metadata: all tags as one table.
 inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+/// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
 /// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
 inline constexpr std::string_view source_module_attribute = "source_module";
+/// Attribute: all tags.
 inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
+/// The doc_string of such attributes.
 inline constexpr std::string_view attribute_mark = "pkg.stemma";
 
 /// How the last line of a doc_string starts that is ours; a JSON object follows.
@@ -12419,6 +12456,7 @@ enum class gap_rule : std::uint8_t {
     runs,   ///< one cut for each convex run
 };
 
+/// Returns: `refuse`, `absorb` or `runs`.
 [[nodiscard]] constexpr std::optional<gap_rule> parse_gap_rule(std::string_view name) noexcept {
     return name == "refuse"   ? std::optional(gap_rule::refuse)
            : name == "absorb" ? std::optional(gap_rule::absorb)
@@ -12583,6 +12621,7 @@ struct hide_types {
     }
 };
 
+/// Every operator.
 struct show_all {
     using policy_category = visibility_category;
 

@@ -2375,6 +2375,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
 
 namespace stemma {
 
+/// What of a graph of modules is written.
 struct dag_options {
     dag_level level = dag_level::subtree;
     bool multi = false; ///< an operator stands under all its tags rather than under the primary one
@@ -2521,8 +2522,10 @@ struct text_ref {
     std::uint32_t size = 0;
 };
 
+/// Where a graph stands in a model.
 enum class graph_kind : std::uint8_t { main, body, function };
 
+/// Where a value comes from.
 enum class value_kind : std::uint8_t {
     result,      ///< output of a node
     input,       ///< input of the main graph
@@ -2547,6 +2550,7 @@ struct graph_record {
     std::vector<id> initializers;
 };
 
+/// A local function.
 struct function_record {
     text_ref domain;
     text_ref name;
@@ -2554,6 +2558,7 @@ struct function_record {
     id graph = no_id;
 };
 
+/// An operator set that the model uses.
 struct opset_import {
     std::string_view domain;
     std::int64_t version = 0;
@@ -2689,6 +2694,7 @@ protected:
         id ends_before = 0; ///< nodes that end before this message does
     };
 
+    /// One node.
     struct node_record {
         std::uint32_t begin = 0; ///< of the content, behind the length
         std::uint32_t size = 0;
@@ -2700,6 +2706,7 @@ protected:
         id first_output = 0;
     };
 
+    /// What nodes of equal type share.
     struct operator_record {
         text_ref type;
         text_ref domain;
@@ -2738,12 +2745,14 @@ namespace stemma {
 
 /// How the primary tags of two models differ.
 struct tag_comparison {
+    /// Nodes that went from one tag to another.
     struct move {
         std::string from;
         std::string to;
         std::size_t nodes = 0;
         id example = no_id; ///< the first such node of the first model
     };
+    /// How many nodes have a tag.
     struct tag_count {
         std::string tag;
         std::size_t nodes = 0;
@@ -6064,6 +6073,7 @@ namespace stemma {
 /// How many nodes, parameters and operators of which type a module has, itself and with all below.
 /// Columns are by module.
 struct module_statistics {
+    /// How often an operator occurs.
     struct operator_count {
         id op = no_id; ///< number of the operator in the model
         id count = 0;
@@ -7295,6 +7305,7 @@ namespace stemma {
 
 /// A table of claims as a record holds it: the same claim for so many nodes.
 struct claim_runs {
+    /// Operators in a row with the same claim.
     struct run {
         std::uint64_t count = 0;
         claim made; ///< `module == no_id`: none
@@ -8725,6 +8736,7 @@ struct split_manifest {
         std::string hash;
     };
 
+    /// One part.
     struct part_entry {
         file_entry at;
         std::string module;
@@ -8774,6 +8786,7 @@ struct split_manifest {
     std::vector<piece> recipe;
 };
 
+/// How a manifest names its form.
 inline constexpr std::string_view split_schema = "stemma.split/1";
 
 namespace detail {
@@ -11135,6 +11148,7 @@ enum class data_placement : std::uint8_t {
     copy, ///< a copy beside the new model
 };
 
+/// Returns: `keep`, `link` or `copy`.
 [[nodiscard]] constexpr std::optional<data_placement>
 parse_data_placement(std::string_view name) noexcept {
     return name == "keep"   ? std::optional(data_placement::keep)
@@ -11966,6 +11980,7 @@ enum class initializer_change : std::uint8_t {
     return names[static_cast<std::size_t>(change)];
 }
 
+/// An initializer that differs, and how.
 struct initializer_difference {
     initializer_change change = initializer_change::same;
     std::string name;  ///< in the first model; for `appeared` in the second one
@@ -16041,6 +16056,7 @@ inline constexpr std::string_view split_key = "pkg.stemma.split";
 
 /// The names of the files that a split model has beside its parts.
 inline constexpr std::string_view split_skeleton_name = "skeleton.onnx";
+/// The file of the weights that the parts share.
 inline constexpr std::string_view split_weights_name = "weights.bin";
 
 /// What a part is called.

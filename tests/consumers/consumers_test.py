@@ -4,11 +4,12 @@
 
 usage: consumers_test.py WAY BUILD FOLDER [COMPONENT]
 
-WAY is install, find_package, subdirectory, fetch_content, pkg_config or debian. BUILD is a folder in
+WAY is install, find_package, subdirectory, fetch_content, pkg_config, no_exceptions, documents or debian. BUILD is a folder in
 which stemma was built, FOLDER one that this program may empty and fill.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,32 @@ def pkg_config(folder, component):
     run_consumer(folder / "consumer", component)
 
 
+def no_exceptions(folder):
+    """The core without exceptions, as in programs that build all of themselves so."""
+    run("c++", "-std=c++20", "-fno-exceptions", "-I", ROOT / "include", HERE / "core.cpp",
+        HERE / "other_unit.cpp", "-o", emptied(folder) / "consumer")
+    run_consumer(folder / "consumer", "core")
+
+
+def documents(folder):
+    """What documents show for CMake can be configured, in a project with the installed stemma."""
+    emptied(folder)
+    blocks = [block for name in ("README.md", "docs/install.md")
+              for block in re.findall(r"^```cmake\n(.*?)^```$", (ROOT / name).read_text(), re.M | re.S)]
+    for number, block in enumerate(blocks):
+        project = emptied(folder / str(number))
+        (project / "stemma").symlink_to(ROOT)
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.24)\nproject(shown CXX)\n"
+            f"add_executable(my_program main.cpp)\n{block}")
+        (project / "main.cpp").write_text("int main() {}\n")
+        run("cmake", "-S", project, "-B", project / "build",
+            f"-DCMAKE_PREFIX_PATH={folder.parent / 'installed'}")
+    print(f"{len(blocks)} blocks")
+    if not blocks:
+        sys.exit("no block was found")
+
+
 def debian(build, folder):
     """Packages are made, installed below a folder, used, and removed."""
     run("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", emptied(folder))
@@ -109,6 +136,10 @@ def main():
         find_package(folder, *component)
     elif way == "pkg_config":
         pkg_config(folder, *component)
+    elif way == "no_exceptions":
+        no_exceptions(folder)
+    elif way == "documents":
+        documents(folder)
     elif way == "subdirectory":
         cmake("subdirectory", folder, "core", f"-DSTEMMA={ROOT}")
     elif way == "fetch_content":

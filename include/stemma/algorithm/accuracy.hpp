@@ -20,6 +20,7 @@ enum class relation : std::uint8_t {
     contaminated, ///< neither: the two sit in different children of their common ancestor
 };
 
+/// Returns: how the module that was found lies to the true one.
 [[nodiscard]] inline relation relate(const tree_index& modules, id found, id truth) noexcept {
     return found == truth                      ? relation::exact
            : modules.is_ancestor(found, truth) ? relation::ancestor

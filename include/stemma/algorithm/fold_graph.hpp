@@ -16,6 +16,7 @@
 
 namespace stemma {
 
+/// What a box stands for.
 enum class box_kind : std::uint8_t {
     one_operator,
     closed_module, ///< with all that is in it and below
@@ -46,6 +47,7 @@ struct folded_graph {
     std::vector<folded_edge> edges;
 };
 
+/// What is shown, and how much of it.
 struct fold_options {
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit

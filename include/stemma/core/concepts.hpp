@@ -12,9 +12,11 @@
 
 namespace stemma {
 
+/// How a graph names a vertex.
 template <class Graph>
 using vertex_t = typename boost::graph_traits<Graph>::vertex_descriptor;
 
+/// How a graph names an edge.
 template <class Graph>
 using edge_t = typename boost::graph_traits<Graph>::edge_descriptor;
 

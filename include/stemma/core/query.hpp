@@ -375,7 +375,7 @@ private:
 
 } // namespace detail
 
-/// Reads a query as it is written: `encoder.layer.{0,1} and op:MatMul and not class:BertOutput`.
+/// Reads a query as it is written, such as `class:Block and op:MatMul`.
 ///
 /// Throws: `error` of `error_code::refused` that names the column.
 /// Complexity: O(length).

@@ -30,6 +30,7 @@ enum class dialect : std::uint8_t {
     optimized,    ///< what an optimizer left of a name
 };
 
+/// How many dialects there are.
 inline constexpr std::size_t dialect_count = 7;
 
 /// Returns: the name that reports use.
@@ -42,6 +43,7 @@ inline constexpr std::size_t dialect_count = 7;
 /// What a dialect says of an operator's module.
 enum class scope_quality : std::uint8_t { path_and_class, path, operator_only };
 
+/// How much of a model is written in which dialect.
 struct dialect_report {
     std::vector<dialect> of;            ///< by vertex index
     std::vector<scope_quality> quality; ///< by vertex index

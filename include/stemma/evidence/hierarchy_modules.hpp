@@ -20,6 +20,7 @@ namespace stemma {
 
 /// Where the metadata of operators lead in a tree.
 struct hierarchy_modules {
+    /// Where a chain of modules ends.
     struct place {
         id module = no_id;
         bool exact = true; ///< else the tree lacks what lies below

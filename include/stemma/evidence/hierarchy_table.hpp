@@ -29,6 +29,7 @@ enum class hierarchy_dialect : std::uint8_t {
 
 /// The modules around an operator, from the outside in.
 struct module_chain {
+    /// One module of a chain.
     struct level {
         std::string path;            ///< of the module, "" for the root
         std::string qualified_class; ///< "" where it is not written

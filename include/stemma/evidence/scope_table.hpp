@@ -27,6 +27,7 @@ enum class scope_style : std::uint8_t {
     typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
 };
 
+/// How many styles there are; as many scopes stand for their roots.
 inline constexpr id scope_style_count = 3;
 
 /// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
@@ -127,6 +128,7 @@ split_leftover_name(std::string_view name) noexcept {
 /// The first scopes are the roots, one for each style. A scope comes after the one around it, and
 /// otherwise in the order in which operators are first found in or below it.
 struct scope_table {
+    /// One scope: its name in the scope around it.
     struct scope {
         id parent = no_id;
         std::string_view segment;

@@ -15,6 +15,7 @@
 
 namespace stemma {
 
+/// What of a graph of modules is written.
 struct dag_options {
     dag_level level = dag_level::subtree;
     bool multi = false; ///< an operator stands under all its tags rather than under the primary one

@@ -31,6 +31,7 @@ enum class provenance : std::uint8_t {
     root,        ///< nothing is known
 };
 
+/// How many there are.
 inline constexpr std::size_t provenance_count = 14;
 
 /// Returns: the name that files and reports use.
@@ -41,6 +42,7 @@ inline constexpr std::size_t provenance_count = 14;
     return names[static_cast<std::size_t>(p)];
 }
 
+/// Returns: the provenance of a name, as `to_string` gives it.
 [[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
     for (std::size_t i = 0; i < provenance_count; ++i) {
         if (to_string(static_cast<provenance>(i)) == name) {

@@ -21,6 +21,7 @@ namespace stemma {
 /// (`torch.nn.functional.linear`) and what ran below it (`aten.addmm.default`).
 class captured_operations {
 public:
+    /// What is known of one operation, besides its names.
     struct operation {
         id module = no_id;   ///< as the caller numbers modules
         id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown

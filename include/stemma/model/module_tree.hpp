@@ -47,6 +47,7 @@ struct tensor_info {
 /// a range. Immutable; made by a module_tree_builder.
 class module_tree {
 public:
+    /// From a parent to a child.
     struct edge {
         id source = no_id;
         id target = no_id;
@@ -147,6 +148,7 @@ public:
         void increment() { at_ = tree_->index_.end(at_); }
     };
 
+    /// For Boost.Graph.
     class out_edge_iterator : public child_walk<out_edge_iterator, edge> {
     public:
         using child_walk<out_edge_iterator, edge>::child_walk;
@@ -156,6 +158,7 @@ public:
         [[nodiscard]] edge dereference() const { return {tree_->index_.parent(at_), at_}; }
     };
 
+    /// For Boost.Graph.
     class adjacency_iterator : public child_walk<adjacency_iterator, id> {
     public:
         using child_walk<adjacency_iterator, id>::child_walk;
@@ -165,6 +168,7 @@ public:
         [[nodiscard]] id dereference() const { return at_; }
     };
 
+    /// For Boost.Graph.
     class in_edge_iterator : public boost::iterator_facade<in_edge_iterator, edge,
                                                            boost::forward_traversal_tag, edge> {
     public:

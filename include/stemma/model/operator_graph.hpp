@@ -31,8 +31,11 @@ struct out_port_t {
     using kind = boost::edge_property_tag;
 };
 
+/// Property: which value an edge carries.
 inline constexpr value_id_t value_id{};
+/// Property: as which input the value is read.
 inline constexpr in_port_t in_port{};
+/// Property: as which output the value is made.
 inline constexpr out_port_t out_port{};
 
 /// One edge as it is handed to an operator_graph.
@@ -52,6 +55,7 @@ struct operator_edge {
 /// in the order of their readers.
 class operator_graph {
 public:
+    /// From a producer to a reader.
     struct edge {
         id source = no_id;
         id target = no_id;
@@ -131,6 +135,7 @@ private:
     };
 
 public:
+    /// For Boost.Graph.
     class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
     public:
         using array_iterator<in_edge_iterator, edge>::array_iterator;
@@ -140,6 +145,7 @@ public:
         [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
     };
 
+    /// For Boost.Graph.
     class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
     public:
         using array_iterator<out_edge_iterator, edge>::array_iterator;
@@ -151,6 +157,7 @@ public:
         }
     };
 
+    /// For Boost.Graph.
     class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
     public:
         using array_iterator<adjacency_iterator, id>::array_iterator;

@@ -11,9 +11,11 @@
 
 namespace stemma {
 
+/// The graph under a view of operators.
 template <class Ops>
 using graph_of = typename Ops::graph_type;
 
+/// How that graph names an operator.
 template <class Ops>
 using operator_t = vertex_t<graph_of<Ops>>;
 

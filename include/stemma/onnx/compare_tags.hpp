@@ -21,12 +21,14 @@ namespace stemma {
 
 /// How the primary tags of two models differ.
 struct tag_comparison {
+    /// Nodes that went from one tag to another.
     struct move {
         std::string from;
         std::string to;
         std::size_t nodes = 0;
         id example = no_id; ///< the first such node of the first model
     };
+    /// How many nodes have a tag.
     struct tag_count {
         std::string tag;
         std::size_t nodes = 0;

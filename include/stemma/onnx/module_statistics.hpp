@@ -23,6 +23,7 @@ namespace stemma {
 /// How many nodes, parameters and operators of which type a module has, itself and with all below.
 /// Columns are by module.
 struct module_statistics {
+    /// How often an operator occurs.
     struct operator_count {
         id op = no_id; ///< number of the operator in the model
         id count = 0;

@@ -19,8 +19,10 @@ struct text_ref {
     std::uint32_t size = 0;
 };
 
+/// Where a graph stands in a model.
 enum class graph_kind : std::uint8_t { main, body, function };
 
+/// Where a value comes from.
 enum class value_kind : std::uint8_t {
     result,      ///< output of a node
     input,       ///< input of the main graph
@@ -45,6 +47,7 @@ struct graph_record {
     std::vector<id> initializers;
 };
 
+/// A local function.
 struct function_record {
     text_ref domain;
     text_ref name;
@@ -52,6 +55,7 @@ struct function_record {
     id graph = no_id;
 };
 
+/// An operator set that the model uses.
 struct opset_import {
     std::string_view domain;
     std::int64_t version = 0;
@@ -187,6 +191,7 @@ protected:
         id ends_before = 0; ///< nodes that end before this message does
     };
 
+    /// One node.
     struct node_record {
         std::uint32_t begin = 0; ///< of the content, behind the length
         std::uint32_t size = 0;
@@ -198,6 +203,7 @@ protected:
         id first_output = 0;
     };
 
+    /// What nodes of equal type share.
     struct operator_record {
         text_ref type;
         text_ref domain;

@@ -25,6 +25,7 @@ namespace stemma {
 
 /// A table of claims as a record holds it: the same claim for so many nodes.
 struct claim_runs {
+    /// Operators in a row with the same claim.
     struct run {
         std::uint64_t count = 0;
         claim made; ///< `module == no_id`: none

@@ -27,6 +27,7 @@ struct split_manifest {
         std::string hash;
     };
 
+    /// One part.
     struct part_entry {
         file_entry at;
         std::string module;
@@ -76,6 +77,7 @@ struct split_manifest {
     std::vector<piece> recipe;
 };
 
+/// How a manifest names its form.
 inline constexpr std::string_view split_schema = "stemma.split/1";
 
 namespace detail {

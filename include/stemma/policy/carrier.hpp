@@ -24,17 +24,26 @@ struct operator_tags {
 /// Everything stemma writes in node, tensor, value and model metadata starts with this.
 inline constexpr std::string_view key_prefix = "pkg.stemma.";
 
+/// Node metadata: the primary tag.
 inline constexpr std::string_view source_module_key = "pkg.stemma.source_module";
+/// Node metadata: the path of the deepest module.
 inline constexpr std::string_view module_key = "pkg.stemma.module";
+/// Metadata of nodes, tensors and values: all tags.
 inline constexpr std::string_view hierarchy_tags_key = "pkg.stemma.hierarchy_tags";
+/// Node metadata: what `namespace` was before.
 inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namespace";
+/// Model metadata: the record of the tagging.
 inline constexpr std::string_view model_key = "pkg.stemma.model";
+/// Model metadata: all tags as one table.
 inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+/// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
 /// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
 inline constexpr std::string_view source_module_attribute = "source_module";
+/// Attribute: all tags.
 inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
+/// The doc_string of such attributes.
 inline constexpr std::string_view attribute_mark = "pkg.stemma";
 
 /// How the last line of a doc_string starts that is ours; a JSON object follows.

@@ -27,6 +27,7 @@ enum class gap_rule : std::uint8_t {
     runs,   ///< one cut for each convex run
 };
 
+/// Returns: `refuse`, `absorb` or `runs`.
 [[nodiscard]] constexpr std::optional<gap_rule> parse_gap_rule(std::string_view name) noexcept {
     return name == "refuse"   ? std::optional(gap_rule::refuse)
            : name == "absorb" ? std::optional(gap_rule::absorb)

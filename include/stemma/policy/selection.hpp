@@ -77,6 +77,7 @@ struct not_infrastructure {
     }
 };
 
+/// Every module.
 struct all_modules {
     using policy_category = selection_category;
 

@@ -54,6 +54,7 @@ struct hide_types {
     }
 };
 
+/// Every operator.
 struct show_all {
     using policy_category = visibility_category;
 

@@ -14,6 +14,7 @@
 
 namespace stemma {
 
+/// What the ONNX checker can say.
 enum class check_verdict : std::uint8_t {
     valid,
     invalid,

@@ -38,6 +38,7 @@ enum class initializer_change : std::uint8_t {
     return names[static_cast<std::size_t>(change)];
 }
 
+/// An initializer that differs, and how.
 struct initializer_difference {
     initializer_change change = initializer_change::same;
     std::string name;  ///< in the first model; for `appeared` in the second one

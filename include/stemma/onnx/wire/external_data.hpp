@@ -25,6 +25,7 @@ enum class data_placement : std::uint8_t {
     copy, ///< a copy beside the new model
 };
 
+/// Returns: `keep`, `link` or `copy`.
 [[nodiscard]] constexpr std::optional<data_placement>
 parse_data_placement(std::string_view name) noexcept {
     return name == "keep"   ? std::optional(data_placement::keep)

@@ -38,6 +38,7 @@ inline constexpr std::string_view split_key = "pkg.stemma.split";
 
 /// The names of the files that a split model has beside its parts.
 inline constexpr std::string_view split_skeleton_name = "skeleton.onnx";
+/// The file of the weights that the parts share.
 inline constexpr std::string_view split_weights_name = "weights.bin";
 
 /// What a part is called.
