@@ -61,13 +61,17 @@ struct goal {
     double max_contaminated;
     double min_sure_right = 99; // of the nodes that are sure
     double min_right_sure = 95; // of the right nodes with a scope
+    double min_calls_right = 0; // of the right nodes of modules that run several times
 };
 
 // Where names are gone, hardly anything may be sure; then it is right to say so.
 constexpr goal goals[] = {
-    {"named+capture", 100, 0, 0},    {"named", 95, 3, 0},
-    {"metadata", 99.5, 0.5, 0},      {"unnamed", 60, 40, 1, 99, 0},
-    {"baseline+capture", 100, 0, 0}, {"baseline", 95, 3, 0},
+    {"named+capture", 100, 0, 0, 99, 95, 100},
+    {"named", 95, 3, 0, 99, 95, 100},
+    {"metadata", 99.5, 0.5, 0, 99, 95, 75}, // metadata drop the number of a call
+    {"unnamed", 60, 40, 1, 99, 0},
+    {"baseline+capture", 100, 0, 0},
+    {"baseline", 95, 3, 0},
 };
 
 using truth_table = std::vector<std::optional<std::string>>;
@@ -279,6 +283,7 @@ public:
                           total + t.scopeless.total()),
                   g.max_contaminated, false);
             limit("right of the sure", percent(t.sure_right, t.sure), g.min_sure_right, true);
+            limit("right calls", percent(t.calls_right, t.calls), g.min_calls_right, true);
             limit("wrong calls", percent(t.calls_wrong, std::max<std::size_t>(t.calls, 1)), 0,
                   false);
             limit("sure of the right", percent(t.scoped_sure_right, t.scoped.exact),

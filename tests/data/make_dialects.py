@@ -171,7 +171,7 @@ class Net:
         return "n_" + value
 
     def op(self, op, inputs, target=None, module=None, name=None, metadata=None, known=True,
-           kind=FLOAT, dims=(2, 4), fx=None, value=None, **more):
+           kind=FLOAT, dims=(2, 4), fx=None, value=None, known_call=None, **more):
         """Adds a node; its true module is the one that runs unless `module` says otherwise.
 
         What is not `known` has nothing written about it; a `module` of False is not known at all."""
@@ -190,8 +190,8 @@ class Net:
         proven = "module" if known else "known_module"
         if module is not False:
             entry = {"original": name, proven: self.path if module is None else module}
-            if module is None and self.calls_known:
-                entry["call"] = self.stack[-1][3]
+            if known_call is not None or (module is None and self.calls_known):
+                entry["call"] = self.stack[-1][3] if known_call is None else known_call
             self.truth.append(entry)
         return value
 
@@ -496,7 +496,7 @@ def shared_embedding(folder):
                 if parent == "encoder":
                     net.initializers.append((table, tensor(table, [8, 4])))
                 h = net.op("Gather", [table, ids], module="encoder.embed",
-                           name="/%s/embed/Gather" % parent)
+                           name="/%s/embed/Gather" % parent, known_call=len(results))
                 with net.module("fc", "torch.nn.modules.linear.Linear"):
                     h = net.op("MatMul", [h, net.weight("weight", [4, 4])],
                                name="/%s/fc/MatMul" % parent)
