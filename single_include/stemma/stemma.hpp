@@ -11316,7 +11316,8 @@ public:
         : modules_(modules)
         , selected_(selected)
         , cap_(std::max<std::size_t>(cap, 1))
-        , pool_(pool) {}
+        , pool_(pool)
+        , bits_(modules.size() / 64 + 1) {}
 
     void clear() { sets_.clear(); }
 
@@ -11352,31 +11353,33 @@ private:
         id_set result = no_id;
     };
 
+    // Sets that meet hold neighbours in the tree, so their elements share a few words of bits,
+    // which come out sorted and without repetition.
     [[nodiscard]] id_set unite() {
-        elements_.clear();
         id low = no_id;
         id high = 0;
-        bool full = false;
         for (auto set : sets_) {
             pool_.for_each(set, [&](id m) {
                 low = std::min(low, m);
                 high = std::max(high, m);
-                if (!full) {
-                    elements_.push_back(m);
+                auto& word = bits_[m / 64];
+                if (word == 0) {
+                    touched_.push_back(m / 64);
                 }
+                word |= std::uint64_t{1} << (m % 64);
             });
-            if (!full && elements_.size() > cap_) {
-                std::sort(elements_.begin(), elements_.end());
-                elements_.erase(std::unique(elements_.begin(), elements_.end()), elements_.end());
-                full = elements_.size() > cap_;
+        }
+        std::sort(touched_.begin(), touched_.end());
+        elements_.clear();
+        for (auto at : touched_) {
+            for (auto word = std::exchange(bits_[at], 0); word != 0 && elements_.size() <= cap_;
+                 word &= word - 1) {
+                elements_.push_back(at * 64 + static_cast<id>(std::countr_zero(word)));
             }
         }
-        if (full) {
-            return selected_[modules_.lca(low, high)];
-        }
-        std::sort(elements_.begin(), elements_.end());
-        elements_.erase(std::unique(elements_.begin(), elements_.end()), elements_.end());
-        return pool_.intern(elements_);
+        touched_.clear();
+        return elements_.size() > cap_ ? selected_[modules_.lca(low, high)]
+                                       : pool_.intern(elements_);
     }
 
     const tree_index& modules_;
@@ -11385,6 +11388,8 @@ private:
     id_set_pool& pool_;
     std::vector<id_set> sets_;
     std::vector<id> elements_;
+    std::vector<std::uint64_t> bits_; // by module, all clear between two unions
+    std::vector<id> touched_;         // words of them that are not
     std::array<pair, 1024> recent_{};
 };
 
