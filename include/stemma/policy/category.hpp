@@ -14,6 +14,7 @@ struct propagation_category {};
 struct carrier_category {};
 struct cut_category {};
 struct cost_category {};
+struct fold_category {};
 struct lexicon_category {};
 struct visibility_category {};
 

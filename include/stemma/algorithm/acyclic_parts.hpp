@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
+#define STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The edges between some vertices of a graph, each vertex by its place among them.
+struct induced_edges {
+    std::vector<id> first; ///< by place, and one more: where its readers begin
+    std::vector<id> readers;
+
+    [[nodiscard]] std::span<const id> of(id place) const noexcept {
+        return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
+    }
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
+};
+
+/// Finds the edges between some of the vertices.
+///
+/// `place` is by vertex index and says `no_id` for all; so it does afterwards.
+/// Complexity: O(members and their edges).
+template <operator_graph_like Graph>
+[[nodiscard]] induced_edges find_induced_edges(const Graph& graph,
+                                               std::span<const vertex_t<Graph>> members,
+                                               std::vector<id>& place) {
+    induced_edges result;
+    for (id i = 0; i < members.size(); ++i) {
+        place[index_of(graph, members[i])] = i;
+    }
+    for (const auto& v : members) {
+        result.first.push_back(static_cast<id>(result.readers.size()));
+        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+            if (const auto to = place[index_of(graph, target(*it, graph))]; to != no_id) {
+                result.readers.push_back(to);
+            }
+        }
+    }
+    result.first.push_back(static_cast<id>(result.readers.size()));
+    for (const auto& v : members) {
+        place[index_of(graph, v)] = no_id;
+    }
+    return result;
+}
+
+namespace detail {
+
+/// Divides groups of places. Groups are contracted to one node each; where that graph has a cycle,
+/// the groups on it are scheduled, and what runs in one go is a part.
+class part_divider {
+public:
+    part_divider(const induced_edges& edges, std::span<const id> group)
+        : edges_(edges), unit_(group.begin(), group.end()), part_(group.size(), no_id) {
+        id units = 0;
+        for (auto g : group) {
+            units = g == no_id ? units : std::max(units, g + 1);
+        }
+        groups_ = units;
+        for (auto& unit : unit_) {
+            unit = unit == no_id ? units++ : unit;
+        }
+        first_.assign(units + 1, 0);
+        for (auto unit : unit_) {
+            ++first_[unit + 1];
+        }
+        for (id u = 0; u < units; ++u) {
+            first_[u + 1] += first_[u];
+        }
+        places_.resize(unit_.size());
+        auto next = first_;
+        for (id i = 0; i < unit_.size(); ++i) {
+            places_[next[unit_[i]]++] = i;
+        }
+        knot_.assign(units, no_id);
+    }
+
+    [[nodiscard]] std::vector<id> divide() && {
+        find_knots();
+        return std::move(part_);
+    }
+
+private:
+    [[nodiscard]] std::span<const id> places(id unit) const {
+        return std::span(places_).subspan(first_[unit], first_[unit + 1] - first_[unit]);
+    }
+    [[nodiscard]] bool is_group(id unit) const noexcept { return unit < groups_; }
+
+    struct frame {
+        id unit;
+        id place = 0; // of `places(unit)`
+        id edge = 0;
+    };
+
+    /// Finds the sets of units that reach each other (Tarjan 1972), without recursion.
+    void find_knots() {
+        const auto units = static_cast<id>(first_.size() - 1);
+        std::vector<id> seen(units, no_id);
+        std::vector<id> low(units, 0);
+        std::vector<id> open;
+        std::vector<frame> way;
+        id count = 0;
+        for (id start = 0; start < units; ++start) {
+            if (seen[start] != no_id || places(start).empty()) {
+                continue;
+            }
+            way.push_back({start});
+            while (!way.empty()) {
+                const auto unit = way.back().unit;
+                if (seen[unit] == no_id) {
+                    seen[unit] = low[unit] = count++;
+                    open.push_back(unit);
+                }
+                if (const auto next = step(way.back(), seen, low); next != no_id) {
+                    way.push_back({next});
+                    continue;
+                }
+                way.pop_back();
+                if (!way.empty()) {
+                    low[way.back().unit] = std::min(low[way.back().unit], low[unit]);
+                }
+                if (low[unit] == seen[unit]) {
+                    const auto from = static_cast<std::size_t>(
+                        std::find(open.rbegin(), open.rend(), unit).base() - 1 - open.begin());
+                    close(std::span<const id>(open).subspan(from), unit);
+                    open.resize(from);
+                }
+            }
+        }
+    }
+
+    /// Returns: the next unit to be visited from the one on top; `no_id` when it is done.
+    [[nodiscard]] id step(frame& top, const std::vector<id>& seen, std::vector<id>& low) const {
+        const auto all = places(top.unit);
+        for (; top.place < all.size(); ++top.place, top.edge = 0) {
+            const auto readers = edges_.of(all[top.place]);
+            while (top.edge < readers.size()) {
+                const auto to = unit_[readers[top.edge++]];
+                if (to == top.unit) {
+                    continue;
+                }
+                if (seen[to] == no_id) {
+                    return to;
+                }
+                if (knot_[to] == no_id) {
+                    low[top.unit] = std::min(low[top.unit], seen[to]);
+                }
+            }
+        }
+        return no_id;
+    }
+
+    void close(std::span<const id> knot, id number) {
+        for (auto unit : knot) {
+            knot_[unit] = number;
+        }
+        if (knot.size() > 1) {
+            schedule(knot, number);
+        } else if (is_group(knot.front())) {
+            for (auto place : places(knot.front())) {
+                part_[place] = parts_;
+            }
+            ++parts_;
+        }
+    }
+
+    /// Runs the units of a knot: first whatever can run to its end, else the group that can start
+    /// first, as far as it comes.
+    void schedule(std::span<const id> knot, id number) {
+        std::vector<id> all;
+        for (auto unit : knot) {
+            all.insert(all.end(), places(unit).begin(), places(unit).end());
+        }
+        std::sort(all.begin(), all.end());
+        waiting_.resize(unit_.size(), 0);
+        pending_.resize(knot_.size(), 0); // by unit, as `knot_` is
+        ready_.resize(knot_.size());
+        for (auto place : all) {
+            for (auto to : edges_.of(place)) {
+                if (knot_[unit_[to]] == number) {
+                    ++waiting_[to];
+                    pending_[unit_[to]] += unit_[to] == unit_[place] ? 0U : 1U;
+                }
+            }
+        }
+        for (auto place : all) {
+            if (waiting_[place] == 0) {
+                make_ready(place);
+            }
+        }
+        while (true) {
+            const auto unit = next_unit();
+            if (unit == no_id) {
+                break;
+            }
+            run(unit, number);
+        }
+    }
+
+    void make_ready(id place) {
+        const auto unit = unit_[place];
+        ready_[unit].push_back(place);
+        pending_[unit] == 0 ? complete_.push_back(unit) : startable_.emplace(place, unit);
+    }
+
+    [[nodiscard]] id next_unit() {
+        while (!complete_.empty()) {
+            const auto unit = complete_.front();
+            complete_.pop_front();
+            if (!ready_[unit].empty()) {
+                return unit;
+            }
+        }
+        while (!startable_.empty()) {
+            const auto unit = startable_.top().second;
+            startable_.pop();
+            if (!ready_[unit].empty()) {
+                return unit;
+            }
+        }
+        return no_id;
+    }
+
+    void run(id unit, id number) {
+        auto& ready = ready_[unit];
+        while (!ready.empty()) {
+            const auto place = ready.back();
+            ready.pop_back();
+            if (is_group(unit)) {
+                part_[place] = parts_;
+            }
+            for (auto to : edges_.of(place)) {
+                if (knot_[unit_[to]] != number) {
+                    continue;
+                }
+                if (unit_[to] != unit && --pending_[unit_[to]] == 0 && !ready_[unit_[to]].empty()) {
+                    complete_.push_back(unit_[to]);
+                }
+                if (--waiting_[to] == 0) {
+                    make_ready(to);
+                }
+            }
+        }
+        parts_ += is_group(unit) ? 1U : 0U;
+    }
+
+    const induced_edges& edges_;
+    std::vector<id> unit_;   // by place: its group, or a number of its own
+    std::vector<id> part_;   // by place
+    std::vector<id> first_;  // by unit: its places
+    std::vector<id> places_; // of all units
+    std::vector<id> knot_;   // by unit
+    id groups_ = 0;
+    id parts_ = 0;
+    std::vector<id> waiting_; // by place
+    std::vector<id> pending_; // by unit: edges into it from others
+    std::vector<std::vector<id>> ready_;
+    std::deque<id> complete_;
+    std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>>
+        startable_;
+};
+
+} // namespace detail
+
+/// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
+/// parts, and of the vertices in no group, has no cycle.
+///
+/// A group stays whole unless a way leads out of it, through other groups as wholes, and back.
+/// `group` is by place: numbers from 0, `no_id` for none.
+/// Requires: the edges have no cycle. Returns: by place the part, numbered from 0 without gaps;
+/// `no_id` where there is no group. Complexity: O(V + E), and O(n log n) of what is on cycles.
+[[nodiscard]] inline std::vector<id> acyclic_parts(const induced_edges& edges,
+                                                   std::span<const id> group) {
+    return detail::part_divider(edges, group).divide();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_REGION_CLASSES_HPP
+#define STEMMA_ONNX_REGION_CLASSES_HPP
+
+#include <stemma/core/hash.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/string_pool.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/values_read.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
+/// whatever the names. `hash` is equal for such nodes.
+template <class Shapes>
+concept node_shapes_like = requires(Shapes& shapes, id node) {
+    { shapes.hash(node) } -> std::convertible_to<std::uint64_t>;
+    { shapes.equal(node, node) } -> std::convertible_to<bool>;
+};
+
+/// Returns: the path of a module from one around it; "" for that itself.
+/// Complexity: O(length and depth).
+template <module_view Modules>
+[[nodiscard]] std::string relative_path(const Modules& modules, id from, id to) {
+    std::vector<id> way;
+    for (auto m = to; m != from && m != 0; m = modules.index().parent(m)) {
+        way.push_back(m);
+    }
+    std::string path;
+    for (auto m = way.rbegin(); m != way.rend(); ++m) {
+        path.append(path.empty() ? "" : ".").append(modules.attribute(*m));
+    }
+    return path;
+}
+
+namespace detail {
+
+/// Finds regions that do the same, and what goes into and comes out of each.
+template <module_view Modules, node_shapes_like Shapes, class Policy>
+class region_classes {
+public:
+    region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
+                   const nested_view& view, std::span<const id> rank,
+                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
+                   fold_plan& plan)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , view_(view)
+        , rank_(rank)
+        , attributions_(attributions)
+        , shapes_(shapes)
+        , policy_(policy)
+        , plan_(plan)
+        , number_(model.value_count(), no_id) {}
+
+    void classify_all() {
+        const auto count = plan_.regions.size();
+        plan_.function.assign(count, no_id);
+        plan_.inputs.resize(count);
+        plan_.outputs.resize(count);
+        exported_.resize(count);
+        find_paths();
+        find_exports();
+        for (auto r = static_cast<id>(count); --r > 0;) {
+            classify(r);
+        }
+        put_outputs_in_order();
+        name_functions();
+    }
+
+private:
+    /// How a body looks: equal for bodies that may be one function.
+    struct form {
+        std::vector<std::uint64_t> tokens;
+        std::vector<id> nodes; // of the region itself
+        std::uint64_t hash = 0;
+    };
+
+    void find_paths() {
+        plan_.paths.resize(plan_.regions.size());
+        for (id r = 1; r < plan_.regions.size(); ++r) {
+            const auto around = plan_.regions[plan_.regions[r].parent].module;
+            plan_.paths[r] = relative_path(modules_, around, plan_.regions[r].module);
+        }
+    }
+
+    /// Returns: a number for the path of a module from one around it.
+    [[nodiscard]] id way_number(id from, id to) {
+        const auto [known, is_new] =
+            ways_.try_emplace(std::uint64_t{from} << 32U | to, static_cast<id>(ways_.size()));
+        if (is_new) {
+            known->second = paths_.intern(relative_path(modules_, from, to));
+        }
+        return known->second;
+    }
+
+    [[nodiscard]] bool holds(id region, id other) const {
+        return region <= other && other < plan_.regions[region].end;
+    }
+
+    /// Finds, for every region, the values made in it that are read elsewhere.
+    void find_exports() {
+        region_.assign(view_.nodes.size(), 0);
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            for (const auto& item : plan_.regions[r].items) {
+                if (!item.is_region) {
+                    region_[item.index] = r;
+                }
+            }
+        }
+        std::vector<bool> leaves(model_.value_count(), false);
+        for (auto value : model_.graph(0).outputs) {
+            if (value != no_id) {
+                leaves[value] = true;
+            }
+        }
+        std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
+        for (id v = 0; v < view_.nodes.size(); ++v) {
+            if (region_[v] == 0) {
+                continue;
+            }
+            const auto node = view_.nodes[v];
+            outermost.clear();
+            const auto widen = [&](id value, id reader) {
+                auto& r = outermost.try_emplace(value, region_[v]).first->second;
+                while (!holds(r, reader)) {
+                    r = plan_.regions[r].parent;
+                }
+            };
+            for (auto [it, last] = out_edges(v, view_.graph); it != last; ++it) {
+                widen(get(value_id, view_.graph, *it), region_[(*it).target]);
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                const auto value = model_.first_output(node) + i;
+                if (leaves[value]) {
+                    widen(value, 0);
+                }
+                const auto found = outermost.find(value);
+                if (found == outermost.end()) {
+                    continue;
+                }
+                for (auto r = region_[v]; r != found->second; r = plan_.regions[r].parent) {
+                    exported_[r].push_back({value, 0});
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
+
+    void classify(id r) {
+        form made;
+        std::vector<id> externals = number_items(r, made);
+        auto& exported = exported_[r];
+        for (auto& [value, number] : exported) {
+            number = number_[value];
+        }
+        std::sort(exported.begin(), exported.end(),
+                  [](const auto& a, const auto& b) { return a.second < b.second; });
+        made.tokens.push_back(~std::uint64_t{0});
+        for (const auto& [value, number] : exported) {
+            made.tokens.push_back(number);
+        }
+        auto& inputs = plan_.inputs[r];
+        for (const bool weight : {false, true}) {
+            std::copy_if(externals.begin(), externals.end(), std::back_inserter(inputs),
+                         [&](id value) { return is_weight(value) == weight; });
+        }
+        for (auto token : made.tokens) {
+            made.hash = hash_mix(made.hash, token);
+        }
+        for (auto node : made.nodes) {
+            made.hash = hash_mix(made.hash, shapes_.hash(node));
+        }
+        for (auto value : used_) {
+            number_[value] = no_id;
+        }
+        used_.clear();
+        plan_.function[r] = function_of(r, std::move(made));
+    }
+
+    /// Numbers values as they appear, and writes down who reads and makes which.
+    /// Returns: the values that come from outside.
+    [[nodiscard]] std::vector<id> number_items(id r, form& made) {
+        std::vector<id> externals;
+        const auto note = [&](id value, bool read) {
+            if (value == no_id || model_.value_name(value).empty()) {
+                made.tokens.push_back(no_id);
+                return;
+            }
+            if (number_[value] == no_id) {
+                number_[value] = static_cast<id>(used_.size());
+                used_.push_back(value);
+                if (read) {
+                    externals.push_back(value);
+                    made.tokens.push_back(is_weight(value) ? 1 : 2);
+                }
+            }
+            made.tokens.push_back(number_[value] + std::uint64_t{16});
+        };
+        const auto& region = plan_.regions[r];
+        for (const auto& item : region.items) {
+            if (item.is_region) {
+                made.tokens.push_back(3);
+                made.tokens.push_back(plan_.function[item.index]);
+                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
+                for (auto value : plan_.inputs[item.index]) {
+                    note(value, true);
+                }
+                for (const auto& [value, number] : exported_[item.index]) {
+                    note(value, false);
+                }
+                continue;
+            }
+            const auto node = view_.nodes[item.index];
+            const auto read = values_read(model_, contents_, node);
+            made.nodes.push_back(node);
+            made.tokens.push_back(4);
+            made.tokens.push_back(way_number(region.module, attributions_[node].module));
+            made.tokens.push_back(read.size());
+            for (auto value : read) {
+                note(value, true);
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                note(model_.first_output(node) + i, false);
+            }
+        }
+        return externals;
+    }
+
+    [[nodiscard]] id function_of(id r, form made) {
+        auto& candidates = by_hash_[made.hash];
+        const auto module = plan_.regions[r].module;
+        for (auto f : candidates) {
+            const auto& known = forms_[f];
+            auto& function = plan_.functions[f];
+            if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
+                policy_.shares(modules_, plan_.regions[function.region].module, module) &&
+                std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
+                           [&](id a, id b) { return shapes_.equal(a, b); })) {
+                function.region = r; // the first one is met last
+                ++function.calls;
+                return f;
+            }
+        }
+        const auto f = static_cast<id>(plan_.functions.size());
+        candidates.push_back(f);
+        planned_function function;
+        function.region = r;
+        function.calls = 1;
+        function.activations =
+            static_cast<id>(std::count_if(plan_.inputs[r].begin(), plan_.inputs[r].end(),
+                                          [&](id value) { return !is_weight(value); }));
+        plan_.functions.push_back(std::move(function));
+        forms_.push_back(std::move(made));
+        return f;
+    }
+
+    /// Outputs come in the order in which they are used behind the first call.
+    void put_outputs_in_order() {
+        for (const auto& function : plan_.functions) {
+            const auto r = function.region;
+            std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
+            for (const auto& [value, number] : exported_[r]) {
+                order.emplace_back(first_use(r, value), number, value);
+            }
+            std::sort(order.begin(), order.end());
+            auto& slots = slots_.emplace_back();
+            for (const auto& [rank, number, value] : order) {
+                slots.push_back(number);
+            }
+        }
+        for (id r = 1; r < plan_.regions.size(); ++r) {
+            std::unordered_map<id, id> value_of;
+            for (const auto& [value, number] : exported_[r]) {
+                value_of.emplace(number, value);
+            }
+            for (auto number : slots_[plan_.function[r]]) {
+                plan_.outputs[r].push_back(value_of.at(number));
+            }
+        }
+    }
+
+    [[nodiscard]] id first_use(id r, id value) const {
+        const auto position = model_.position(model_.producer(value));
+        id first = no_id;
+        for (auto [it, last] = out_edges(position, view_.graph); it != last; ++it) {
+            if (get(value_id, view_.graph, *it) == value) {
+                const auto reader = (*it).target;
+                first = holds(r, region_[reader]) ? first : std::min(first, rank_[reader]);
+            }
+        }
+        return first;
+    }
+
+    /// Gives functions their names, in the order in which they are first called.
+    void name_functions() {
+        std::set<std::pair<std::string, std::string>> taken;
+        for (const auto& function : model_.functions()) {
+            taken.emplace(model_.text(function.domain), model_.text(function.name));
+        }
+        for (id op = 0; op < model_.operator_count(); ++op) {
+            taken.emplace(model_.operator_domain(op), model_.operator_type(op));
+        }
+        std::vector<id> order(plan_.functions.size());
+        std::iota(order.begin(), order.end(), id{0});
+        std::sort(order.begin(), order.end(), [&](id a, id b) {
+            return plan_.functions[a].region < plan_.functions[b].region;
+        });
+        std::unordered_map<std::string, id> next;
+        for (auto f : order) {
+            auto& function = plan_.functions[f];
+            auto [domain, name] = policy_.name_of(modules_, plan_.regions[function.region].module);
+            function.domain = std::move(domain);
+            function.name = std::move(name);
+            auto& number = next[function.domain + '\n' + function.name];
+            do {
+                function.number = number++;
+            } while (!taken.emplace(function.domain, function.numbered()).second);
+        }
+    }
+
+    const onnx_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    const nested_view& view_;
+    std::span<const id> rank_;
+    std::span<const attribution> attributions_;
+    Shapes& shapes_;
+    const Policy& policy_;
+    fold_plan& plan_;
+    std::vector<id> region_; // by vertex: the innermost one
+    std::vector<id> number_; // by value: in the region that is being looked at
+    std::vector<id> used_;   // those that have one
+    std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
+    std::vector<form> forms_;                              // by function
+    std::vector<std::vector<id>> slots_;                   // by function: numbers of outputs
+    std::unordered_map<std::uint64_t, std::vector<id>> by_hash_;
+    string_pool paths_;
+    std::unordered_map<std::uint64_t, id> ways_;
+};
+
+} // namespace detail
+
+/// Finds out which regions of a plan do the same, gives those one function, and says what goes into
+/// and comes out of every region.
+///
+/// `view` is the main graph, `rank` by its vertices a place behind all producers. Two regions do
+/// the same when their items are equal one by one, `shapes` deciding on nodes, and are wired alike;
+/// they share a function when the policy agrees. Inputs come in the order in which they are read,
+/// those that are no initializers first; outputs in the order in which they are used behind the
+/// first call. Complexity: O(V + E) expected, for every level of regions inside each other.
+template <module_view Modules, node_shapes_like Shapes, class Policy>
+void classify_regions(const onnx_model& model, const graph_contents& contents,
+                      const Modules& modules, const nested_view& view, std::span<const id> rank,
+                      std::span<const attribution> attributions, Shapes& shapes,
+                      const Policy& policy, fold_plan& plan) {
+    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank,
+                                                    attributions, shapes, policy, plan)
+        .classify_all();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_REGION_CLASSES_HPP
