@@ -39,6 +39,28 @@ inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
 /// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
+/// What folding writes: on calls where they come from, on operators in functions the way from the
+/// function's module to their own, on the model what unfolding needs. It belongs to the functions,
+/// so tagging and stripping leave it alone.
+inline constexpr std::string_view fold_key = "pkg.stemma.fold";
+inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
+inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
+inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";
+inline constexpr std::string_view fold_call_key = "pkg.stemma.fold.call";
+inline constexpr std::string_view fold_run_key = "pkg.stemma.fold.run";
+inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
+
+/// Whether folding wrote an entry of metadata.
+[[nodiscard]] constexpr bool is_fold_entry(std::string_view key) noexcept {
+    return key.starts_with(fold_key) &&
+           (key.size() == fold_key.size() || key[fold_key.size()] == '.');
+}
+
+/// Whether tagging, or cutting, wrote an entry of metadata.
+[[nodiscard]] constexpr bool is_tag_entry(std::string_view key) noexcept {
+    return key.starts_with(key_prefix) && !is_fold_entry(key);
+}
+
 /// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
 inline constexpr std::string_view source_module_attribute = "source_module";
 /// Attribute: all tags.

@@ -120,7 +120,7 @@ public:
         auto fields = model_->reader(message);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(metadata_field) &&
-                wire_model::read_entry(fields, field).first.starts_with(key_prefix)) {
+                is_tag_entry(wire_model::read_entry(fields, field).first)) {
                 edits.remove(field.begin, field.end);
             }
         }
@@ -137,7 +137,7 @@ public:
                            static_cast<std::uint32_t>(model_->bytes().size()), model_->file());
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::model::metadata_props) &&
-                wire_model::read_entry(fields, field).first.starts_with(key_prefix)) {
+                is_tag_entry(wire_model::read_entry(fields, field).first)) {
                 edits.remove(field.begin, field.end);
             }
         }
@@ -218,7 +218,7 @@ private:
             if (!adds_namespace) {
                 rename_entry(fields, field, namespace_key, edits);
             }
-        } else if (key.starts_with(key_prefix) || (key == namespace_key && our_namespaces_)) {
+        } else if (is_tag_entry(key) || (key == namespace_key && our_namespaces_)) {
             edits.remove(field.begin, field.end);
         } else if (key == namespace_key && adds_namespace) {
             rename_entry(fields, field, saved_namespace_key, edits);

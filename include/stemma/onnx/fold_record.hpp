@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_FOLD_RECORD_HPP
+#define STEMMA_ONNX_FOLD_RECORD_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
+#include <stemma/io/json_stream.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/policy/carrier.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// How a text of one node differs from what its function makes expect.
+struct text_change {
+    std::uint64_t node = 0;  ///< in the order in which calls are opened
+    std::uint32_t slot = 0;  ///< which of the node's texts
+    std::uint32_t front = 0; ///< so much of the front of what is expected stays
+    std::uint32_t back = 0;  ///< and so much of the back
+    std::string middle{};    ///< what stands between
+
+    friend bool operator==(const text_change&, const text_change&) = default;
+};
+
+/// Finds the change that makes one text of another, in whole UTF-8 characters.
+[[nodiscard]] inline text_change find_change(std::string_view expected, std::string_view actual) {
+    const auto is_inside = [](std::string_view text, std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
+    };
+    const auto shorter = std::min(expected.size(), actual.size());
+    std::size_t front = 0;
+    while (front < shorter && expected[front] == actual[front]) {
+        ++front;
+    }
+    while (front > 0 && (is_inside(expected, front) || is_inside(actual, front))) {
+        --front;
+    }
+    std::size_t back = 0;
+    while (back < shorter - front &&
+           expected[expected.size() - 1 - back] == actual[actual.size() - 1 - back]) {
+        ++back;
+    }
+    while (back > 0 && is_inside(actual, actual.size() - back)) {
+        --back;
+    }
+    return {0, 0, static_cast<std::uint32_t>(front), static_cast<std::uint32_t>(back),
+            std::string(actual.substr(front, actual.size() - back - front))};
+}
+
+/// Returns: the changed text; nothing when the change does not fit.
+[[nodiscard]] inline std::optional<std::string> apply_change(const text_change& change,
+                                                             std::string_view expected) {
+    if (std::size_t{change.front} + change.back > expected.size()) {
+        return std::nullopt;
+    }
+    std::string text(expected.substr(0, change.front));
+    text.append(change.middle).append(expected.substr(expected.size() - change.back));
+    return text;
+}
+
+/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md).
+struct fold_record {
+    struct node_run {
+        std::uint32_t part = 0;   ///< of the graph, where it comes in several
+        std::uint32_t fields = 0; ///< of that part that are no nodes and stand in front
+        std::uint64_t nodes = 0;
+
+        friend bool operator==(const node_run&, const node_run&) = default;
+    };
+    struct order_run {
+        std::uint64_t first = 0; ///< in the order in which calls are opened
+        std::uint64_t count = 0;
+
+        friend bool operator==(const order_run&, const order_run&) = default;
+    };
+
+    bool lifted = false;
+    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
+    std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
+    std::vector<std::string> domains{};                           ///< imports that were added
+    std::uint64_t nodes = 0;                                      ///< of the main graph
+    std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
+    std::vector<order_run> order{}; ///< in which order; empty when as calls are opened
+    std::vector<text_change> changes{};
+};
+
+/// Returns: the record as one line of JSON. Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const fold_record& record) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.fold/1");
+    json.member("nodes", record.nodes);
+    if (record.lifted) {
+        json.key("ir_version");
+        record.ir_version ? json.value(*record.ir_version) : json.null();
+    }
+    json.key("functions");
+    json.begin_array(true);
+    for (const auto& [domain, name] : record.functions) {
+        json.begin_array(true);
+        json.value(domain);
+        json.value(name);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("domains");
+    json.begin_array(true);
+    for (const auto& domain : record.domains) {
+        json.value(domain);
+    }
+    json.end_array();
+    if (!record.layout.empty()) {
+        json.key("layout");
+        json.begin_array(true);
+        for (const auto& run : record.layout) {
+            json.begin_array(true);
+            json.value(run.part);
+            json.value(run.fields);
+            json.value(run.nodes);
+            json.end_array();
+        }
+        json.end_array();
+    }
+    if (!record.order.empty()) {
+        std::string order;
+        std::uint64_t expected = 0;
+        for (const auto& run : record.order) {
+            order.append(order.empty() ? "" : " ");
+            order.append(std::to_string(static_cast<std::int64_t>(run.first - expected)));
+            order.append(" ").append(std::to_string(run.count));
+            expected = run.first + run.count;
+        }
+        json.member("order", order);
+    }
+    if (!record.changes.empty()) {
+        json.key("texts");
+        json.begin_array(true);
+        std::uint64_t last = 0;
+        for (const auto& change : record.changes) {
+            json.begin_array(true);
+            json.value(change.node - last);
+            json.value(change.slot);
+            json.value(change.front);
+            json.value(change.back);
+            json.value(change.middle);
+            json.end_array();
+            last = change.node;
+        }
+        json.end_array();
+    }
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+namespace detail {
+
+/// Reads what `to_json(fold_record)` writes.
+class fold_record_reader {
+public:
+    explicit fold_record_reader(std::string_view file) : file_(file) {}
+
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
+
+    void element(const std::string& path, nlohmann::json& part) {
+        if (path == "functions") {
+            const auto pair = texts(part);
+            check(pair.size() == 2);
+            record_.functions.emplace_back(pair[0], pair[1]);
+        } else if (path == "domains") {
+            check(part.is_string());
+            record_.domains.push_back(part.get<std::string>());
+        } else if (path == "layout") {
+            check(part.is_array() && part.size() == 3);
+            record_.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
+        } else if (path == "texts") {
+            check(part.is_array() && part.size() == 5 && part[4].is_string());
+            last_ += number(part[0]);
+            record_.changes.push_back({last_, small(part[1]), small(part[2]), small(part[3]),
+                                       part[4].get<std::string>()});
+        }
+    }
+
+    void scalar(const std::string& path, nlohmann::json& part) {
+        if (path == "schema") {
+            has_schema_ = part == "stemma.fold/1";
+        } else if (path == "nodes") {
+            record_.nodes = number(part);
+        } else if (path == "ir_version") {
+            record_.lifted = true;
+            check(part.is_null() || part.is_number_integer());
+            if (!part.is_null()) {
+                record_.ir_version = part.get<std::int64_t>();
+            }
+        } else if (path == "order") {
+            check(part.is_string());
+            read_order(part.get_ref<const std::string&>());
+        }
+    }
+
+    [[nodiscard]] fold_record finish() {
+        check(has_schema_);
+        return std::move(record_);
+    }
+
+private:
+    void check(bool right) const {
+        if (!right) {
+            STEMMA_THROW(error(error_code::malformed, file_, std::string(fold_key),
+                               "is not what folding writes"));
+        }
+    }
+
+    [[nodiscard]] std::uint64_t number(const nlohmann::json& part) const {
+        // Sums of these stay far below 2^64.
+        check(part.is_number_unsigned() && part.get<std::uint64_t>() < no_id);
+        return part.get<std::uint64_t>();
+    }
+    [[nodiscard]] std::uint32_t small(const nlohmann::json& part) const {
+        return static_cast<std::uint32_t>(number(part));
+    }
+
+    [[nodiscard]] std::vector<std::string> texts(const nlohmann::json& part) const {
+        std::vector<std::string> result;
+        check(part.is_array());
+        for (const auto& text : part) {
+            check(text.is_string());
+            result.push_back(text.get<std::string>());
+        }
+        return result;
+    }
+
+    void read_order(std::string_view text) {
+        std::int64_t expected = 0;
+        const auto next = [&] {
+            std::int64_t value = 0;
+            const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+            check(read.ec == std::errc{} && value < no_id && value > -std::int64_t{no_id});
+            text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+            text.remove_prefix(!text.empty() && text.front() == ' ' ? 1 : 0);
+            return value;
+        };
+        while (!text.empty()) {
+            const auto first = expected + next();
+            const auto count = next();
+            check(first >= 0 && first < no_id && count > 0);
+            record_.order.push_back(
+                {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)});
+            expected = first + count;
+        }
+    }
+
+    std::string file_;
+    fold_record record_;
+    std::uint64_t last_ = 0;
+    bool has_schema_ = false;
+};
+
+} // namespace detail
+
+/// Reads what `to_json` writes. Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline fold_record read_fold_record(std::string_view text, std::string_view file) {
+    detail::fold_record_reader reader(file);
+    stream_json(text, std::string(file) + ": " + std::string(fold_key), reader);
+    return reader.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FOLD_RECORD_HPP

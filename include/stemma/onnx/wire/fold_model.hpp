@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+#define STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/json_text.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/fold_record.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/region_classes.hpp>
+#include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/fold_names.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/carrier.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The first IR version whose models may have functions.
+inline constexpr std::int64_t first_version_with_functions = 8;
+
+/// Writes a model in which modules are functions: everything outside of them as bytes of the
+/// source, and a record from which `fold_opener` makes these bytes again.
+///
+/// `Modules` and tags say what calls are marked with.
+template <module_view Modules>
+class fold_writer {
+public:
+    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as they
+    /// would be those of the first call. Complexity: O(nodes + names).
+    fold_writer(const wire_model& model, const graph_contents& contents, const Modules& modules,
+                const tag_table& tags, std::span<const attribution> attributions,
+                const fold_plan& plan)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , tags_(tags)
+        , attributions_(attributions)
+        , plan_(plan)
+        , names_(model, contents, modules, plan) {
+        for (auto node : contents.nodes(0)) {
+            if (model.graph_of(node) == 0) {
+                nodes_.push_back(node);
+            }
+        }
+        for (const auto& import : model.opset_imports()) {
+            versions_[std::string(plain_domain(import.domain))] = import.version;
+        }
+    }
+
+    /// Makes the bytes of the folded model. `tree`, if any, is a record of the modules
+    /// (`stemma.model/1`) that goes along.
+    /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
+    ///   UTF-8.
+    /// Complexity: O(bytes that are not weights).
+    [[nodiscard]] byte_rope build(std::string_view tree = {}) {
+        record_ = {};
+        find_changes();
+        find_order();
+        byte_rope result;
+        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                           model_.file());
+        bool has_version = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, graph_part(fields.inner(field)));
+                ++part_;
+            } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
+                result.add_text(version_field());
+                has_version = true;
+            } else {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        if (needs_lift()) {
+            record_.lifted = true;
+            if (has_version) {
+                record_.ir_version = model_.ir_version();
+            } else {
+                result.add_text(version_field());
+            }
+        }
+        add_domains(result);
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            result.add_field(at_model::functions, function(f));
+        }
+        if (record_.layout.size() == 1) {
+            record_.layout.clear(); // they stand where the first one stood
+        }
+        add_model_entry(fold_key, to_json(record_), result);
+        if (!tree.empty()) {
+            add_model_entry(fold_modules_key, tree, result);
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_function = detail::onnx_fields::function;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[nodiscard]] bool needs_lift() const {
+        return model_.ir_version() < first_version_with_functions;
+    }
+
+    [[nodiscard]] static std::string version_field() {
+        std::string field;
+        detail::append_varint(at_model::ir_version << 3U, field);
+        detail::append_varint(static_cast<std::uint64_t>(first_version_with_functions), field);
+        return field;
+    }
+
+    [[nodiscard]] static std::string_view plain_domain(std::string_view domain) {
+        return domain == "ai.onnx" ? std::string_view() : domain;
+    }
+
+    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
+        std::string entry;
+        detail::append_entry(at_model::metadata_props, key, value, entry);
+        out.add_text(entry);
+    }
+
+    static std::string import_of(std::string_view domain, std::int64_t version) {
+        std::string import;
+        detail::append_field(detail::onnx_fields::opset::domain, domain, import);
+        detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
+        detail::append_varint(static_cast<std::uint64_t>(version), import);
+        return import;
+    }
+
+    void add_domains(byte_rope& out) {
+        for (const auto& function : plan_.functions) {
+            if (versions_.emplace(function.domain, 1).second) {
+                out.add_field(at_model::opset_import, import_of(function.domain, 1));
+                record_.domains.push_back(function.domain);
+            }
+            record_.functions.emplace_back(function.domain, function.numbered());
+        }
+    }
+
+    /// A part of the main graph without its nodes; what is left of them stands where the first one
+    /// was.
+    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
+        byte_rope part;
+        std::uint32_t others = 0;
+        bool in_run = false;
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(at_graph::node)) {
+                part.add_range(field.begin, field.end - field.begin);
+                ++others;
+                in_run = false;
+                continue;
+            }
+            if (record_.layout.empty()) {
+                add_items(0, part);
+            }
+            if (!std::exchange(in_run, true)) {
+                record_.layout.push_back({part_, others, 0});
+            }
+            ++record_.layout.back().nodes;
+        }
+        return part;
+    }
+
+    [[nodiscard]] byte_rope function(id f) {
+        const auto& planned = plan_.functions[f];
+        byte_rope out;
+        out.add_field(at_function::name, planned.numbered());
+        for (auto value : plan_.inputs[planned.region]) {
+            out.add_field(at_function::input, names_.in_body(f, value));
+        }
+        for (auto value : plan_.outputs[planned.region]) {
+            out.add_field(at_function::output, names_.in_body(f, value));
+        }
+        add_items(planned.region, out);
+        std::set<std::string> domains;
+        for (const auto& item : plan_.regions[planned.region].items) {
+            if (item.is_region) {
+                domains.insert(plan_.functions[plan_.function[item.index]].domain);
+            } else {
+                add_domains_of(nodes_[item.index], domains);
+            }
+        }
+        for (const auto& domain : domains) {
+            if (const auto known = versions_.find(domain); known != versions_.end()) {
+                out.add_field(at_function::opset_import, import_of(domain, known->second));
+            }
+        }
+        out.add_field(at_function::domain, planned.domain);
+        return out;
+    }
+
+    void add_domains_of(id node, std::set<std::string>& domains) const {
+        domains.emplace(plain_domain(model_.domain(node)));
+        for (auto inside : contents_.inner_nodes(node)) {
+            add_domains_of(inside, domains);
+        }
+    }
+
+    /// Writes the items of a region: those of the main graph (0), or of the body of a function.
+    void add_items(id region, byte_rope& out) const {
+        constexpr std::uint32_t in_graph = at_graph::node;
+        constexpr std::uint32_t in_function = at_function::node;
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                out.add_field(region == 0 ? in_graph : in_function, call(region, item.index));
+            } else if (region == 0) {
+                const auto message = model_.message(nodes_[item.index]);
+                out.add_message(bytes(), in_graph, message.begin, message.size);
+            } else {
+                out.add_field(in_function, body_node(region, nodes_[item.index]));
+            }
+        }
+    }
+
+    [[nodiscard]] byte_rope body_node(id region, id node) const {
+        const auto f = plan_.function[region];
+        byte_rope out;
+        if (names_.keeps(f)) {
+            const auto message = model_.message(node);
+            out.add_range(message.begin, message.size);
+        } else {
+            rename(f, node, out);
+        }
+        const auto path =
+            relative_path(modules_, plan_.regions[region].module, attributions_[node].module);
+        if (!path.empty()) {
+            add_entry(fold_module_key, path, out);
+        }
+        return out;
+    }
+
+    void rename(id f, id node, byte_rope& out) const {
+        auto fields = model_.reader(model_.message(node));
+        const auto inputs = model_.inputs(node);
+        std::size_t input = 0;
+        id output = 0;
+        for (wire_field field; fields.next(field);) {
+            switch (text_kind(field)) {
+            case node_text::input: {
+                const auto value = inputs[input++];
+                out.add_field(at_node::input,
+                              value == no_id ? std::string_view() : names_.in_body(f, value));
+                break;
+            }
+            case node_text::output:
+                out.add_field(at_node::output,
+                              names_.in_body(f, model_.first_output(node) + output++));
+                break;
+            case node_text::name:
+                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
+                break;
+            default:
+                out.add_range(field.begin, field.end - field.begin);
+                break;
+            }
+        }
+    }
+
+    static void add_entry(std::string_view key, std::string_view value, byte_rope& out) {
+        std::string entry;
+        detail::append_entry(at_node::metadata_props, key, value, entry);
+        out.add_text(entry);
+    }
+
+    /// The call of a region, in the main graph or in the body around.
+    [[nodiscard]] byte_rope call(id around, id region) const {
+        const auto& inside = plan_.regions[region];
+        const auto& function = plan_.functions[plan_.function[region]];
+        const auto name_of = [&](id value) {
+            return around == 0 ? model_.value_name(value)
+                               : names_.in_body(plan_.function[around], value);
+        };
+        byte_rope out;
+        for (auto value : plan_.inputs[region]) {
+            out.add_field(at_node::input, name_of(value));
+        }
+        for (auto value : plan_.outputs[region]) {
+            out.add_field(at_node::output, name_of(value));
+        }
+        auto name = plan_.paths[region];
+        if (inside.call > 0) {
+            name += "#" + std::to_string(inside.call);
+        }
+        if (inside.runs > 1) {
+            name += "@" + std::to_string(inside.run);
+        }
+        out.add_field(at_node::name, name);
+        out.add_field(at_node::op_type, function.numbered());
+        out.add_field(at_node::domain, function.domain);
+        add_entry(fold_module_key, plan_.paths[region], out);
+        auto tag = tags_.text(inside.module);
+        if (around != 0) {
+            const auto above = tags_.text(plan_.regions[around].module);
+            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
+        }
+        if (!tag.empty()) {
+            add_entry(fold_tag_key, tag, out);
+        }
+        add_entry(fold_call_key, std::to_string(inside.call), out);
+        if (inside.runs > 1) {
+            add_entry(fold_run_key, std::to_string(inside.run), out);
+        }
+        if (!names_.call_scope(region).empty()) {
+            add_entry(fold_scope_key, names_.call_scope(region), out);
+        }
+        return out;
+    }
+
+    /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
+    /// `first` is the operator that stands for it in the body, in the first call.
+    template <class Function>
+    void for_each_operator(id region, Function& f) const {
+        const auto& items = plan_.regions[region].items;
+        const auto first = region == 0 ? 0 : plan_.functions[plan_.function[region]].region;
+        const auto& in_body = plan_.regions[first].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            items[i].is_region ? for_each_operator(items[i].index, f)
+                               : f(region, in_body[i].index, items[i].index);
+        }
+    }
+
+    /// Finds the texts that do not follow from the bodies of functions.
+    void find_changes() {
+        std::vector<bool> given(model_.value_count(), false);
+        for (const auto& item : plan_.regions[0].items) {
+            if (item.is_region) {
+                for (auto value : plan_.outputs[item.index]) {
+                    given[value] = true; // the call in the main graph names it
+                }
+            }
+        }
+        std::uint64_t number = 0;
+        auto compare = [&](id region, id first, id item) {
+            if (region != 0 && plan_.functions[plan_.function[region]].calls > 1) {
+                compare_texts(number, region, nodes_[first], nodes_[item], given);
+            }
+            ++number;
+        };
+        for_each_operator(0, compare);
+        record_.nodes = number;
+    }
+
+    void compare_texts(std::uint64_t number, id region, id first, id node,
+                       const std::vector<bool>& given) {
+        const auto f = plan_.function[region];
+        auto theirs = model_.reader(model_.message(first));
+        auto fields = model_.reader(model_.message(node));
+        std::uint32_t slot = 0;
+        id output = 0;
+        wire_field model;
+        for (wire_field field; fields.next(field);) {
+            const auto kind = text_kind(field);
+            if (!theirs.next(model) || kind == node_text::none || kind == node_text::input) {
+                continue;
+            }
+            std::string expected(text_of(theirs, model));
+            bool known = false;
+            if (kind == node_text::output) {
+                expected = names_.in_body(f, model_.first_output(first) + output);
+                known = given[model_.first_output(node) + output++];
+            } else if (kind == node_text::name) {
+                expected = names_.in_body(f, expected);
+            }
+            if (kind != node_text::note && !expected.empty()) {
+                expected.insert(0, names_.scope(region));
+            }
+            const auto actual = text_of(fields, field);
+            if (!known && actual != expected) {
+                note_change(number, slot, expected, actual);
+            }
+            ++slot;
+        }
+    }
+
+    void note_change(std::uint64_t number, std::uint32_t slot, std::string_view expected,
+                     std::string_view actual) {
+        auto change = find_change(expected, actual);
+        if (!detail::is_utf8(change.middle)) {
+            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
+                               "a name or text of a node is no UTF-8, and could not be restored"));
+        }
+        change.node = number;
+        change.slot = slot;
+        record_.changes.push_back(std::move(change));
+    }
+
+    /// Finds in which order the operators stood.
+    void find_order() {
+        std::vector<id> opened(nodes_.size());
+        id number = 0;
+        auto place = [&](id, id, id item) { opened[item] = number++; };
+        for_each_operator(0, place);
+        for (auto e : opened) {
+            auto& order = record_.order;
+            if (order.empty() || order.back().first + order.back().count != e) {
+                order.push_back({e, 0});
+            }
+            ++order.back().count;
+        }
+        if (record_.order.size() == 1) {
+            record_.order.clear();
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    const tag_table& tags_;
+    std::span<const attribution> attributions_;
+    const fold_plan& plan_;
+    fold_names names_;
+    std::vector<id> nodes_; // by position in the main graph
+    std::map<std::string, std::int64_t> versions_;
+    fold_record record_;
+    std::uint32_t part_ = 0; // of the graph that is written
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
