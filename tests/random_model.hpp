@@ -18,8 +18,10 @@ namespace test {
 /// nodes.
 class random_model {
 public:
-    /// `pads_edited`: also pads the lengths that an editor of tags may write anew.
-    random_model(std::uint64_t seed, bool pads_edited) : random_(seed), pads_edited_(pads_edited) {}
+    /// `pads_edited`: also pads the lengths that an editor of tags may write anew. `pads`: pads
+    /// anything at all.
+    random_model(std::uint64_t seed, bool pads_edited, bool pads = true)
+        : random_(seed), pads_edited_(pads_edited), pads_(pads) {}
 
     [[nodiscard]] std::string bytes() {
         message made;
@@ -48,7 +50,7 @@ public:
 
 private:
     padding pad() {
-        return random_.one_in(4) ? padding{1 + random_(4), 1 + random_(4)} : padding{};
+        return pads_ && random_.one_in(4) ? padding{1 + random_(4), 1 + random_(4)} : padding{};
     }
     padding edited_pad() {
         auto made = pad();
@@ -258,6 +260,7 @@ private:
 
     random_numbers random_;
     bool pads_edited_;
+    bool pads_;
     names visible_;
 };
 

@@ -88,11 +88,13 @@ void add_explain(CLI::App& app, action& chosen);
 void add_export(CLI::App& app, action& chosen);
 void add_manual(CLI::App& app, action& chosen);
 void add_join(CLI::App& app, action& chosen);
+void add_fold(CLI::App& app, action& chosen);
 void add_query(CLI::App& app, action& chosen);
 void add_split(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);
 void add_tag(CLI::App& app, action& chosen);
 void add_tree(CLI::App& app, action& chosen);
+void add_unfold(CLI::App& app, action& chosen);
 void add_validate(CLI::App& app, action& chosen);
 
 } // namespace cli

@@ -56,8 +56,10 @@ int main(int argc, char** argv) {
     cli::add_manual(app, chosen);
     cli::add_split(app, chosen);
     cli::add_join(app, chosen);
+    cli::add_fold(app, chosen);
     cli::add_query(app, chosen);
     cli::add_strip(app, chosen);
+    cli::add_unfold(app, chosen);
     cli::add_validate(app, chosen);
     try {
         app.parse(argc, argv);

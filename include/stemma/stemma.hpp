@@ -3,6 +3,7 @@
 #define STEMMA_STEMMA_HPP
 
 #include <stemma/algorithm/accuracy.hpp>
+#include <stemma/algorithm/acyclic_parts.hpp>
 #include <stemma/algorithm/align.hpp>
 #include <stemma/algorithm/alignment.hpp>
 #include <stemma/algorithm/attribute.hpp>
@@ -12,6 +13,7 @@
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/algorithm/fold_graph.hpp>
 #include <stemma/algorithm/inherit.hpp>
+#include <stemma/algorithm/fold_regions.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
@@ -80,6 +82,7 @@
 #include <stemma/policy/cut.hpp>
 #include <stemma/policy/evidence.hpp>
 #include <stemma/policy/laws.hpp>
+#include <stemma/policy/fold.hpp>
 #include <stemma/policy/lexicon.hpp>
 #include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/naming.hpp>

@@ -20,6 +20,8 @@
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>
 #include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/html_report.hpp>
 #include <stemma/onnx/model_analysis.hpp>
@@ -32,9 +34,11 @@
 #include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/picture_notes.hpp>
+#include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
+#include <stemma/onnx/region_classes.hpp>
 #include <stemma/onnx/report_names.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/sidecar.hpp>
@@ -44,6 +48,7 @@
 #include <stemma/onnx/summary.hpp>
 #include <stemma/onnx/tag_texts.hpp>
 #include <stemma/onnx/value_tags.hpp>
+#include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
@@ -58,12 +63,18 @@
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
+#include <stemma/onnx/wire/fold_changes.hpp>
+#include <stemma/onnx/wire/fold_model.hpp>
+#include <stemma/onnx/wire/fold_names.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/join_edited.hpp>
 #include <stemma/onnx/wire/join_model.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/open_folds.hpp>
+#include <stemma/onnx/wire/opened_calls.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>

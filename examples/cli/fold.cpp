@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "terminal.hpp"
+#include "untagged.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/plan_fold.hpp>
+#include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/fold_model.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/open_folds.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/policy/fold.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+struct fold_options {
+    common_options common;
+    std::string output;
+    std::string module;
+    std::string data = "keep";
+    std::string old_versions = "lift";
+    id depth = no_id;
+    std::size_t least = 2;
+    bool no_sync = false;
+};
+
+/// The modules that the command line asks for.
+struct asked_modules {
+    using policy_category = stemma::selection_category;
+
+    std::vector<bool> asked;
+
+    template <stemma::module_view Modules>
+    [[nodiscard]] bool selects(const Modules&, id m) const {
+        return asked[m];
+    }
+};
+
+asked_modules find_asked(const fold_options& options, const stemma::attributed_model& opened) {
+    const auto& index = opened.modules().index();
+    asked_modules result{std::vector<bool>(index.size(), options.module.empty())};
+    std::vector<bool> named(index.size(), false);
+    if (!options.module.empty()) {
+        for (auto top : find_modules(opened, options.module)) {
+            std::fill(result.asked.begin() + top, result.asked.begin() + index.end(top), true);
+            named[top] = true;
+        }
+    }
+    for (id m = 0; m < index.size(); ++m) {
+        result.asked[m] = result.asked[m] && index.depth(m) <= options.depth &&
+                          (named[m] || opened.tags().tags.is_selected(m));
+    }
+    return result;
+}
+
+/// Functions as a body calls them: how often, in the order of the first calls.
+std::vector<std::pair<id, id>> calls_in(const stemma::fold_plan& plan, id region) {
+    std::vector<std::pair<id, id>> calls;
+    for (const auto& item : plan.regions[region].items) {
+        if (!item.is_region) {
+            continue;
+        }
+        const auto f = plan.function[item.index];
+        const auto known = std::find_if(calls.begin(), calls.end(),
+                                        [&](const auto& entry) { return entry.first == f; });
+        known == calls.end() ? calls.push_back({f, 1}) : static_cast<void>(++known->second);
+    }
+    return calls;
+}
+
+std::size_t nodes_in(const stemma::fold_plan& plan, id region) {
+    const auto& items = plan.regions[region].items;
+    return static_cast<std::size_t>(std::count_if(
+        items.begin(), items.end(), [](const auto& item) { return !item.is_region; }));
+}
+
+std::string contents_of(const stemma::fold_plan& plan, id region) {
+    const auto nodes = nodes_in(plan, region);
+    const auto calls = plan.regions[region].items.size() - nodes;
+    return nodes == 0   ? counted(calls, "call")
+           : calls == 0 ? counted(nodes, "node")
+                        : fmt::format("{}, {}", counted(nodes, "node"), counted(calls, "call"));
+}
+
+void print_tree(const stemma::fold_plan& plan, id region, std::size_t level) {
+    for (const auto& [f, count] : calls_in(plan, region)) {
+        const auto& function = plan.functions[f];
+        const auto label = fmt::format("{:{}}{} x {}", "", 2 * level, count, function.numbered());
+        fmt::print("{} {}\n", fitted(label, 44),
+                   shaded(contents_of(plan, function.region), shade::dim));
+        print_tree(plan, function.region, level + 1);
+    }
+}
+
+void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& opened,
+                std::uint64_t bytes) {
+    standard_output out;
+    stemma::json_writer json(out);
+    const auto& modules = opened.modules();
+    json.begin_object();
+    json.member("schema", "stemma.folds/1");
+    json.member("nodes", opened.model().node_count());
+    json.member("bytes", opened.file().bytes().size());
+    json.member("folded_bytes", bytes);
+    json.key("functions");
+    json.begin_array();
+    for (const auto& function : plan.functions) {
+        json.begin_object(true);
+        json.member("domain", function.domain);
+        json.member("name", function.numbered());
+        json.member("calls", function.calls);
+        json.member("nodes", nodes_in(plan, function.region));
+        json.member("inputs", plan.inputs[function.region].size());
+        json.member("activations", function.activations);
+        json.member("outputs", plan.outputs[function.region].size());
+        json.end_object();
+    }
+    json.end_array();
+    json.key("calls");
+    json.begin_array();
+    for (id r = 1; r < plan.regions.size(); ++r) {
+        const auto& region = plan.regions[r];
+        const auto& function = plan.functions[plan.function[r]];
+        json.begin_object(true);
+        json.member("module", modules.path(region.module));
+        json.member("tag", opened.tags().tags.text(region.module));
+        json.member("call", region.call);
+        json.member("run", region.run);
+        json.member("runs", region.runs);
+        json.member("function", function.domain + "::" + function.numbered());
+        json.key("inside");
+        region.parent == 0 ? json.null() : json.value(region.parent - 1);
+        json.member("nodes", region.operators);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("left");
+    json.begin_array();
+    for (const auto& left : plan.left) {
+        json.begin_object(true);
+        json.member("module", modules.path(left.module));
+        json.member("call", left.call);
+        json.member("nodes", left.operators);
+        json.member("reason", left.runs > 1 ? "non_convex" : "too_small");
+        json.end_object();
+    }
+    json.end_array();
+    json.member("in_bodies", plan.in_bodies);
+    json.end_object();
+    json.finish();
+}
+
+void print_text(const fold_options& options, const stemma::fold_plan& plan,
+                const stemma::attributed_model& opened, std::uint64_t bytes) {
+    const auto& name = options.output;
+    fmt::print("{}: {} in {}, {} bytes of {}\n", name, counted(plan.functions.size(), "function"),
+               counted(plan.regions.size() - 1, "call"), grouped(bytes),
+               grouped(opened.file().bytes().size()));
+    fmt::print("{} {}\n", fitted("main graph", 44), shaded(contents_of(plan, 0), shade::dim));
+    print_tree(plan, 0, 1);
+}
+
+void say_what_is_left(const fold_options& options, const stemma::fold_plan& plan) {
+    std::size_t small = 0;
+    std::size_t divided = 0;
+    for (const auto& left : plan.left) {
+        (left.runs > 1 ? divided : small) += left.operators;
+    }
+    const auto say = [&](std::size_t nodes, std::string_view why) {
+        if (nodes > 0) {
+            note(options.common, fmt::format("{}: {} left in place: {}", options.common.model,
+                                             counted(nodes, "node"), why));
+        }
+    };
+    say(small, fmt::format("their modules have fewer than {} nodes", options.least));
+    say(divided, "ways lead out of their modules and back, and they are alone between these");
+    say(plan.in_bodies, "they stand in bodies of control flow, or in functions");
+}
+
+int fold(const fold_options& options) {
+    const auto opened = open_model(options.common);
+    if (stemma::find_model_metadata(opened->model(), stemma::fold_key)) {
+        throw stemma::error(stemma::error_code::refused, options.common.model, "",
+                            "is folded already; unfold it first");
+    }
+    const untagged_model source(opened->file(), opened->model(), options.output);
+    const auto& model = source.model();
+    const stemma::graph_contents contents(model);
+    stemma::node_shapes shapes(model, contents);
+    stemma::fold_selected<asked_modules> policy{find_asked(options, *opened), options.least,
+                                                options.old_versions == "lift"};
+    const auto& tags = opened->tags();
+    const auto plan =
+        stemma::plan_fold(model, contents, opened->modules(), tags.attributions, shapes, policy);
+    if (plan.functions.empty()) {
+        throw stemma::error(stemma::error_code::not_found, options.common.model, "",
+                            "no module to fold: none that is selected has enough nodes");
+    }
+    const auto version = model.ir_version();
+    if (version < stemma::first_version_with_functions) {
+        if (!policy.lifts(version)) {
+            throw stemma::error(stemma::error_code::refused, options.common.model, "",
+                                fmt::format("is of IR version {}, functions need {}", version,
+                                            stemma::first_version_with_functions));
+        }
+        note(options.common,
+             fmt::format("{}: IR version {} is lifted to {}, which functions need",
+                         options.common.model, version, stemma::first_version_with_functions));
+    }
+    if (source.was_tagged()) {
+        note(options.common, fmt::format("{}: tags were taken out; tag {} for new ones",
+                                         options.common.model, options.output));
+    }
+    stemma::model_record tree;
+    tree.carriers = {.metadata = false};
+    tree.modules = opened->modules();
+    stemma::fold_writer writer(model, contents, opened->modules(), tags.tags, tags.attributions,
+                               plan);
+    const auto rope = writer.build(stemma::to_json(tree));
+    write_rope(rope, source.file(), model, options.output, options.data, !options.no_sync);
+    if (options.common.format == "json") {
+        print_json(plan, *opened, rope.size());
+    } else if (!options.common.quiet) {
+        print_text(options, plan, *opened, rope.size());
+    }
+    say_what_is_left(options, plan);
+    return done;
+}
+
+} // namespace
+
+void add_fold(CLI::App& app, action& chosen) {
+    auto options = std::make_shared<fold_options>();
+    auto& command = *app.add_subcommand("fold", "make modules functions of the model");
+    add_common_options(command, options->common);
+    command.add_option("-o,--output", options->output, "where the folded model goes")
+        ->type_name("OUT")
+        ->required();
+    command
+        .add_option("--module", options->module,
+                    "path, tag or glob: these modules, and selected ones below them")
+        ->type_name("QUERY");
+    command.add_option("--depth", options->depth, "modules at most so far below the root")
+        ->type_name("N");
+    command.add_option("--least", options->least, "leave modules of fewer nodes where they are")
+        ->type_name("N")
+        ->default_str("2");
+    command
+        .add_option("--old-versions", options->old_versions,
+                    "a model of an IR version without functions: lift or refuse it")
+        ->type_name("lift|refuse")
+        ->check(CLI::IsMember({"lift", "refuse"}))
+        ->default_str("lift");
+    command.add_option("--data", options->data, "what happens to weights in other files")
+        ->type_name("keep|link|copy")
+        ->check(CLI::IsMember({"keep", "link", "copy"}))
+        ->default_str("keep");
+    command.add_flag("--no-sync", options->no_sync,
+                     "do not wait until the bytes are on the medium");
+    command.footer("Examples:\n  stemma fold model.onnx -o folded.onnx\n"
+                   "  stemma fold model.onnx --module 'encoder.layer.*' -o folded.onnx\n"
+                   "  stemma fold model.onnx --depth 2 -m modules.json -o folded.onnx");
+    command.callback([&chosen, options] { chosen = [options] { return fold(*options); }; });
+}
+
+} // namespace cli

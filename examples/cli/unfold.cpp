@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+#include "terminal.hpp"
+#include "untagged.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire/open_folds.hpp>
+
+#include <fmt/core.h>
+
+#include <string>
+
+namespace cli {
+
+namespace {
+
+struct unfold_options {
+    common_options common;
+    std::string output;
+    std::string data = "keep";
+    bool no_sync = false;
+};
+
+int unfold(const unfold_options& options) {
+    const stemma::mapped_file file(options.common.model);
+    const stemma::wire_model tagged(file.bytes(), options.common.model);
+    const untagged_model source(file, tagged, options.output);
+    const auto& model = source.model();
+    const stemma::graph_contents contents(model);
+    const auto record = stemma::find_fold_record(model);
+    if (!record) {
+        throw stemma::error(stemma::error_code::not_found, options.common.model, "",
+                            "was not folded");
+    }
+    stemma::fold_opener opener(model, contents, *record);
+    const auto rope = opener.build();
+    write_rope(rope, source.file(), model, options.output, options.data, !options.no_sync);
+    if (source.was_tagged()) {
+        note(options.common, fmt::format("{}: tags were taken out; tag {} for new ones",
+                                         options.common.model, options.output));
+    }
+    if (!options.common.quiet) {
+        fmt::print("{}: {}, {} bytes, as before it was folded\n", options.output,
+                   counted(record->nodes, "node"), grouped(rope.size()));
+    }
+    return done;
+}
+
+} // namespace
+
+void add_unfold(CLI::App& app, action& chosen) {
+    auto options = std::make_shared<unfold_options>();
+    auto& command = *app.add_subcommand("unfold", "put functions back where they are called");
+    command.add_option("MODEL", options->common.model, "an ONNX file")->required();
+    command.add_option("-o,--output", options->output, "where the result goes")
+        ->type_name("OUT")
+        ->required();
+    command.add_option("--data", options->data, "what happens to weights in other files")
+        ->type_name("keep|link|copy")
+        ->check(CLI::IsMember({"keep", "link", "copy"}))
+        ->default_str("keep");
+    command.add_flag("--no-sync", options->no_sync,
+                     "do not wait until the bytes are on the medium");
+    command.add_flag("-q,--quiet", options->common.quiet, "no messages besides errors");
+    command.footer("Example:\n  stemma unfold folded.onnx -o model.onnx");
+    command.callback([&chosen, options] { chosen = [options] { return unfold(*options); }; });
+}
+
+} // namespace cli

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/json_text.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/fold_record.hpp>
+#include <stemma/onnx/wire/fold_names.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Finds what a folded model has to record of the one it is made of: the order of the operators,
+/// and the texts that do not follow from the bodies of functions.
+class fold_changes {
+public:
+    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
+    /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
+    ///   UTF-8.
+    /// Complexity: O(nodes + length of texts).
+    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names,
+                 std::span<const id> nodes)
+        : model_(model), plan_(plan), names_(names), nodes_(nodes) {
+        find_changes();
+        find_order();
+    }
+
+    /// Returns: `nodes`, `order` and `changes`.
+    [[nodiscard]] fold_record take() && { return std::move(record_); }
+
+private:
+    /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
+    /// `first` is the operator that stands for it in the body, in the first call.
+    template <class Function>
+    void for_each_operator(id region, Function& f) const {
+        const auto& items = plan_.regions[region].items;
+        const auto first = region == 0 ? 0 : plan_.functions[plan_.function[region]].region;
+        const auto& in_body = plan_.regions[first].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            items[i].is_region ? for_each_operator(items[i].index, f)
+                               : f(region, in_body[i].index, items[i].index);
+        }
+    }
+
+    /// Finds the texts that do not follow from the bodies of functions.
+    void find_changes() {
+        std::vector<bool> given(model_.value_count(), false);
+        for (const auto& item : plan_.regions[0].items) {
+            if (item.is_region) {
+                for (auto value : plan_.outputs[item.index]) {
+                    given[value] = true; // the call in the main graph names it
+                }
+            }
+        }
+        std::uint64_t number = 0;
+        auto compare = [&](id region, id first, id item) {
+            if (region != 0 && plan_.functions[plan_.function[region]].calls > 1) {
+                compare_texts(number, region, nodes_[first], nodes_[item], given);
+            }
+            ++number;
+        };
+        for_each_operator(0, compare);
+        record_.nodes = number;
+    }
+
+    void compare_texts(std::uint64_t number, id region, id first, id node,
+                       const std::vector<bool>& given) {
+        const auto f = plan_.function[region];
+        auto theirs = model_.reader(model_.message(first));
+        auto fields = model_.reader(model_.message(node));
+        std::uint32_t slot = 0;
+        id output = 0;
+        wire_field model;
+        for (wire_field field; fields.next(field);) {
+            const auto kind = text_kind(field);
+            if (!theirs.next(model) || kind == node_text::none || kind == node_text::input) {
+                continue;
+            }
+            std::string expected(text_of(theirs, model));
+            bool known = false;
+            if (kind == node_text::output) {
+                expected = names_.in_body(f, model_.first_output(first) + output);
+                known = given[model_.first_output(node) + output++];
+            } else if (kind == node_text::name) {
+                expected = names_.in_body(f, expected);
+            }
+            if (kind != node_text::note && !expected.empty()) {
+                expected.insert(0, names_.scope(region));
+            }
+            const auto actual = text_of(fields, field);
+            if (!known && actual != expected) {
+                note_change(number, slot, expected, actual);
+            }
+            ++slot;
+        }
+    }
+
+    void note_change(std::uint64_t number, std::uint32_t slot, std::string_view expected,
+                     std::string_view actual) {
+        auto change = find_change(expected, actual);
+        if (!detail::is_utf8(change.middle)) {
+            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
+                               "a name or text of a node is no UTF-8, and could not be restored"));
+        }
+        change.node = number;
+        change.slot = slot;
+        record_.changes.push_back(std::move(change));
+    }
+
+    /// Finds in which order the operators stood.
+    void find_order() {
+        std::vector<id> opened(nodes_.size());
+        id number = 0;
+        auto place = [&](id, id, id item) { opened[item] = number++; };
+        for_each_operator(0, place);
+        for (auto e : opened) {
+            auto& order = record_.order;
+            if (order.empty() || order.back().first + order.back().count != e) {
+                order.push_back({e, 0});
+            }
+            ++order.back().count;
+        }
+        if (record_.order.size() == 1) {
+            record_.order.clear();
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    const fold_names& names_;
+    std::span<const id> nodes_;
+    fold_record record_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP

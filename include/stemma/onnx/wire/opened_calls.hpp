@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
+#define STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/fold_record.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/values_read.hpp>
+#include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/value_renaming.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/carrier.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+inline void check_fold(bool fits, const wire_model& model) {
+    if (!fits) {
+        STEMMA_THROW(error(error_code::contradiction, model.file(), "",
+                           "was changed since it was folded, and cannot be unfolded to what it "
+                           "was"));
+    }
+}
+
+} // namespace detail
+
+/// The nodes of a model's main graph as they were before it was folded, in the order in which calls
+/// are opened.
+class opened_calls {
+public:
+    /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
+    /// Throws: `error` of `error_code::contradiction` when the record does not fit the model; of
+    ///   `too_large` when the nodes alone would reach 2 GiB.
+    /// Complexity: O(bytes of the nodes that are made, and nodes and values that are there).
+    opened_calls(const wire_model& model, const graph_contents& contents, const fold_record& record)
+        : model_(model)
+        , contents_(contents)
+        , record_(record)
+        , ours_(model.functions().size(), false)
+        , open_(model.functions().size(), false)
+        , local_(model.value_count(), no_id)
+        , nodes_(model.functions().size())
+        , value_count_(model.functions().size(), 0) {
+        const std::set<std::pair<std::string, std::string>> names(record_.functions.begin(),
+                                                                  record_.functions.end());
+        for (id f = 0; f < ours_.size(); ++f) {
+            const auto& function = model.functions()[f];
+            ours_[f] = function.overload.size == 0 &&
+                       names.count({std::string(model.text(function.domain)),
+                                    std::string(model.text(function.name))}) > 0;
+            if (ours_[f]) {
+                for (auto node : contents.nodes(function.graph)) {
+                    if (model.graph_of(node) == function.graph) {
+                        nodes_[f].push_back(node);
+                    }
+                }
+            }
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto& graph = model.graph(model.graph_of_value(value));
+            if (graph.kind == graph_kind::function && ours_[graph.function]) {
+                local_[value] = value_count_[graph.function]++;
+            }
+        }
+        open_all();
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
+
+    /// Whether folding made a function of the model.
+    [[nodiscard]] bool is_ours_function(id function) const { return ours_[function]; }
+
+    /// Appends the node that was number `i`, as a field.
+    void append(std::size_t i, std::uint32_t field, byte_rope& out) const {
+        const auto& node = opened_[i];
+        if (node.in_file) {
+            out.add_message(bytes(), field, static_cast<std::uint32_t>(node.begin), node.size);
+        } else if (node.rope != no_id) {
+            out.add_field(field, ropes_[node.rope]);
+        } else {
+            out.add_field(field, std::string_view(text_).substr(node.begin, node.size));
+        }
+    }
+
+private:
+    using at_node = detail::onnx_fields::node;
+
+    /// A function as called from one place.
+    struct frame {
+        id function = no_id;
+        std::string scope;
+        std::vector<std::string> names; // by local number of a value; "" where not known yet
+    };
+
+    /// A node of the model as it was: bytes of the file, or others.
+    struct opened_node {
+        std::uint64_t begin = 0;
+        std::uint32_t size = 0;
+        bool in_file = false;
+        id rope = no_id; // of a large one
+    };
+
+    // What is larger is not copied into memory.
+    static constexpr std::uint32_t large = 1U << 16U;
+    // Folding nests regions less deep.
+    static constexpr std::size_t max_depth = 1000;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    void open_all() {
+        for (auto node : contents_.nodes(0)) {
+            if (model_.graph_of(node) != 0) {
+                continue;
+            }
+            if (is_ours(node)) {
+                open_call(node, nullptr);
+            } else {
+                const auto message = model_.message(node);
+                keep({message.begin, message.size, true, no_id});
+            }
+        }
+        check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
+    }
+
+    [[nodiscard]] bool is_ours(id node) const {
+        const auto callee = model_.callee(node);
+        return callee != no_id && ours_[callee];
+    }
+
+    void keep(opened_node node) {
+        check(opened_.size() < record_.nodes);
+        size_ += node.size;
+        if (size_ >= std::uint64_t{1} << 31U) {
+            STEMMA_THROW(error(error_code::too_large, model_.file(), "",
+                               "the result would reach 2 GiB, where protobuf ends"));
+        }
+        opened_.push_back(node);
+    }
+
+    [[nodiscard]] std::string name_of(id value, const frame* around) const {
+        return std::string(around == nullptr || local_[value] == no_id
+                               ? model_.value_name(value)
+                               : std::string_view(around->names[local_[value]]));
+    }
+
+    /// Opens a call in the main graph, or in a body that is being opened.
+    void open_call(id call, frame* around) {
+        const auto f = model_.callee(call);
+        check(!open_[f] && depth_ < max_depth);
+        open_[f] = true;
+        ++depth_;
+        frame inside;
+        inside.function = f;
+        inside.names.resize(value_count_[f]);
+        inside.scope = around == nullptr ? std::string() : around->scope;
+        model_.for_each_metadata(call, [&](std::string_view key, std::string_view value) {
+            if (key == fold_scope_key) {
+                inside.scope.append(value);
+            }
+        });
+        const auto& graph = model_.graph(model_.functions()[f].graph);
+        const auto inputs = model_.inputs(call);
+        check(inputs.size() == graph.inputs.size() &&
+              model_.output_count(call) == graph.outputs.size());
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            check(inputs[i] != no_id && graph.inputs[i] != no_id);
+            inside.names[local_[graph.inputs[i]]] = name_of(inputs[i], around);
+            check(!inside.names[local_[graph.inputs[i]]].empty());
+        }
+        for (id i = 0; i < graph.outputs.size(); ++i) {
+            check(graph.outputs[i] != no_id && local_[graph.outputs[i]] != no_id);
+            auto& name = inside.names[local_[graph.outputs[i]]];
+            check(name.empty());
+            name = name_of(model_.first_output(call) + i, around);
+        }
+        for (auto node : nodes_[f]) {
+            is_ours(node) ? open_call(node, &inside) : open_node(node, inside);
+        }
+        for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
+            around->names[local_[model_.first_output(call) + i]] =
+                inside.names[local_[graph.outputs[i]]];
+        }
+        --depth_;
+        open_[f] = false;
+    }
+
+    /// Makes a node of the model of one in the body of a function.
+    void open_node(id node, frame& around) {
+        const auto message = model_.message(node);
+        const auto renamed = rename_captures(node, around);
+        auto fields = renamed
+                          ? wire_reader(renamed->data(), 0,
+                                        static_cast<std::uint32_t>(renamed->size()), model_.file())
+                          : model_.reader(message);
+        if (message.size >= large && !renamed) {
+            byte_rope rope;
+            write_node(node, fields, around, rope_target{rope});
+            ropes_.push_back(std::move(rope));
+            const auto size = ropes_.back().size();
+            check(size < std::uint64_t{1} << 31U);
+            keep({0, static_cast<std::uint32_t>(size), false, static_cast<id>(ropes_.size() - 1)});
+            return;
+        }
+        const auto begin = text_.size();
+        write_node(node, fields, around, text_target{text_});
+        const auto made = std::string_view(text_).substr(begin);
+        if (made == bytes().substr(message.begin, message.size)) {
+            text_.resize(begin);
+            keep({message.begin, message.size, true, no_id});
+        } else {
+            keep({begin, static_cast<std::uint32_t>(made.size()), false, no_id});
+        }
+    }
+
+    struct text_target {
+        std::string& out;
+        void whole(const wire_reader& fields, const wire_field& field) {
+            out.append(fields.whole(field));
+        }
+        void text(std::string_view more) { out.append(more); }
+    };
+
+    struct rope_target {
+        byte_rope& out;
+        void whole(const wire_reader&, const wire_field& field) {
+            out.add_range(field.begin, field.end - field.begin);
+        }
+        void text(std::string_view more) { out.add_text(more); }
+    };
+
+    template <class Target>
+    void write_node(id node, wire_reader fields, frame& around, Target target) {
+        const auto inputs = model_.inputs(node);
+        std::size_t input = 0;
+        id output = 0;
+        std::uint32_t slot = 0;
+        std::string field_text;
+        const auto put = [&](const wire_field& field, std::string_view content) {
+            if (fields.text(field) == content) {
+                target.whole(fields, field); // also where its length was padded
+                return;
+            }
+            field_text.clear();
+            detail::append_field(field.number, content, field_text);
+            target.text(field_text);
+        };
+        for (wire_field field; fields.next(field);) {
+            switch (text_kind(field)) {
+            case node_text::none:
+                target.whole(fields, field);
+                break;
+            case node_text::input: {
+                const auto value = inputs[input++];
+                const auto name = value == no_id ? std::string() : name_of(value, &around);
+                check(value == no_id || !name.empty());
+                put(field, name);
+                break;
+            }
+            case node_text::output: {
+                auto& name = around.names[local_[model_.first_output(node) + output++]];
+                if (name.empty()) {
+                    name = restored(slot, fields.text(field), around.scope);
+                }
+                put(field, name);
+                ++slot;
+                break;
+            }
+            case node_text::name:
+                put(field, restored(slot++, fields.text(field), around.scope));
+                break;
+            case node_text::note:
+                write_note(fields, field, slot, target);
+                break;
+            }
+        }
+    }
+
+    template <class Target>
+    void write_note(const wire_reader& fields, const wire_field& field, std::uint32_t& slot,
+                    Target& target) {
+        const bool is_entry = field.is_bytes(at_node::metadata_props);
+        if (is_entry && is_fold_entry(wire_model::read_entry(fields, field).first)) {
+            return;
+        }
+        const auto text = text_of(fields, field);
+        const auto actual = restored(slot++, text, {});
+        if (actual == text) {
+            target.whole(fields, field);
+            return;
+        }
+        std::string out;
+        if (!is_entry) {
+            detail::append_field(field.number, actual, out);
+            target.text(out);
+            return;
+        }
+        std::string entry;
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            if (part.is_bytes(detail::onnx_fields::entry::value)) {
+                detail::append_field(part.number, actual, entry);
+            } else {
+                entry.append(fields.whole(part));
+            }
+        }
+        detail::append_field(field.number, entry, out);
+        target.text(out);
+    }
+
+    /// Returns: a text of the node that is being opened, as it was.
+    [[nodiscard]] std::string restored(std::uint32_t slot, std::string_view text,
+                                       std::string_view scope) {
+        std::string expected(text);
+        if (!expected.empty()) {
+            expected.insert(0, scope);
+        }
+        if (next_change_ < record_.changes.size()) {
+            const auto& change = record_.changes[next_change_];
+            if (change.node == opened_.size() && change.slot == slot) {
+                ++next_change_;
+                auto changed = apply_change(change, expected);
+                check(changed.has_value());
+                return std::move(*changed);
+            }
+        }
+        return expected;
+    }
+
+    /// Returns: the message of a node whose bodies capture values that had other names.
+    [[nodiscard]] std::optional<std::string> rename_captures(id node, const frame& around) const {
+        if (contents_.bodies_of(node).empty()) {
+            return std::nullopt;
+        }
+        value_renaming renaming;
+        const auto read = values_read(model_, contents_, node);
+        for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
+            auto actual = name_of(read[i], &around);
+            check(!actual.empty());
+            if (actual != model_.value_name(read[i])) {
+                renaming.add(model_.value_name(read[i]), std::move(actual));
+            }
+        }
+        if (renaming.empty()) {
+            return std::nullopt;
+        }
+        return renaming.node(model_.reader(model_.message(node)));
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const fold_record& record_;
+    std::vector<bool> ours_;             // by function
+    std::vector<bool> open_;             // by function: a call is being opened
+    std::vector<id> local_;              // by value: number in its function
+    std::vector<std::vector<id>> nodes_; // by function: of its body, without those in bodies
+    std::vector<id> value_count_;        // by function
+    std::vector<opened_node> opened_;
+    std::vector<byte_rope> ropes_;
+    std::string text_;
+    std::uint64_t size_ = 0;
+    std::size_t next_change_ = 0;
+    std::size_t depth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_OPENED_CALLS_HPP

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_FOLD_SCENE_HPP
+#define STEMMA_TESTS_FOLD_SCENE_HPP
+
+#include "wire_builder.hpp"
+
+#include <stemma/algorithm/name_modules.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/plan_fold.hpp>
+#include <stemma/onnx/wire/fold_model.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/open_folds.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/policy/fold.hpp>
+#include <stemma/policy/selection.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+/// A model in memory, and in which module each of its nodes is; tags and plan follow.
+struct fold_scene {
+    std::string bytes;
+    stemma::module_tree modules;
+    std::vector<stemma::attribution> attributions;
+    stemma::fold_selected<stemma::of_classes> policy{{{"Layer", "Linear"}}};
+
+    stemma::wire_model model{bytes};
+    stemma::graph_contents contents{model};
+    stemma::node_shapes shapes{model, contents};
+
+    [[nodiscard]] stemma::fold_plan plan() {
+        return stemma::plan_fold(model, contents, modules, attributions, shapes, policy);
+    }
+
+    /// Returns: the folded file.
+    [[nodiscard]] std::string fold() {
+        const auto planned = plan();
+        const auto tags = stemma::name_modules(modules, stemma::all_modules{});
+        stemma::fold_writer writer(model, contents, modules, tags, attributions, planned);
+        stemma::string_splice splice(bytes);
+        writer.build().write(splice);
+        return std::move(splice.text);
+    }
+};
+
+/// Returns: the file that a folded one was.
+inline std::string unfold(const std::string& folded) {
+    const stemma::wire_model model(folded, "folded");
+    const stemma::graph_contents contents(model);
+    stemma::fold_opener opener(model, contents, stemma::find_fold_record(model).value());
+    stemma::string_splice splice(folded);
+    opener.build().write(splice);
+    return std::move(splice.text);
+}
+
+/// Returns: the tree of `layer.0` up to `layer.<count - 1>`, with a `fc` each, of class Layer.
+inline stemma::module_tree layers(std::size_t count) {
+    stemma::module_tree_builder builder;
+    const auto list = builder.child(0, "layer");
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto layer = builder.child(list, std::to_string(i));
+        builder.set_class(layer, "Layer", "net.Layer");
+        builder.set_class(builder.child(layer, "fc"), "Linear", "net.Linear");
+    }
+    return builder.build();
+}
+
+/// Returns: a model of so many layers of MatMul, Add (the `fc`) and Relu, and where its nodes are.
+inline fold_scene layered_model(std::size_t count, std::uint64_t ir_version = 8) {
+    message graph;
+    std::vector<stemma::attribution> where;
+    const auto modules = layers(count);
+    std::string flowing = "x";
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto path = "layer." + std::to_string(i);
+        const auto scope = "/layer/layer." + std::to_string(i);
+        const auto value = [&](const std::string& of) { return scope + of + "_output_0"; };
+        graph.inner(1, node("MatMul", {flowing, path + ".fc.weight"}, {value("/fc/MatMul")},
+                            scope + "/fc/MatMul"));
+        graph.inner(1, node("Add", {value("/fc/MatMul"), path + ".fc.bias"}, {value("/fc/Add")},
+                            scope + "/fc/Add"));
+        flowing = i + 1 == count ? "y" : value("/Relu");
+        graph.inner(1, node("Relu", {value("/fc/Add")}, {flowing}, scope + "/Relu"));
+        const auto layer = static_cast<stemma::id>(2 + 2 * i);
+        for (auto m : {layer + 1, layer + 1, layer}) {
+            where.push_back({m, stemma::no_id, 1, stemma::provenance::scope, false});
+        }
+    }
+    graph.text(2, "layers");
+    for (std::size_t i = 0; i < count; ++i) {
+        graph.inner(5, tensor("layer." + std::to_string(i) + ".fc.weight"));
+        graph.inner(5, tensor("layer." + std::to_string(i) + ".fc.bias"));
+    }
+    graph.inner(11, value_info("x")).inner(12, value_info("y"));
+    return {message().number(1, ir_version).inner(7, graph).inner(8, opset("", 17)).bytes(),
+            modules, where};
+}
+
+} // namespace test
+
+#endif // STEMMA_TESTS_FOLD_SCENE_HPP

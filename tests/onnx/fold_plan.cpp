@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/fold_plan.hpp>
+
+#include "../catch.hpp"
+
+TEST_CASE("planned_function: the number that tells bodies apart stands behind the name") {
+    stemma::planned_function function{"net", "Layer"};
+    CHECK(function.numbered() == "Layer");
+    function.number = 12;
+    CHECK(function.numbered() == "Layer.12");
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/plan_fold.hpp>
+
+#include "../catch.hpp"
+#include "../fold_scene.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/onnx/wire/attributed_model.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+TEST_CASE("plan_fold: layers inside each other, each function behind those it calls") {
+    auto scene = test::layered_model(5);
+    const auto plan = scene.plan();
+    // Five layers, a fc in each.
+    REQUIRE(plan.regions.size() == 11);
+    REQUIRE(plan.functions.size() == 2);
+    CHECK(plan.functions[0].numbered() == "Linear");
+    CHECK(plan.functions[0].calls == 5);
+    CHECK(plan.functions[1].numbered() == "Layer");
+    CHECK(plan.functions[1].domain == "net");
+    CHECK(plan.functions[1].calls == 5);
+    CHECK(plan.paths[1] == "layer.0");
+    CHECK(plan.paths[2] == "fc");
+    CHECK(plan.in_bodies == 0);
+    for (stemma::id r = 1; r < plan.regions.size(); ++r) {
+        CHECK(plan.function[r] < plan.function[plan.regions[r].parent]); // the graph's is `no_id`
+    }
+}
+
+TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, and calls fit") {
+    std::size_t shared = 0;
+    for (const auto& file : test::model_files()) {
+        CAPTURE(file);
+        stemma::attributed_model opened(file, {});
+        const auto& model = opened.model();
+        const stemma::graph_contents contents(model);
+        stemma::node_shapes shapes(model, contents);
+        const auto plan =
+            stemma::plan_fold(model, contents, opened.modules(), opened.tags().attributions, shapes,
+                              stemma::fold_selected<stemma::all_modules>{});
+        std::vector<stemma::id> nodes;
+        for (auto node : contents.nodes(0)) {
+            if (model.graph_of(node) == 0) {
+                nodes.push_back(node);
+            }
+        }
+        std::size_t met = 0;
+        for (const auto& region : plan.regions) {
+            for (const auto& item : region.items) {
+                met += item.is_region ? 0U : 1U;
+                if (!item.is_region && region.module != 0) {
+                    const auto module = opened.tags().attributions[nodes[item.index]].module;
+                    REQUIRE(opened.modules().index().is_ancestor(region.module, module));
+                }
+            }
+        }
+        CHECK(met == nodes.size());
+        std::vector<stemma::id> calls(plan.functions.size(), 0);
+        for (stemma::id r = 1; r < plan.regions.size(); ++r) {
+            const auto& function = plan.functions[plan.function[r]];
+            ++calls[plan.function[r]];
+            REQUIRE(plan.inputs[r].size() == plan.inputs[function.region].size());
+            REQUIRE(plan.outputs[r].size() == plan.outputs[function.region].size());
+            const std::set<stemma::id> inputs(plan.inputs[r].begin(), plan.inputs[r].end());
+            CHECK(inputs.size() == plan.inputs[r].size());
+            for (std::size_t i = 0; i < plan.inputs[r].size(); ++i) {
+                CHECK(model.is_initializer(plan.inputs[r][i]) == (i >= function.activations));
+            }
+        }
+        for (std::size_t f = 0; f < calls.size(); ++f) {
+            CHECK(calls[f] == plan.functions[f].calls);
+            shared += calls[f] > 1 ? 1U : 0U;
+        }
+    }
+    CHECK(shared > 0);
+}
+
+TEST_CASE("plan_fold: a value made twice, or out of itself, is refused") {
+    const auto refused = [](const std::vector<test::message>& nodes) {
+        test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(),
+                               test::layers(1),
+                               std::vector<stemma::attribution>(
+                                   nodes.size(), {2, stemma::no_id, 1, stemma::provenance::scope})};
+        CHECK_THROWS_AS(scene.plan(), stemma::error);
+    };
+    refused({test::node("Relu", {"x"}, {"y"}), test::node("Tanh", {"x"}, {"y"})});
+    refused({test::node("Add", {"x", "b"}, {"a"}), test::node("Relu", {"a"}, {"b"}),
+             test::node("Relu", {"b"}, {"y"})});
+}
+
+TEST_CASE("plan_fold: nodes in bodies go along with their owner, and are counted") {
+    const auto body = test::graph({test::node("Add", {"a", "w"}, {"c"})}, {}, {"c"});
+    test::fold_scene scene{
+        test::model(test::graph({test::node("Relu", {"x"}, {"a"}),
+                                 test::owner_node("If", {"x"}, {"y"},
+                                                  {test::graph_attribute("then_branch", body)})},
+                                {"x"}, {"y"}, {"w"}))
+            .bytes(),
+        test::layers(1),
+        std::vector<stemma::attribution>(3, {2, stemma::no_id, 1, stemma::provenance::scope})};
+    const auto plan = scene.plan();
+    CHECK(plan.in_bodies == 1);
+    REQUIRE(plan.inputs.at(1).size() == 2);
+    CHECK(scene.model.value_name(plan.inputs.at(1)[1]) == "w"); // captured, so an input
+}
