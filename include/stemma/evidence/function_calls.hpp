@@ -9,16 +9,19 @@
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -46,7 +49,8 @@ public:
         , table_(context.scopes())
         , bound_(context.modules_of_scopes())
         , chains_(context.hierarchies())
-        , bound_chains_(context.modules_of_hierarchies()) {
+        , bound_chains_(context.modules_of_hierarchies())
+        , lookup_(modules_) {
         for (const auto& op : operators_in_bodies(ops_)) {
             owner_of_body_.emplace(op.v, op.owner);
         }
@@ -214,19 +218,33 @@ private:
         return no_id;
     }
 
+    [[nodiscard]] bool is_folded(operator_t<Ops> v) const {
+        if constexpr (folded_operators<Ops>) {
+            return ops_.is_folded(v);
+        }
+        return false;
+    }
+
+    /// Returns: the module that a folded operator names; where the tree ends before, the last one.
+    [[nodiscard]] id on_path(operator_t<Ops> v, id from) const {
+        if constexpr (folded_operators<Ops>) {
+            return find_longest(lookup_, ops_.fold_path(v), from).first;
+        }
+        return from;
+    }
+
     void enter(operator_t<Ops> v, const call_context& around) {
         call_context inside;
         inside.function = ops_.callee(v);
         inside.passed = passed_to(v, around);
-        inside.module = module_of_call(v, around, inside.passed);
+        inside.module = is_folded(v) ? on_path(v, around.function == no_id ? 0 : around.module)
+                                     : module_of_call(v, around, inside.passed);
         inside.depth = around.depth + 1;
         note(v, inside.module);
-        auto& known = entered_[inside.function];
         if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
-            std::find(known.begin(), known.end(), inside.module) != known.end()) {
+            !entered_[inside.function].insert(inside.module).second) {
             return;
         }
-        known.push_back(inside.module);
         contexts_.push_back(std::move(inside));
     }
 
@@ -241,6 +259,10 @@ private:
                 enter(v, context);
                 continue;
             }
+            if (is_folded(v)) {
+                note(v, on_path(v, context.module));
+                continue;
+            }
             const auto owner = common_owner(passed_to(v, context));
             const bool known = context.module != no_id;
             const bool below =
@@ -253,9 +275,9 @@ private:
         if (module == no_id) {
             return;
         }
-        auto& modules = found_[static_cast<id>(index_of(ops_.graph(), v))];
-        if (std::find(modules.begin(), modules.end(), module) == modules.end()) {
-            modules.push_back(module);
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        if (noted_.insert(std::uint64_t{index} << 32U | module).second) {
+            found_[index].push_back(module);
         }
     }
 
@@ -269,7 +291,9 @@ private:
     const hierarchy_modules& bound_chains_;
     std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
-    std::unordered_map<id, std::vector<id>> entered_; // modules a function was entered for
+    const module_lookup<Modules> lookup_;
+    std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
+    std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
     std::unordered_map<id, std::vector<id>> found_;
 };

@@ -185,6 +185,11 @@ namespace detail {
 /// write as `<operator>_output_0`; else what an optimizer left of one.
 template <named_operators Ops>
 [[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return std::nullopt;
+        }
+    }
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
     if (auto found = split_scoped_name(name, op_type)) {

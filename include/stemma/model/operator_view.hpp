@@ -113,6 +113,15 @@ concept calling_operators = operator_view<Ops> &&
     ops.for_each_argument(v, detail::take_argument{});
 };
 
+/// Operators of which some stand in functions that stemma made of modules, or call such a function,
+/// and say where they come from: `fold_path` is the way there from the module of the call around.
+/// Names of these tell nothing, as calls share them.
+template <class Ops>
+concept folded_operators = calling_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.is_folded(v) } -> std::convertible_to<bool>;
+    { ops.fold_path(v) } -> std::convertible_to<std::string_view>;
+};
+
 /// Operators of which is known what they do with the data that flows through the model.
 ///
 /// `reads_data`: reads an input of the whole directly. `hides_data`: the result does not depend on

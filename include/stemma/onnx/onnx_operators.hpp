@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma {
@@ -52,10 +53,15 @@ public:
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
                       }) {
+            bool folded = false;
             model.for_each_model_metadata([&](std::string_view key, std::string_view value) {
                 our_namespaces_ =
                     key == model_key ? detail::records_namespaces(value) : our_namespaces_;
+                folded = folded || key == fold_key;
             });
+            if (folded) {
+                read_fold_paths();
+            }
         }
     }
 
@@ -114,10 +120,14 @@ public:
         model.for_each_metadata(node, f);
     }
     {
+        if (is_folded(node)) {
+            return;
+        }
         model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
             if (key == saved_namespace_key) {
                 f(namespace_key, value);
-            } else if (!key.starts_with(key_prefix) && !(our_namespaces_ && key == namespace_key)) {
+            } else if (!is_tag_entry(key) && !is_fold_entry(key) &&
+                       !(our_namespaces_ && key == namespace_key)) {
                 f(key, value);
             }
         });
@@ -171,6 +181,22 @@ public:
         return model_->graph(g).function;
     }
 
+    /// Whether a node is in a function that folding made, or calls one.
+    [[nodiscard]] bool is_folded(id node) const noexcept {
+        if (folded_functions_.empty()) {
+            return false;
+        }
+        const auto around = enclosing_function(node);
+        return (around != no_id && folded_functions_[around]) ||
+               (callee(node) != no_id && folded_functions_[callee(node)]);
+    }
+    /// Returns: the way from the module of the function around, or from the root, to that of a
+    /// node.
+    [[nodiscard]] std::string_view fold_path(id node) const {
+        const auto found = fold_paths_.find(node);
+        return found == fold_paths_.end() ? std::string_view() : found->second;
+    }
+
     /// Calls `f(argument)` for every input slot of a node.
     template <class Function>
     void for_each_argument(id node, Function f) const {
@@ -200,6 +226,21 @@ private:
                         }
                     }
                 });
+        }
+    }
+
+    /// Functions that are called with a path were made by folding.
+    void read_fold_paths() {
+        folded_functions_.resize(model_->functions().size(), false);
+        for (id node = 0; node < model_->node_count(); ++node) {
+            model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+                if (key == fold_module_key) {
+                    fold_paths_.emplace(node, value);
+                    if (callee(node) != no_id) {
+                        folded_functions_[callee(node)] = true;
+                    }
+                }
+            });
         }
     }
 
@@ -233,6 +274,8 @@ private:
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
+    std::vector<bool> folded_functions_;                  // empty where nothing is folded
+    std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };
 

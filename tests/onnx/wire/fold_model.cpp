@@ -3,10 +3,21 @@
 
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
+#include "../../model_files.hpp"
 
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/policy/policies.hpp>
+#include <stemma/tagger.hpp>
+
+#include <algorithm>
+#include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -114,4 +125,77 @@ TEST_CASE("fold_writer: a function imports what its body uses") {
     }
     CHECK(imports == 2);
     CHECK(test::unfold(folded) == scene.bytes);
+}
+
+TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules of all calls") {
+    std::size_t compared = 0;
+    std::size_t of_several = 0;
+    for (const auto& file : test::model_files()) {
+        const auto capture = test::capture_beside(file);
+        if (!capture) {
+            continue;
+        }
+        CAPTURE(file);
+        stemma::attribution_options options;
+        options.captures = {(std::filesystem::path(file).parent_path() / "modules.json").string()};
+        const stemma::attributed_model opened(file, options);
+        const auto& model = opened.model();
+        const auto& tags = opened.tags();
+        const stemma::graph_contents contents(model);
+        stemma::node_shapes shapes(model, contents);
+        const auto plan = stemma::plan_fold(model, contents, opened.modules(), tags.attributions,
+                                            shapes, stemma::fold_selected<>{});
+        stemma::fold_writer writer(model, contents, opened.modules(), tags.tags, tags.attributions,
+                                   plan);
+        stemma::string_splice splice(opened.file().bytes());
+        writer.build().write(splice);
+
+        // What stands in bodies, from the plan: module by module.
+        std::vector<id> nodes;
+        for (auto node : contents.nodes(0)) {
+            if (model.graph_of(node) == 0) {
+                nodes.push_back(node);
+            }
+        }
+        std::map<std::pair<std::string, id>, std::set<id>> expected; // function, position
+        for (id r = 1; r < plan.regions.size(); ++r) {
+            const auto& function = plan.functions[plan.function[r]];
+            for (id i = 0; i < plan.regions[r].items.size(); ++i) {
+                const auto& item = plan.regions[r].items[i];
+                expected[{function.domain + function.numbered(), i}].insert(
+                    item.is_region ? plan.regions[item.index].module
+                                   : tags.attributions[nodes[item.index]].module);
+            }
+        }
+        const stemma::wire_model folded(splice.text, "folded");
+        const stemma::onnx_operators ops(folded);
+        const auto& tree = opened.modules();
+        stemma::evidence_context context(ops, tree);
+        const auto found = stemma::tag_operators(context, stemma::policies{});
+        for (id node = 0; node < folded.node_count(); ++node) {
+            const auto& graph = folded.graph(folded.graph_of(node));
+            if (graph.kind != stemma::graph_kind::function || !ops.is_folded(node)) {
+                continue;
+            }
+            const auto& function = folded.functions()[graph.function];
+            const auto& modules = expected.at({std::string(folded.text(function.domain)) +
+                                                   std::string(folded.text(function.name)),
+                                               folded.position(node)});
+            auto common = *modules.begin();
+            std::set<id> selected;
+            for (auto m : modules) {
+                common = tree.index().lca(common, m);
+                selected.insert(found.tags.selected(m));
+            }
+            CHECK(found.attributions[node].module == common);
+            CHECK(found.attributions[node].source == stemma::provenance::function);
+            std::set<id> tagged;
+            found.pool.for_each(found.tag_sets[node], [&](id m) { tagged.insert(m); });
+            CHECK(tagged == selected);
+            ++compared;
+            of_several += modules.size() > 1 ? 1U : 0U;
+        }
+    }
+    CHECK(compared > 1000);
+    CHECK(of_several > 100);
 }

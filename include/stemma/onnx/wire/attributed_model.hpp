@@ -222,6 +222,8 @@ private:
             read_captures();
         } else if (use_record && !record_->from_model) {
             modules_ = std::move(record_->modules);
+        } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
+            modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
             auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name));
             modules_ = std::move(rebuilt.modules);

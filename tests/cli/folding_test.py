@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands that make functions of modules and back: fold, unfold.
+
+usage: folding_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import json
+import sys
+import unittest
+
+from program_test import FIXTURES, Case, run
+
+MICRO = FIXTURES / "bert_micro" if FIXTURES else None
+LIGHT = ["--no-sync"]
+
+
+class Fold(Case):
+    def fold(self, *arguments, fixture=MICRO, name="model.onnx"):
+        self.folded = self.folder / "folded.onnx"
+        told = self.succeed("fold", fixture / name, "-m", fixture / "modules.json", "-o",
+                            self.folded, "--format", "json", *LIGHT, *arguments).stdout
+        return json.loads(told)
+
+    def unfold(self, folded):
+        back = self.folder / "back.onnx"
+        self.succeed("unfold", folded, "-o", back, *LIGHT)
+        return back.read_bytes()
+
+    def test_layers_share_functions_and_come_back(self):
+        told = self.fold()
+        calls = {f["name"]: f["calls"] for f in told["functions"]}
+        self.assertEqual(calls["BertLayer"], 2)
+        self.assertEqual(calls["BertEncoder"], 1)
+        self.assertEqual(len(told["calls"]), sum(calls.values()))
+        self.assertLess(told["folded_bytes"], told["bytes"])
+        self.assertEqual(self.folded.stat().st_size, told["folded_bytes"])
+        self.assertEqual(self.unfold(self.folded), (MICRO / "model.onnx").read_bytes())
+
+    def test_calls_lie_inside_each_other_as_modules_do(self):
+        calls = self.fold()["calls"]
+        for call in calls:
+            if call["inside"] is not None:
+                around = calls[call["inside"]]["module"]
+                self.assertTrue(call["module"].startswith(around + "."))
+
+    def test_a_query_a_depth_and_a_size_say_what_folds(self):
+        modules = {call["module"] for call in self.fold("--module", "encoder.layer.*")["calls"]}
+        self.assertIn("encoder.layer.1.attention.self", modules)
+        self.assertTrue(all(m.startswith("encoder.layer.") for m in modules))
+        named = self.fold("--module", "encoder.layer.*", "--depth", "3")["calls"]
+        self.assertEqual([call["module"] for call in named],
+                         ["encoder.layer.0", "encoder.layer.1"])
+        alone = self.fold("--module", "pooler.dense", "--least", "1")["calls"]
+        self.assertEqual([call["module"] for call in alone], ["pooler.dense"])
+        large = self.fold("--least", "20")
+        self.assertTrue(all(call["nodes"] >= 20 for call in large["calls"]))
+        self.assertIn("too_small", {left["reason"] for left in large["left"]})
+
+    def test_the_text_shows_the_functions_as_a_tree(self):
+        shown = self.succeed("fold", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o",
+                             self.folder / "f.onnx", *LIGHT).stdout
+        self.assertIn("\n    2 x BertLayer ", shown)
+        self.assertIn("\n        1 x BertSelfAttention ", shown)
+
+    def test_every_call_of_a_shared_module_is_one(self):
+        told = self.fold(fixture=FIXTURES / "two_tower")
+        siamese = [c for c in told["calls"] if c["inside"] is None]
+        self.assertEqual({c["function"].split("::")[1] for c in siamese}, {"Tower"})
+        self.assertEqual(len(siamese), 4)
+        self.assertEqual({c["call"] for c in siamese}, {0, 1})
+
+    def test_tagging_and_stripping_leave_a_folded_file_what_it_is(self):
+        self.fold()
+        tagged, stripped = self.folder / "tagged.onnx", self.folder / "stripped.onnx"
+        self.succeed("tag", self.folded, "-o", tagged)
+        self.succeed("strip", tagged, "-o", stripped)
+        self.assertEqual(stripped.read_bytes(), self.folded.read_bytes())
+        self.assertEqual(self.unfold(tagged), (MICRO / "model.onnx").read_bytes())
+
+    def test_a_tagged_model_folds_as_the_one_without_tags(self):
+        tagged, folded = self.folder / "tagged.onnx", self.folder / "other.onnx"
+        self.succeed("tag", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o", tagged)
+        told = self.succeed("fold", tagged, "-o", folded, *LIGHT)
+        self.assertIn("tags were taken out", told.stderr)
+        self.fold()
+        self.assertEqual(folded.read_bytes(), self.folded.read_bytes())
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
+                         ["folded.onnx", "other.onnx", "tagged.onnx"])
+
+    def test_refusals(self):
+        self.fold()
+        out = self.folder / "out.onnx"
+        again = run("fold", self.folded, "-o", out)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("folded already", again.stderr)
+        nothing = run("fold", FIXTURES / "mlp" / "model.onnx", "-o", out)
+        self.assertEqual(nothing.returncode, 1)
+        self.assertEqual(run("fold", MICRO / "model.onnx", "--module", "nowhere", "-o",
+                             out).returncode, 1)
+        self.assertEqual(run("fold", MICRO / "model.onnx").returncode, 2)
+        self.assertFalse(out.exists())
+
+    def test_old_versions_are_lifted_or_refused(self):
+        old = self.folder / "old.onnx"
+        data = (MICRO / "model.onnx").read_bytes()
+        self.assertEqual(data[:2], b"\x08\x08")
+        old.write_bytes(b"\x08\x07" + data[2:])
+        out = self.folder / "out.onnx"
+        refused = run("fold", old, "-o", out, "--old-versions", "refuse")
+        self.assertEqual(refused.returncode, 2)
+        self.assertFalse(out.exists())
+        lifted = self.succeed("fold", old, "-o", out, *LIGHT)
+        self.assertIn("IR version 7 is lifted to 8", lifted.stderr)
+        self.assertEqual(out.read_bytes()[:2], b"\x08\x08")
+        self.assertEqual(self.unfold(out), old.read_bytes())
+
+
+class Unfold(Case):
+    def test_a_damaged_record_is_bad_input(self):
+        folded, out = self.folder / "folded.onnx", self.folder / "out.onnx"
+        self.succeed("fold", MICRO / "model.onnx", "-o", folded, *LIGHT)
+        data = folded.read_bytes()
+        for before, after in [(b'"nodes": 281', b'"nodes": 282'), (b'"nodes": 281', b'"nodes": 2x1')]:
+            damaged = self.folder / "damaged.onnx"
+            damaged.write_bytes(data.replace(before, after))
+            told = run("unfold", damaged, "-o", out)
+            self.assertEqual(told.returncode, 3)
+            self.assertIn("damaged.onnx", told.stderr)
+            self.assertFalse(out.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
