@@ -6,10 +6,13 @@
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/inline_functions.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 
 #include <fmt/core.h>
 
+#include <optional>
 #include <string>
 
 namespace cli {
@@ -20,30 +23,52 @@ struct unfold_options {
     common_options common;
     std::string output;
     std::string data = "keep";
+    bool as_called = false;
     bool no_sync = false;
 };
+
+/// Returns: the model as it was before it was folded; nothing when that cannot be made any more.
+std::optional<stemma::byte_rope> open_folds(const unfold_options& options,
+                                            const stemma::wire_model& model) {
+    const auto record = stemma::find_fold_record(model);
+    if (!record || options.as_called) {
+        return std::nullopt;
+    }
+    const stemma::graph_contents contents(model);
+    try {
+        return stemma::fold_opener(model, contents, *record).build();
+    } catch (const stemma::error& e) {
+        if (e.code() != stemma::error_code::contradiction) {
+            throw;
+        }
+        note(options.common, std::string(e.what()) + "; functions are put in as they are called");
+        return std::nullopt;
+    }
+}
 
 int unfold(const unfold_options& options) {
     const stemma::mapped_file file(options.common.model);
     const stemma::wire_model tagged(file.bytes(), options.common.model);
     const untagged_model source(file, tagged, options.output);
     const auto& model = source.model();
-    const stemma::graph_contents contents(model);
-    const auto record = stemma::find_fold_record(model);
-    if (!record) {
+    if (model.functions().empty()) {
         throw stemma::error(stemma::error_code::not_found, options.common.model, "",
-                            "was not folded");
+                            "has no functions");
     }
-    stemma::fold_opener opener(model, contents, *record);
-    const auto rope = opener.build();
-    write_rope(rope, source.file(), model, options.output, options.data, !options.no_sync);
+    auto rope = open_folds(options, model);
+    std::string what = "as before it was folded";
+    if (!rope) {
+        stemma::function_inliner inliner(model);
+        rope = inliner.build();
+        what = counted(inliner.calls(), "call") + " opened";
+    }
+    write_rope(*rope, source.file(), model, options.output, options.data, !options.no_sync);
     if (source.was_tagged()) {
         note(options.common, fmt::format("{}: tags were taken out; tag {} for new ones",
                                          options.common.model, options.output));
     }
     if (!options.common.quiet) {
-        fmt::print("{}: {}, {} bytes, as before it was folded\n", options.output,
-                   counted(record->nodes, "node"), grouped(rope.size()));
+        fmt::print("{}: {} bytes, {}\n", options.output, grouped(rope->size()), what);
     }
     return done;
 }
@@ -57,6 +82,8 @@ void add_unfold(CLI::App& app, action& chosen) {
     command.add_option("-o,--output", options->output, "where the result goes")
         ->type_name("OUT")
         ->required();
+    command.add_flag("--as-called", options->as_called,
+                     "name what comes out of a call after it, also where the file says how it was");
     command.add_option("--data", options->data, "what happens to weights in other files")
         ->type_name("keep|link|copy")
         ->check(CLI::IsMember({"keep", "link", "copy"}))

@@ -120,13 +120,28 @@ class Unfold(Case):
         folded, out = self.folder / "folded.onnx", self.folder / "out.onnx"
         self.succeed("fold", MICRO / "model.onnx", "-o", folded, *LIGHT)
         data = folded.read_bytes()
-        for before, after in [(b'"nodes": 281', b'"nodes": 282'), (b'"nodes": 281', b'"nodes": 2x1')]:
-            damaged = self.folder / "damaged.onnx"
-            damaged.write_bytes(data.replace(before, after))
-            told = run("unfold", damaged, "-o", out)
-            self.assertEqual(told.returncode, 3)
-            self.assertIn("damaged.onnx", told.stderr)
-            self.assertFalse(out.exists())
+        damaged = self.folder / "damaged.onnx"
+        damaged.write_bytes(data.replace(b'"nodes": 281', b'"nodes": 2x1'))
+        told = run("unfold", damaged, "-o", out)
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("damaged.onnx", told.stderr)
+        self.assertFalse(out.exists())
+
+    def test_a_file_that_was_changed_since_is_opened_call_by_call(self):
+        folded, out = self.folder / "folded.onnx", self.folder / "out.onnx"
+        self.succeed("fold", MICRO / "model.onnx", "-o", folded, *LIGHT)
+        folded.write_bytes(folded.read_bytes().replace(b'"nodes": 281', b'"nodes": 282'))
+        told = self.succeed("unfold", folded, "-o", out, *LIGHT)
+        self.assertIn("changed since", told.stderr)
+        self.assertEqual(run("unfold", out, "-o", folded).returncode, 1)  # no functions any more
+
+    def test_functions_of_others_are_put_in(self):
+        out = self.folder / "out.onnx"
+        told = self.succeed("unfold", MICRO / "model.functions.onnx", "-o", out, *LIGHT)
+        self.assertIn("calls opened", told.stdout)
+        names = self.succeed("query", out, "op:MatMul").stdout
+        self.assertIn("/MatMul", names)
+        self.succeed("validate", out, "--quiet")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_CALL_FRAME_HPP
+#define STEMMA_ONNX_WIRE_CALL_FRAME_HPP
+
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+/// One call of a function: what the names and attributes in its body stand for.
+struct call_frame {
+    std::string scope; ///< stands in front of all names that are not bound
+    std::map<std::string_view, std::string> bound{};      ///< inputs and outputs; "" for none
+    std::map<std::string_view, std::string> attributes{}; ///< AttributeProtos by name
+};
+
+/// Returns: what a name in a body stands for; outside of functions (`around` is null) itself.
+[[nodiscard]] inline std::string actual(std::string_view name, const call_frame* around) {
+    if (around == nullptr || name.empty()) {
+        return std::string(name);
+    }
+    const auto bound = around->bound.find(name);
+    return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
+}
+
+/// Returns: an AttributeProto with another name.
+[[nodiscard]] inline std::string with_name(std::string_view attribute, std::string_view name) {
+    std::string out;
+    wire_reader fields(attribute.data(), 0, static_cast<std::uint32_t>(attribute.size()), {});
+    detail::append_field(detail::onnx_fields::attribute::name, name, out);
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(detail::onnx_fields::attribute::name)) {
+            out.append(fields.whole(field));
+        }
+    }
+    return out;
+}
+
+/// Appends, as field `number`, a message in which field `name` names a value.
+inline void put_named(wire_reader fields, std::uint32_t name, const call_frame* around,
+                      std::uint32_t number, std::string& out) {
+    std::string content;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(name)) {
+            detail::append_field(name, actual(fields.text(field), around), content);
+        } else {
+            content.append(fields.whole(field));
+        }
+    }
+    detail::append_field(number, content, out);
+}
+
+/// Appends a SparseTensorProto likewise: its values have a name.
+inline void put_sparse(wire_reader fields, const call_frame* around, std::uint32_t number,
+                       std::string& out) {
+    using at = detail::onnx_fields::sparse_tensor;
+    std::string content;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::values)) {
+            put_named(fields.inner(field), detail::onnx_fields::tensor::name, around, field.number,
+                      content);
+        } else {
+            content.append(fields.whole(field));
+        }
+    }
+    detail::append_field(number, content, out);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CALL_FRAME_HPP
