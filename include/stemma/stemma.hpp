@@ -12,8 +12,8 @@
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/algorithm/fold_graph.hpp>
-#include <stemma/algorithm/inherit.hpp>
 #include <stemma/algorithm/fold_regions.hpp>
+#include <stemma/algorithm/inherit.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
@@ -81,8 +81,8 @@
 #include <stemma/policy/cost.hpp>
 #include <stemma/policy/cut.hpp>
 #include <stemma/policy/evidence.hpp>
-#include <stemma/policy/laws.hpp>
 #include <stemma/policy/fold.hpp>
+#include <stemma/policy/laws.hpp>
 #include <stemma/policy/lexicon.hpp>
 #include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/naming.hpp>

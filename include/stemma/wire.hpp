@@ -51,6 +51,7 @@
 #include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
 #include <stemma/onnx/wire/check_data.hpp>
 #include <stemma/onnx/wire/check_structure.hpp>
@@ -66,8 +67,10 @@
 #include <stemma/onnx/wire/fold_changes.hpp>
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/fold_names.hpp>
+#include <stemma/onnx/wire/function_bodies.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
+#include <stemma/onnx/wire/inline_functions.hpp>
 #include <stemma/onnx/wire/join_edited.hpp>
 #include <stemma/onnx/wire/join_model.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
