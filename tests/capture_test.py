@@ -579,6 +579,7 @@ class Events(Case):
         below = [event for event in events if event.get("func") == calls[0]["seq"]]
         self.assertEqual(len(calls), 1)
         self.assertGreater(len(below), 2 * capture_py.MOST_WAITING)
+        self.assertNotIn("out_ids", calls[0])  # it was written before they were known
 
 
 class Fx(Case):
@@ -661,6 +662,13 @@ class Restored(Case):
             next(model.children()).eval()
             model.register_forward_hook(lambda *_: None)
             self.check(model, args, torchscript=True)
+
+    def test_random_numbers(self):
+        class noisy(nn.Module):
+            def forward(self, x):
+                return x + torch.rand(x.shape)
+
+        self.check(noisy(), (torch.rand(4),))
 
     def test_after_an_exception_in_forward(self):
         self.check(failing(), (torch.rand(2, 8),), ArithmeticError)

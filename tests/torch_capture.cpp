@@ -241,10 +241,10 @@ TEST_CASE("torch_capture: nodes without names get their modules from an archive"
         std::ofstream(path) << write(capture(folder));
         const stemma::mapped_file file((folder / "truth.json").string());
         const stemma::oracle_file truth(file.bytes(), file.path());
-        for (const char* name : {"model.onnx", "unnamed.onnx"}) {
+        for (const char* name : {"model.onnx", "unnamed.onnx", "anonymous.onnx"}) {
             stemma::attribution_options options;
             options.captures = {path};
-            if (std::string_view(name) == "unnamed.onnx") {
+            if (std::string_view(name) != "model.onnx") {
                 options.sources = {"torchscript"};
             }
             stemma::attributed_model opened((folder / name).string(), options);
