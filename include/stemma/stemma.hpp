@@ -39,6 +39,7 @@
 #include <stemma/core/path_trail.hpp>
 #include <stemma/core/query.hpp>
 #include <stemma/core/string_pool.hpp>
+#include <stemma/core/strong_components.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>

@@ -927,7 +927,7 @@ public:
                 return namespace_key;
             }
             const bool ours =
-                key.starts_with(key_prefix) || (key == namespace_key && our_namespaces_);
+                is_tag_entry(key) || (key == namespace_key && our_namespaces_);
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();
@@ -963,7 +963,7 @@ private:
     template <class Message>
     static void strip_metadata(Message& message) {
         rename_metadata(message, [](std::string_view key) {
-            return key.starts_with(key_prefix) ? std::nullopt : std::optional(key);
+            return is_tag_entry(key) ? std::nullopt : std::optional(key);
         });
     }
 

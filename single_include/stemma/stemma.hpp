@@ -6,7 +6,6 @@
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
-#include <boost/graph/strong_components.hpp>
 #include <boost/iterator/counting_iterator.hpp>
 #include <boost/iterator/iterator_facade.hpp>
 #include <boost/pending/property.hpp>
@@ -21,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <initializer_list>
@@ -37,6 +37,7 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -408,6 +409,284 @@ struct accuracy {
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_ACCURACY_HPP
+
+// <stemma/algorithm/acyclic_parts.hpp>
+#ifndef STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
+#define STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
+
+namespace stemma {
+
+/// The edges between some vertices of a graph, each vertex by its place among them.
+struct induced_edges {
+    std::vector<id> first; ///< by place, and one more: where its readers begin
+    std::vector<id> readers;
+
+    [[nodiscard]] std::span<const id> of(id place) const noexcept {
+        return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
+    }
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
+};
+
+/// Finds the edges between some of the vertices.
+///
+/// `place` is by vertex index and says `no_id` for all; so it does afterwards.
+/// Complexity: O(members and their edges).
+template <operator_graph_like Graph>
+[[nodiscard]] induced_edges find_induced_edges(const Graph& graph,
+                                               std::span<const vertex_t<Graph>> members,
+                                               std::vector<id>& place) {
+    induced_edges result;
+    for (id i = 0; i < members.size(); ++i) {
+        place[index_of(graph, members[i])] = i;
+    }
+    for (const auto& v : members) {
+        result.first.push_back(static_cast<id>(result.readers.size()));
+        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
+            if (const auto to = place[index_of(graph, target(*it, graph))]; to != no_id) {
+                result.readers.push_back(to);
+            }
+        }
+    }
+    result.first.push_back(static_cast<id>(result.readers.size()));
+    for (const auto& v : members) {
+        place[index_of(graph, v)] = no_id;
+    }
+    return result;
+}
+
+namespace detail {
+
+/// Divides groups of places. Groups are contracted to one node each; where that graph has a cycle,
+/// the groups on it are scheduled, and what runs in one go is a part.
+class part_divider {
+public:
+    part_divider(const induced_edges& edges, std::span<const id> group)
+        : edges_(edges), unit_(group.begin(), group.end()), part_(group.size(), no_id) {
+        id units = 0;
+        for (auto g : group) {
+            units = g == no_id ? units : std::max(units, g + 1);
+        }
+        groups_ = units;
+        for (auto& unit : unit_) {
+            unit = unit == no_id ? units++ : unit;
+        }
+        first_.assign(units + 1, 0);
+        for (auto unit : unit_) {
+            ++first_[unit + 1];
+        }
+        for (id u = 0; u < units; ++u) {
+            first_[u + 1] += first_[u];
+        }
+        places_.resize(unit_.size());
+        auto next = first_;
+        for (id i = 0; i < unit_.size(); ++i) {
+            places_[next[unit_[i]]++] = i;
+        }
+        knot_.assign(units, no_id);
+    }
+
+    [[nodiscard]] std::vector<id> divide() && {
+        find_knots();
+        return std::move(part_);
+    }
+
+private:
+    [[nodiscard]] std::span<const id> places(id unit) const {
+        return std::span(places_).subspan(first_[unit], first_[unit + 1] - first_[unit]);
+    }
+    [[nodiscard]] bool is_group(id unit) const noexcept { return unit < groups_; }
+
+    struct frame {
+        id unit;
+        id place = 0; // of `places(unit)`
+        id edge = 0;
+    };
+
+    /// Finds the sets of units that reach each other (Tarjan 1972), without recursion.
+    void find_knots() {
+        const auto units = static_cast<id>(first_.size() - 1);
+        std::vector<id> seen(units, no_id);
+        std::vector<id> low(units, 0);
+        std::vector<id> open;
+        std::vector<frame> way;
+        id count = 0;
+        for (id start = 0; start < units; ++start) {
+            if (seen[start] != no_id || places(start).empty()) {
+                continue;
+            }
+            way.push_back({start});
+            while (!way.empty()) {
+                const auto unit = way.back().unit;
+                if (seen[unit] == no_id) {
+                    seen[unit] = low[unit] = count++;
+                    open.push_back(unit);
+                }
+                if (const auto next = step(way.back(), seen, low); next != no_id) {
+                    way.push_back({next});
+                    continue;
+                }
+                way.pop_back();
+                if (!way.empty()) {
+                    low[way.back().unit] = std::min(low[way.back().unit], low[unit]);
+                }
+                if (low[unit] == seen[unit]) {
+                    const auto from = static_cast<std::size_t>(
+                        std::find(open.rbegin(), open.rend(), unit).base() - 1 - open.begin());
+                    close(std::span<const id>(open).subspan(from), unit);
+                    open.resize(from);
+                }
+            }
+        }
+    }
+
+    /// Returns: the next unit to be visited from the one on top; `no_id` when it is done.
+    [[nodiscard]] id step(frame& top, const std::vector<id>& seen, std::vector<id>& low) const {
+        const auto all = places(top.unit);
+        for (; top.place < all.size(); ++top.place, top.edge = 0) {
+            const auto readers = edges_.of(all[top.place]);
+            while (top.edge < readers.size()) {
+                const auto to = unit_[readers[top.edge++]];
+                if (to == top.unit) {
+                    continue;
+                }
+                if (seen[to] == no_id) {
+                    return to;
+                }
+                if (knot_[to] == no_id) {
+                    low[top.unit] = std::min(low[top.unit], seen[to]);
+                }
+            }
+        }
+        return no_id;
+    }
+
+    void close(std::span<const id> knot, id number) {
+        for (auto unit : knot) {
+            knot_[unit] = number;
+        }
+        if (knot.size() > 1) {
+            schedule(knot, number);
+        } else if (is_group(knot.front())) {
+            for (auto place : places(knot.front())) {
+                part_[place] = parts_;
+            }
+            ++parts_;
+        }
+    }
+
+    /// Runs the units of a knot: first whatever can run to its end, else the group that can start
+    /// first, as far as it comes.
+    void schedule(std::span<const id> knot, id number) {
+        std::vector<id> all;
+        for (auto unit : knot) {
+            all.insert(all.end(), places(unit).begin(), places(unit).end());
+        }
+        std::sort(all.begin(), all.end());
+        waiting_.resize(unit_.size(), 0);
+        pending_.resize(knot_.size(), 0); // by unit, as `knot_` is
+        ready_.resize(knot_.size());
+        for (auto place : all) {
+            for (auto to : edges_.of(place)) {
+                if (knot_[unit_[to]] == number) {
+                    ++waiting_[to];
+                    pending_[unit_[to]] += unit_[to] == unit_[place] ? 0U : 1U;
+                }
+            }
+        }
+        for (auto place : all) {
+            if (waiting_[place] == 0) {
+                make_ready(place);
+            }
+        }
+        while (true) {
+            const auto unit = next_unit();
+            if (unit == no_id) {
+                break;
+            }
+            run(unit, number);
+        }
+    }
+
+    void make_ready(id place) {
+        const auto unit = unit_[place];
+        ready_[unit].push_back(place);
+        pending_[unit] == 0 ? complete_.push_back(unit) : startable_.emplace(place, unit);
+    }
+
+    [[nodiscard]] id next_unit() {
+        while (!complete_.empty()) {
+            const auto unit = complete_.front();
+            complete_.pop_front();
+            if (!ready_[unit].empty()) {
+                return unit;
+            }
+        }
+        while (!startable_.empty()) {
+            const auto unit = startable_.top().second;
+            startable_.pop();
+            if (!ready_[unit].empty()) {
+                return unit;
+            }
+        }
+        return no_id;
+    }
+
+    void run(id unit, id number) {
+        auto& ready = ready_[unit];
+        while (!ready.empty()) {
+            const auto place = ready.back();
+            ready.pop_back();
+            if (is_group(unit)) {
+                part_[place] = parts_;
+            }
+            for (auto to : edges_.of(place)) {
+                if (knot_[unit_[to]] != number) {
+                    continue;
+                }
+                if (unit_[to] != unit && --pending_[unit_[to]] == 0 && !ready_[unit_[to]].empty()) {
+                    complete_.push_back(unit_[to]);
+                }
+                if (--waiting_[to] == 0) {
+                    make_ready(to);
+                }
+            }
+        }
+        parts_ += is_group(unit) ? 1U : 0U;
+    }
+
+    const induced_edges& edges_;
+    std::vector<id> unit_;   // by place: its group, or a number of its own
+    std::vector<id> part_;   // by place
+    std::vector<id> first_;  // by unit: its places
+    std::vector<id> places_; // of all units
+    std::vector<id> knot_;   // by unit
+    id groups_ = 0;
+    id parts_ = 0;
+    std::vector<id> waiting_; // by place
+    std::vector<id> pending_; // by unit: edges into it from others
+    std::vector<std::vector<id>> ready_;
+    std::deque<id> complete_;
+    std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>>
+        startable_;
+};
+
+} // namespace detail
+
+/// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
+/// parts, and of the vertices in no group, has no cycle.
+///
+/// A group stays whole unless a way leads out of it, through other groups as wholes, and back.
+/// `group` is by place: numbers from 0, `no_id` for none.
+/// Requires: the edges have no cycle. Returns: by place the part, numbered from 0 without gaps;
+/// `no_id` where there is no group. Complexity: O(V + E), and O(n log n) of what is on cycles.
+[[nodiscard]] inline std::vector<id> acyclic_parts(const induced_edges& edges,
+                                                   std::span<const id> group) {
+    return detail::part_divider(edges, group).divide();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
 
 // <stemma/algorithm/alignment.hpp>
 #ifndef STEMMA_ALGORITHM_ALIGNMENT_HPP
@@ -925,6 +1204,15 @@ concept calling_operators = operator_view<Ops> &&
     { ops.callee(v) } -> std::convertible_to<id>;
     { ops.enclosing_function(v) } -> std::convertible_to<id>;
     ops.for_each_argument(v, detail::take_argument{});
+};
+
+/// Operators of which some stand in functions that stemma made of modules, or call such a function,
+/// and say where they come from: `fold_path` is the way there from the module of the call around.
+/// Names of these tell nothing, as calls share them.
+template <class Ops>
+concept folded_operators = calling_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.is_folded(v) } -> std::convertible_to<bool>;
+    { ops.fold_path(v) } -> std::convertible_to<std::string_view>;
 };
 
 /// Operators of which is known what they do with the data that flows through the model.
@@ -1491,6 +1779,7 @@ struct propagation_category {};
 struct carrier_category {};
 struct cut_category {};
 struct cost_category {};
+struct fold_category {};
 struct lexicon_category {};
 struct visibility_category {};
 
@@ -5660,6 +5949,11 @@ namespace detail {
 /// write as `<operator>_output_0`; else what an optimizer left of one.
 template <named_operators Ops>
 [[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return std::nullopt;
+        }
+    }
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
     if (auto found = split_scoped_name(name, op_type)) {
@@ -6571,7 +6865,8 @@ public:
         , table_(context.scopes())
         , bound_(context.modules_of_scopes())
         , chains_(context.hierarchies())
-        , bound_chains_(context.modules_of_hierarchies()) {
+        , bound_chains_(context.modules_of_hierarchies())
+        , lookup_(modules_) {
         for (const auto& op : operators_in_bodies(ops_)) {
             owner_of_body_.emplace(op.v, op.owner);
         }
@@ -6739,19 +7034,33 @@ private:
         return no_id;
     }
 
+    [[nodiscard]] bool is_folded(operator_t<Ops> v) const {
+        if constexpr (folded_operators<Ops>) {
+            return ops_.is_folded(v);
+        }
+        return false;
+    }
+
+    /// Returns: the module that a folded operator names; where the tree ends before, the last one.
+    [[nodiscard]] id on_path(operator_t<Ops> v, id from) const {
+        if constexpr (folded_operators<Ops>) {
+            return find_longest(lookup_, ops_.fold_path(v), from).first;
+        }
+        return from;
+    }
+
     void enter(operator_t<Ops> v, const call_context& around) {
         call_context inside;
         inside.function = ops_.callee(v);
         inside.passed = passed_to(v, around);
-        inside.module = module_of_call(v, around, inside.passed);
+        inside.module = is_folded(v) ? on_path(v, around.function == no_id ? 0 : around.module)
+                                     : module_of_call(v, around, inside.passed);
         inside.depth = around.depth + 1;
         note(v, inside.module);
-        auto& known = entered_[inside.function];
         if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
-            std::find(known.begin(), known.end(), inside.module) != known.end()) {
+            !entered_[inside.function].insert(inside.module).second) {
             return;
         }
-        known.push_back(inside.module);
         contexts_.push_back(std::move(inside));
     }
 
@@ -6766,6 +7075,10 @@ private:
                 enter(v, context);
                 continue;
             }
+            if (is_folded(v)) {
+                note(v, on_path(v, context.module));
+                continue;
+            }
             const auto owner = common_owner(passed_to(v, context));
             const bool known = context.module != no_id;
             const bool below =
@@ -6778,9 +7091,9 @@ private:
         if (module == no_id) {
             return;
         }
-        auto& modules = found_[static_cast<id>(index_of(ops_.graph(), v))];
-        if (std::find(modules.begin(), modules.end(), module) == modules.end()) {
-            modules.push_back(module);
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        if (noted_.insert(std::uint64_t{index} << 32U | module).second) {
+            found_[index].push_back(module);
         }
     }
 
@@ -6794,7 +7107,9 @@ private:
     const hierarchy_modules& bound_chains_;
     std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
-    std::unordered_map<id, std::vector<id>> entered_; // modules a function was entered for
+    const module_lookup<Modules> lookup_;
+    std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
+    std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
     std::unordered_map<id, std::vector<id>> found_;
 };
@@ -10084,6 +10399,322 @@ template <operator_graph_like Graph>
 
 #endif // STEMMA_ALGORITHM_FOLD_GRAPH_HPP
 
+// <stemma/algorithm/fold_regions.hpp>
+#ifndef STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+#define STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+
+namespace stemma {
+
+/// What stands in a region: an operator, by vertex index, or a region, by number.
+struct fold_item {
+    id index = 0;
+    bool is_region = false;
+
+    friend bool operator==(const fold_item&, const fold_item&) = default;
+};
+
+/// Operators of one call of one module that can be contracted into one, with regions inside.
+struct fold_region {
+    id module = 0;
+    id call = 0; ///< of the module, by the number that `calls` gave; 0 where there is none
+    id run = 0;  ///< which part of the call, where that had to be divided
+    id runs = 1; ///< into how many parts it was divided
+    id parent = no_id;
+    id end = 0;                   ///< the regions inside are those from the next number to this one
+    id operators = 0;             ///< with those of the regions inside
+    std::vector<fold_item> items; ///< producers first, else by their first operator
+};
+
+/// What a policy wanted to fold and what was left where it is.
+struct fold_leftover {
+    id module = 0;
+    id call = 0;
+    std::size_t operators = 0;
+    id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
+};
+
+struct fold_regions_result {
+    std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
+    std::vector<fold_leftover> left;
+};
+
+namespace detail {
+
+/// Finds regions level by level, from the outside to the inside.
+template <operator_graph_like Graph, class Folds, class Calls, class Constant>
+class fold_divider {
+public:
+    fold_divider(const Graph& graph, std::span<const vertex_t<Graph>> order,
+                 const tree_index& modules, std::span<const id> module, std::size_t least,
+                 Folds folds, Calls calls, Constant constant)
+        : graph_(graph)
+        , modules_(modules)
+        , least_(least)
+        , calls_(calls)
+        , constant_(constant)
+        , place_(num_vertices(graph), no_id)
+        , above_(modules.size(), no_id)
+        , depth_(modules.size(), 0)
+        , innermost_(num_vertices(graph), no_id) {
+        for (id m = 1; m < modules.size(); ++m) {
+            const auto parent = modules.parent(m);
+            above_[m] = folds_here(parent) ? parent : above_[parent];
+            depth_[m] = depth_[parent];
+            if (depth_[m] < max_depth && folds(m)) {
+                ++depth_[m];
+                folded_.resize(m + 1, false);
+                folded_[m] = true;
+            }
+        }
+        for (const auto& v : order) {
+            const auto i = index_of(graph, v);
+            innermost_[i] = folds_here(module[i]) ? module[i] : above_[module[i]];
+        }
+        result_.regions.emplace_back();
+        std::vector<vertex_t<Graph>> all(order.begin(), order.end());
+        divide(0, all);
+    }
+
+    [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
+
+private:
+    // Bounds the work on a tree that is a mere chain, and the recursion.
+    static constexpr id max_depth = 64;
+
+    using members = std::vector<vertex_t<Graph>>;
+
+    [[nodiscard]] bool folds_here(id m) const { return m < folded_.size() && folded_[m]; }
+
+    /// Returns: the outermost folded module below `top` that holds vertex `v`, or `no_id`.
+    [[nodiscard]] id next_below(id top, std::size_t v) const {
+        id found = no_id;
+        for (auto m = innermost_[v]; m != no_id && m != top && (top == 0 || m > top);
+             m = above_[m]) {
+            found = m;
+        }
+        return found;
+    }
+
+    struct group {
+        id module = 0;
+        id call = 0;
+        id size = 0;
+        id parts = 0;
+    };
+
+    struct part {
+        id group = 0;
+        members vertices;
+        id child = no_id;
+    };
+
+    void divide(id region, const members& all) {
+        const auto edges =
+            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
+        std::vector<group> groups;
+        auto of = find_groups(region, all, edges, groups);
+        const auto numbers = acyclic_parts(edges, of);
+        std::vector<part> parts;
+        for (id i = 0; i < all.size(); ++i) {
+            if (numbers[i] != no_id) {
+                parts.resize(std::max<std::size_t>(parts.size(), numbers[i] + 1));
+                parts[numbers[i]].group = of[i];
+                parts[numbers[i]].vertices.push_back(all[i]);
+            }
+        }
+        for (const auto& p : parts) {
+            ++groups[p.group].parts;
+        }
+        result_.regions[region].operators = static_cast<id>(all.size());
+        const auto sequence = order_items(all, edges, numbers, parts);
+        std::vector<id> runs(groups.size(), 0);
+        for (const auto& item : sequence) {
+            if (!item.is_region) {
+                result_.regions[region].items.push_back(item);
+                continue;
+            }
+            auto& p = parts[item.index];
+            auto& g = groups[p.group];
+            if (p.vertices.size() < least_) {
+                leave(region, p, g);
+                continue;
+            }
+            const auto child = static_cast<id>(result_.regions.size());
+            result_.regions[region].items.push_back({child, true});
+            result_.regions.push_back(
+                {g.module, g.call, runs[p.group]++, g.parts, region, 0, 0, {}});
+            divide(child, p.vertices);
+            members().swap(p.vertices);
+        }
+        result_.regions[region].end = static_cast<id>(result_.regions.size());
+    }
+
+    void leave(id region, const part& p, const group& g) {
+        for (const auto& v : p.vertices) {
+            result_.regions[region].items.push_back({static_cast<id>(index_of(graph_, v)), false});
+        }
+        result_.left.push_back({g.module, g.call, p.vertices.size(), g.parts});
+    }
+
+    /// Returns: by place the number of its group, a call of a module; `no_id` for none.
+    [[nodiscard]] std::vector<id> find_groups(id region, const members& all,
+                                              const induced_edges& edges,
+                                              std::vector<group>& groups) {
+        const auto top = result_.regions[region].module;
+        std::vector<id> module(all.size());
+        for (id i = 0; i < all.size(); ++i) {
+            module[i] = next_below(top, index_of(graph_, all[i]));
+        }
+        const auto call = find_calls(all, edges, module);
+        std::map<std::pair<id, id>, id> known;
+        std::vector<id> of(all.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            if (module[i] != no_id) {
+                const auto next = static_cast<id>(groups.size());
+                of[i] = known.try_emplace({module[i], call[i]}, next).first->second;
+                if (of[i] == next) {
+                    groups.push_back({module[i], call[i], 0, 0});
+                }
+            }
+        }
+        // What several groups read is of none of them, if it depends on no data.
+        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
+            const auto readers = edges.of(i);
+            if (of[i] != no_id && constant_(all[i]) &&
+                std::any_of(readers.begin(), readers.end(), [&](id r) { return of[r] != of[i]; })) {
+                of[i] = no_id;
+            }
+        }
+        return of;
+    }
+
+    /// Returns: by place the call of its module. Where that is not known it is that of what is
+    /// read, else that of a reader.
+    [[nodiscard]] std::vector<id> find_calls(const members& all, const induced_edges& edges,
+                                             const std::vector<id>& module) const {
+        std::vector<id> call(all.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            if (module[i] != no_id) {
+                call[i] = calls_(module[i], all[i]);
+            }
+        }
+        const auto pass = [&](id from, id to) {
+            if (module[from] != no_id && module[from] == module[to] && call[to] == no_id) {
+                call[to] = call[from];
+            }
+        };
+        for (id i = 0; i < all.size(); ++i) {
+            for (auto reader : edges.of(i)) {
+                pass(i, reader);
+            }
+        }
+        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
+            for (auto reader : edges.of(i)) {
+                pass(reader, i);
+            }
+            call[i] = call[i] == no_id ? 0 : call[i];
+        }
+        return call;
+    }
+
+    /// Returns: vertices in no part, and parts by number, in an order in which they can run.
+    [[nodiscard]] std::vector<fold_item> order_items(const members& all, const induced_edges& edges,
+                                                     const std::vector<id>& number,
+                                                     const std::vector<part>& parts) const {
+        // Units: parts, then places without one. Whichever can run and stands first comes next.
+        std::vector<id> unit(all.size());
+        std::vector<id> first(parts.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            const bool in_part = number[i] != no_id;
+            unit[i] = in_part ? number[i] : static_cast<id>(parts.size()) + i;
+            if (in_part) {
+                first[number[i]] = std::min(first[number[i]], i);
+            }
+        }
+        std::vector<id> waiting(parts.size() + all.size(), 0);
+        std::vector<std::vector<id>> inside(parts.size());
+        for (id i = 0; i < all.size(); ++i) {
+            if (number[i] != no_id) {
+                inside[number[i]].push_back(i);
+            }
+            for (auto to : edges.of(i)) {
+                waiting[unit[to]] += unit[to] == unit[i] ? 0U : 1U;
+            }
+        }
+        std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>> open;
+        const auto position = [&](id u) {
+            return u < parts.size() ? first[u] : u - static_cast<id>(parts.size());
+        };
+        for (id u = 0; u < waiting.size(); ++u) {
+            const bool exists = u < parts.size() || number[position(u)] == no_id;
+            if (exists && waiting[u] == 0) {
+                open.emplace(position(u), u);
+            }
+        }
+        std::vector<fold_item> result;
+        const auto release = [&](id u, id place) {
+            for (auto to : edges.of(place)) {
+                if (unit[to] != u && --waiting[unit[to]] == 0) {
+                    open.emplace(position(unit[to]), unit[to]);
+                }
+            }
+        };
+        while (!open.empty()) {
+            const auto u = open.top().second;
+            open.pop();
+            if (u < parts.size()) {
+                result.push_back({u, true});
+                for (auto place : inside[u]) {
+                    release(u, place);
+                }
+            } else {
+                const auto place = position(u);
+                result.push_back({static_cast<id>(index_of(graph_, all[place])), false});
+                release(u, place);
+            }
+        }
+        return result;
+    }
+
+    const Graph& graph_;
+    const tree_index& modules_;
+    std::size_t least_;
+    Calls calls_;
+    Constant constant_;
+    std::vector<id> place_;     // by vertex index: scratch
+    std::vector<bool> folded_;  // by module
+    std::vector<id> above_;     // by module: the next folded one around it
+    std::vector<id> depth_;     // by module: folded ones around it, and itself
+    std::vector<id> innermost_; // by vertex index: the innermost folded module
+    fold_regions_result result_;
+};
+
+} // namespace detail
+
+/// Divides a graph into regions that can be contracted one inside the other, as the modules of the
+/// operators lie one inside the other.
+///
+/// `order` holds the vertices, producers first; `module` is by vertex index. `folds(m)` says
+/// whether a module gets regions, and `least` how many operators one must have. `calls(m, v)` says
+/// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
+/// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
+/// whether an operator depends on no data; what is read in several regions stays outside of them
+/// then.
+/// Complexity: O((V + E) log V) for every level of modules that fold; at most 64 levels do.
+template <operator_graph_like Graph, class Folds, class Calls, class Constant>
+[[nodiscard]] fold_regions_result
+fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order, const tree_index& modules,
+             std::span<const id> module, std::size_t least, Folds folds, Calls calls,
+             Constant constant) {
+    return detail::fold_divider<Graph, Folds, Calls, Constant>(graph, order, modules, module, least,
+                                                               folds, calls, constant)
+        .take();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+
 // <stemma/core/id_set_pool.hpp>
 #ifndef STEMMA_CORE_ID_SET_POOL_HPP
 #define STEMMA_CORE_ID_SET_POOL_HPP
@@ -10846,6 +11477,77 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
 
 #endif // STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
 
+// <stemma/core/strong_components.hpp>
+#ifndef STEMMA_CORE_STRONG_COMPONENTS_HPP
+#define STEMMA_CORE_STRONG_COMPONENTS_HPP
+
+namespace stemma {
+
+/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
+/// lead from each to the other. A component has a lower number than those that lead to it.
+///
+/// Tarjan's algorithm without recursion; what Boost.Graph's does, at a fraction of what that costs
+/// a compiler. Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
+    using edges = decltype(out_edges(*vertices(graph).first, graph));
+    struct frame {
+        std::size_t v;
+        edges left; ///< those that were not followed yet
+    };
+    const auto size = num_vertices(graph);
+    std::vector<id> component(size, no_id);
+    std::vector<id> found(size, no_id); // in the order of discovery
+    std::vector<id> lowest(size, no_id);
+    std::vector<std::size_t> open; // found, and without a component
+    std::vector<frame> way;
+    id next = 0;
+    id components = 0;
+    const auto enter = [&](vertex_t<Graph> vertex) {
+        const auto v = index_of(graph, vertex);
+        found[v] = lowest[v] = next++;
+        open.push_back(v);
+        way.push_back({v, out_edges(vertex, graph)});
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (found[index_of(graph, *it)] == no_id) {
+            enter(*it);
+        }
+        while (!way.empty()) {
+            const auto v = way.back().v;
+            auto& [edge, end] = way.back().left;
+            if (edge != end) {
+                const auto reader = target(*edge, graph);
+                ++edge;
+                const auto u = index_of(graph, reader);
+                if (found[u] == no_id) {
+                    enter(reader);
+                } else if (component[u] == no_id) {
+                    lowest[v] = std::min(lowest[v], found[u]);
+                }
+                continue;
+            }
+            way.pop_back();
+            if (!way.empty()) {
+                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
+            }
+            if (lowest[v] == found[v]) {
+                for (std::size_t u = size; u != v;) {
+                    u = open.back();
+                    open.pop_back();
+                    component[u] = components;
+                }
+                ++components;
+            }
+        }
+    }
+    return component;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_STRONG_COMPONENTS_HPP
+
 // <stemma/algorithm/partition.hpp>
 #ifndef STEMMA_ALGORITHM_PARTITION_HPP
 #define STEMMA_ALGORITHM_PARTITION_HPP
@@ -10903,9 +11605,7 @@ template <operator_graph_like Graph>
                                              std::size_t part_count,
                                              std::span<const vertex_t<Graph>> order) {
     const auto between = quotient_graph(graph, part, part_count);
-    std::vector<id> circle(part_count, 0);
-    boost::strong_components(between, boost::make_iterator_property_map(
-                                          circle.begin(), get(boost::vertex_index, between)));
+    const auto circle = find_strong_components(between);
     std::vector<id> level(num_vertices(graph), 0);
     std::map<std::pair<id, id>, id> number; // part and level: piece
     acyclic_partition result;
@@ -12180,6 +12880,28 @@ inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
 /// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
+/// What folding writes: on calls where they come from, on operators in functions the way from the
+/// function's module to their own, on the model what unfolding needs. It belongs to the functions,
+/// so tagging and stripping leave it alone.
+inline constexpr std::string_view fold_key = "pkg.stemma.fold";
+inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
+inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
+inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";
+inline constexpr std::string_view fold_call_key = "pkg.stemma.fold.call";
+inline constexpr std::string_view fold_run_key = "pkg.stemma.fold.run";
+inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
+
+/// Whether folding wrote an entry of metadata.
+[[nodiscard]] constexpr bool is_fold_entry(std::string_view key) noexcept {
+    return key.starts_with(fold_key) &&
+           (key.size() == fold_key.size() || key[fold_key.size()] == '.');
+}
+
+/// Whether tagging, or cutting, wrote an entry of metadata.
+[[nodiscard]] constexpr bool is_tag_entry(std::string_view key) noexcept {
+    return key.starts_with(key_prefix) && !is_fold_entry(key);
+}
+
 /// The attributes of the `attribute` carrier, and the doc_string that marks them as ours.
 inline constexpr std::string_view source_module_attribute = "source_module";
 /// Attribute: all tags.
@@ -12579,6 +13301,145 @@ consteval bool explain_cut_policy() {
 } // namespace stemma
 
 #endif // STEMMA_POLICY_CUT_HPP
+
+// <stemma/policy/fold.hpp>
+#ifndef STEMMA_POLICY_FOLD_HPP
+#define STEMMA_POLICY_FOLD_HPP
+
+namespace stemma {
+
+/// How a function is called: it stands for a class.
+struct function_name {
+    std::string domain;
+    std::string name;
+
+    friend bool operator==(const function_name&, const function_name&) = default;
+};
+
+namespace detail {
+
+template <class P, class Modules>
+concept has_folds = requires(const P& p, const Modules& modules, id m) {
+    { p.folds(modules, m) } -> std::convertible_to<bool>;
+};
+
+template <class P>
+concept has_least_nodes = requires(const P& p) {
+    { p.least_nodes() } -> std::convertible_to<std::size_t>;
+};
+
+template <class P, class Modules>
+concept has_shares = requires(const P& p, const Modules& modules, id m) {
+    { p.shares(modules, m, m) } -> std::convertible_to<bool>;
+};
+
+template <class P, class Modules>
+concept has_name_of = requires(const P& p, const Modules& modules, id m) {
+    { p.name_of(modules, m) } -> std::convertible_to<function_name>;
+};
+
+template <class P>
+concept has_lifts = requires(const P& p, std::int64_t version) {
+    { p.lifts(version) } -> std::convertible_to<bool>;
+};
+
+} // namespace detail
+
+/// Says which modules become functions.
+///
+/// `folds(modules, m)`: whether a module does; the root never. `least_nodes()`: what has fewer
+/// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
+/// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
+/// the function of a module is called; where that is taken by another body, a number is added.
+/// `lifts(version)`: whether a model of an IR version that has no functions is lifted to one that
+/// has.
+///
+/// Requires: `shares` is an equivalence.
+template <class P, class Modules>
+concept fold_policy =
+    policy_for<P, fold_category> && detail::has_folds<P, Modules> && detail::has_least_nodes<P> &&
+    detail::has_shares<P, Modules> && detail::has_name_of<P, Modules> && detail::has_lifts<P>;
+
+namespace detail {
+
+/// Returns: the attribute name of a module, up to the last part that is no number: `layer` of
+/// `layer.0`; `module` where there is none.
+template <module_view Modules>
+[[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
+    const auto is_number = [](std::string_view text) {
+        return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    };
+    const auto& tree = modules.index();
+    while (m != 0 && is_number(modules.attribute(m))) {
+        m = tree.parent(m);
+    }
+    return m == 0 ? "module" : std::string(modules.attribute(m));
+}
+
+} // namespace detail
+
+/// Folds the modules that a selection policy selects.
+///
+/// A function is called as its class: the domain is the package. Modules of one class share.
+/// Without a class, the domain is `module`, and the name that under which the parent holds it.
+template <class Selection = not_infrastructure>
+struct fold_selected {
+    using policy_category = fold_category;
+
+    Selection selection{};
+    std::size_t least = 2;
+    bool lift = true;
+
+    template <module_view Modules>
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        return m != 0 && selection.selects(modules, m);
+    }
+    [[nodiscard]] constexpr std::size_t least_nodes() const noexcept { return least; }
+
+    template <module_view Modules>
+    [[nodiscard]] bool shares(const Modules& modules, id a, id b) const {
+        return name_of(modules, a) == name_of(modules, b);
+    }
+
+    template <module_view Modules>
+    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
+        const std::string_view qualified = modules.qualified_class(m);
+        const std::string_view name = modules.class_name(m);
+        const bool packed = qualified.size() > name.size() + 1 && qualified.ends_with(name) &&
+                            qualified[qualified.size() - name.size() - 1] == '.';
+        std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
+                                  : std::string_view("module"));
+        if (domain == "ai.onnx" || domain.starts_with("ai.onnx.")) {
+            domain.insert(0, "module.");
+        }
+        return {std::move(domain),
+                name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
+    }
+
+    [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
+};
+
+/// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
+template <class P, class Modules>
+consteval bool explain_fold_policy() {
+    static_assert(policy_for<P, fold_category>,
+                  "fold policy: add `using policy_category = stemma::fold_category;`");
+    static_assert(detail::has_folds<P, Modules>,
+                  "fold policy: add `bool folds(const Modules&, stemma::id module) const`");
+    static_assert(detail::has_least_nodes<P>, "fold policy: add `std::size_t least_nodes() const`");
+    static_assert(detail::has_shares<P, Modules>,
+                  "fold policy: add `bool shares(const Modules&, stemma::id, stemma::id) const`");
+    static_assert(detail::has_name_of<P, Modules>,
+                  "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
+                  "module) const`");
+    static_assert(detail::has_lifts<P>,
+                  "fold policy: add `bool lifts(std::int64_t ir_version) const`");
+    return fold_policy<P, Modules>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_FOLD_HPP
 
 // <stemma/policy/visibility.hpp>
 #ifndef STEMMA_POLICY_VISIBILITY_HPP

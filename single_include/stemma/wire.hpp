@@ -3813,9 +3813,11 @@ struct function {
         name = 1,
         input = 4,
         output = 5,
+        attribute = 6,
         node = 7,
         opset_import = 9,
         domain = 10,
+        attribute_proto = 11,
         value_info = 12,
         overload = 13,
         metadata_props = 14,
@@ -5110,6 +5112,309 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
 } // namespace stemma
 
 #endif // STEMMA_ONNX_EXPLORER_OVERLAY_HPP
+
+// <stemma/onnx/fold_plan.hpp>
+#ifndef STEMMA_ONNX_FOLD_PLAN_HPP
+#define STEMMA_ONNX_FOLD_PLAN_HPP
+
+namespace stemma {
+
+/// A function that a model is to get.
+struct planned_function {
+    std::string domain;
+    std::string name;
+    id number = 0;      ///< tells functions apart that the policy calls the same; 0 for the first
+    id region = 0;      ///< the first of those that call it; its body is the function's
+    id calls = 0;       ///< regions that call it, in the whole model
+    id activations = 0; ///< how many of the inputs are no initializers; they come first
+
+    /// Returns: the name, with the number behind it where that is not 0: `Layer.1`.
+    [[nodiscard]] std::string numbered() const {
+        return number == 0 ? name : name + "." + std::to_string(number);
+    }
+};
+
+/// How the main graph of a model becomes calls of functions.
+struct fold_plan {
+    std::vector<fold_region> regions;     ///< items are positions in the main graph
+    std::vector<std::string> paths;       ///< by region: the way from the module around to its own
+    std::vector<id> function;             ///< by region; `no_id` for the first, the graph itself
+    std::vector<std::vector<id>> inputs;  ///< by region: values, by slot of its function
+    std::vector<std::vector<id>> outputs; ///< by region: values, by slot of its function
+    std::vector<planned_function> functions; ///< each behind those it calls
+    std::vector<fold_leftover> left;         ///< what the policy would have folded
+    std::size_t in_bodies = 0;               ///< operators of such modules in bodies and functions
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FOLD_PLAN_HPP
+
+// <stemma/onnx/fold_record.hpp>
+#ifndef STEMMA_ONNX_FOLD_RECORD_HPP
+#define STEMMA_ONNX_FOLD_RECORD_HPP
+
+namespace stemma {
+
+/// How a text of one node differs from what its function makes expect.
+struct text_change {
+    std::uint64_t node = 0;  ///< in the order in which calls are opened
+    std::uint32_t slot = 0;  ///< which of the node's texts
+    std::uint32_t front = 0; ///< so much of the front of what is expected stays
+    std::uint32_t back = 0;  ///< and so much of the back
+    std::string middle{};    ///< what stands between
+
+    friend bool operator==(const text_change&, const text_change&) = default;
+};
+
+/// Finds the change that makes one text of another, in whole UTF-8 characters.
+[[nodiscard]] inline text_change find_change(std::string_view expected, std::string_view actual) {
+    const auto is_inside = [](std::string_view text, std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
+    };
+    const auto shorter = std::min(expected.size(), actual.size());
+    std::size_t front = 0;
+    while (front < shorter && expected[front] == actual[front]) {
+        ++front;
+    }
+    while (front > 0 && (is_inside(expected, front) || is_inside(actual, front))) {
+        --front;
+    }
+    std::size_t back = 0;
+    while (back < shorter - front &&
+           expected[expected.size() - 1 - back] == actual[actual.size() - 1 - back]) {
+        ++back;
+    }
+    while (back > 0 && is_inside(actual, actual.size() - back)) {
+        --back;
+    }
+    return {0, 0, static_cast<std::uint32_t>(front), static_cast<std::uint32_t>(back),
+            std::string(actual.substr(front, actual.size() - back - front))};
+}
+
+/// Returns: the changed text; nothing when the change does not fit.
+[[nodiscard]] inline std::optional<std::string> apply_change(const text_change& change,
+                                                             std::string_view expected) {
+    if (std::size_t{change.front} + change.back > expected.size()) {
+        return std::nullopt;
+    }
+    std::string text(expected.substr(0, change.front));
+    text.append(change.middle).append(expected.substr(expected.size() - change.back));
+    return text;
+}
+
+/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md).
+struct fold_record {
+    struct node_run {
+        std::uint32_t part = 0;   ///< of the graph, where it comes in several
+        std::uint32_t fields = 0; ///< of that part that are no nodes and stand in front
+        std::uint64_t nodes = 0;
+
+        friend bool operator==(const node_run&, const node_run&) = default;
+    };
+    struct order_run {
+        std::uint64_t first = 0; ///< in the order in which calls are opened
+        std::uint64_t count = 0;
+
+        friend bool operator==(const order_run&, const order_run&) = default;
+    };
+
+    bool lifted = false;
+    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
+    std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
+    std::vector<std::string> domains{};                           ///< imports that were added
+    std::uint64_t nodes = 0;                                      ///< of the main graph
+    std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
+    std::vector<order_run> order{}; ///< in which order; empty when as calls are opened
+    std::vector<text_change> changes{};
+};
+
+/// Returns: the record as one line of JSON. Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const fold_record& record) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.fold/1");
+    json.member("nodes", record.nodes);
+    if (record.lifted) {
+        json.key("ir_version");
+        record.ir_version ? json.value(*record.ir_version) : json.null();
+    }
+    json.key("functions");
+    json.begin_array(true);
+    for (const auto& [domain, name] : record.functions) {
+        json.begin_array(true);
+        json.value(domain);
+        json.value(name);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("domains");
+    json.begin_array(true);
+    for (const auto& domain : record.domains) {
+        json.value(domain);
+    }
+    json.end_array();
+    if (!record.layout.empty()) {
+        json.key("layout");
+        json.begin_array(true);
+        for (const auto& run : record.layout) {
+            json.begin_array(true);
+            json.value(run.part);
+            json.value(run.fields);
+            json.value(run.nodes);
+            json.end_array();
+        }
+        json.end_array();
+    }
+    if (!record.order.empty()) {
+        std::string order;
+        std::uint64_t expected = 0;
+        for (const auto& run : record.order) {
+            order.append(order.empty() ? "" : " ");
+            order.append(std::to_string(static_cast<std::int64_t>(run.first - expected)));
+            order.append(" ").append(std::to_string(run.count));
+            expected = run.first + run.count;
+        }
+        json.member("order", order);
+    }
+    if (!record.changes.empty()) {
+        json.key("texts");
+        json.begin_array(true);
+        std::uint64_t last = 0;
+        for (const auto& change : record.changes) {
+            json.begin_array(true);
+            json.value(change.node - last);
+            json.value(change.slot);
+            json.value(change.front);
+            json.value(change.back);
+            json.value(change.middle);
+            json.end_array();
+            last = change.node;
+        }
+        json.end_array();
+    }
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+namespace detail {
+
+/// Reads what `to_json(fold_record)` writes.
+class fold_record_reader {
+public:
+    explicit fold_record_reader(std::string_view file) : file_(file) {}
+
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
+
+    void element(const std::string& path, nlohmann::json& part) {
+        if (path == "functions") {
+            const auto pair = texts(part);
+            check(pair.size() == 2);
+            record_.functions.emplace_back(pair[0], pair[1]);
+        } else if (path == "domains") {
+            check(part.is_string());
+            record_.domains.push_back(part.get<std::string>());
+        } else if (path == "layout") {
+            check(part.is_array() && part.size() == 3);
+            record_.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
+        } else if (path == "texts") {
+            check(part.is_array() && part.size() == 5 && part[4].is_string());
+            last_ += number(part[0]);
+            record_.changes.push_back({last_, small(part[1]), small(part[2]), small(part[3]),
+                                       part[4].get<std::string>()});
+        }
+    }
+
+    void scalar(const std::string& path, nlohmann::json& part) {
+        if (path == "schema") {
+            has_schema_ = part == "stemma.fold/1";
+        } else if (path == "nodes") {
+            record_.nodes = number(part);
+        } else if (path == "ir_version") {
+            record_.lifted = true;
+            check(part.is_null() || part.is_number_integer());
+            if (!part.is_null()) {
+                record_.ir_version = part.get<std::int64_t>();
+            }
+        } else if (path == "order") {
+            check(part.is_string());
+            read_order(part.get_ref<const std::string&>());
+        }
+    }
+
+    [[nodiscard]] fold_record finish() {
+        check(has_schema_);
+        return std::move(record_);
+    }
+
+private:
+    void check(bool right) const {
+        if (!right) {
+            STEMMA_THROW(error(error_code::malformed, file_, std::string(fold_key),
+                               "is not what folding writes"));
+        }
+    }
+
+    [[nodiscard]] std::uint64_t number(const nlohmann::json& part) const {
+        // Sums of these stay far below 2^64.
+        check(part.is_number_unsigned() && part.get<std::uint64_t>() < no_id);
+        return part.get<std::uint64_t>();
+    }
+    [[nodiscard]] std::uint32_t small(const nlohmann::json& part) const {
+        return static_cast<std::uint32_t>(number(part));
+    }
+
+    [[nodiscard]] std::vector<std::string> texts(const nlohmann::json& part) const {
+        std::vector<std::string> result;
+        check(part.is_array());
+        for (const auto& text : part) {
+            check(text.is_string());
+            result.push_back(text.get<std::string>());
+        }
+        return result;
+    }
+
+    void read_order(std::string_view text) {
+        std::int64_t expected = 0;
+        const auto next = [&] {
+            std::int64_t value = 0;
+            const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+            check(read.ec == std::errc{} && value < no_id && value > -std::int64_t{no_id});
+            text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+            text.remove_prefix(!text.empty() && text.front() == ' ' ? 1 : 0);
+            return value;
+        };
+        while (!text.empty()) {
+            const auto first = expected + next();
+            const auto count = next();
+            check(first >= 0 && first < no_id && count > 0);
+            record_.order.push_back(
+                {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)});
+            expected = first + count;
+        }
+    }
+
+    std::string file_;
+    fold_record record_;
+    std::uint64_t last_ = 0;
+    bool has_schema_ = false;
+};
+
+} // namespace detail
+
+/// Reads what `to_json` writes. Throws: `error` of `error_code::malformed`; `file` is named in it.
+[[nodiscard]] inline fold_record read_fold_record(std::string_view text, std::string_view file) {
+    detail::fold_record_reader reader(file);
+    stream_json(text, std::string(file) + ": " + std::string(fold_key), reader);
+    return reader.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FOLD_RECORD_HPP
 
 // <stemma/detail/report_graph.hpp>
 #ifndef STEMMA_DETAIL_REPORT_GRAPH_HPP
@@ -7792,10 +8097,15 @@ public:
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
                       }) {
+            bool folded = false;
             model.for_each_model_metadata([&](std::string_view key, std::string_view value) {
                 our_namespaces_ =
                     key == model_key ? detail::records_namespaces(value) : our_namespaces_;
+                folded = folded || key == fold_key;
             });
+            if (folded) {
+                read_fold_paths();
+            }
         }
     }
 
@@ -7854,10 +8164,14 @@ public:
         model.for_each_metadata(node, f);
     }
     {
+        if (is_folded(node)) {
+            return;
+        }
         model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
             if (key == saved_namespace_key) {
                 f(namespace_key, value);
-            } else if (!key.starts_with(key_prefix) && !(our_namespaces_ && key == namespace_key)) {
+            } else if (!is_tag_entry(key) && !is_fold_entry(key) &&
+                       !(our_namespaces_ && key == namespace_key)) {
                 f(key, value);
             }
         });
@@ -7911,6 +8225,22 @@ public:
         return model_->graph(g).function;
     }
 
+    /// Whether a node is in a function that folding made, or calls one.
+    [[nodiscard]] bool is_folded(id node) const noexcept {
+        if (folded_functions_.empty()) {
+            return false;
+        }
+        const auto around = enclosing_function(node);
+        return (around != no_id && folded_functions_[around]) ||
+               (callee(node) != no_id && folded_functions_[callee(node)]);
+    }
+    /// Returns: the way from the module of the function around, or from the root, to that of a
+    /// node.
+    [[nodiscard]] std::string_view fold_path(id node) const {
+        const auto found = fold_paths_.find(node);
+        return found == fold_paths_.end() ? std::string_view() : found->second;
+    }
+
     /// Calls `f(argument)` for every input slot of a node.
     template <class Function>
     void for_each_argument(id node, Function f) const {
@@ -7940,6 +8270,21 @@ private:
                         }
                     }
                 });
+        }
+    }
+
+    /// Functions that are called with a path were made by folding.
+    void read_fold_paths() {
+        folded_functions_.resize(model_->functions().size(), false);
+        for (id node = 0; node < model_->node_count(); ++node) {
+            model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+                if (key == fold_module_key) {
+                    fold_paths_.emplace(node, value);
+                    if (callee(node) != no_id) {
+                        folded_functions_[callee(node)] = true;
+                    }
+                }
+            });
         }
     }
 
@@ -7973,6 +8318,8 @@ private:
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
+    std::vector<bool> folded_functions_;                  // empty where nothing is folded
+    std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };
 
@@ -8142,6 +8489,510 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_PICTURE_NOTES_HPP
+
+// <stemma/onnx/values_read.hpp>
+#ifndef STEMMA_ONNX_VALUES_READ_HPP
+#define STEMMA_ONNX_VALUES_READ_HPP
+
+namespace stemma {
+
+/// Returns: the values that a node reads, by slot, `no_id` for omitted ones; then those that its
+/// bodies capture, each once, in the order of readers. Complexity: O(nodes inside).
+[[nodiscard]] inline std::vector<id> values_read(const onnx_model& model,
+                                                 const graph_contents& contents, id node) {
+    const auto direct = model.inputs(node);
+    std::vector<id> values(direct.begin(), direct.end());
+    if (contents.bodies_of(node).empty()) {
+        return values;
+    }
+    std::set<id> bodies;
+    std::set<id> known;
+    std::vector<id> open(contents.bodies_of(node).begin(), contents.bodies_of(node).end());
+    while (!open.empty()) {
+        const auto g = open.back();
+        open.pop_back();
+        bodies.insert(g);
+        for (auto inside : contents.nodes(g)) {
+            if (model.graph_of(inside) == g) {
+                const auto inner = contents.bodies_of(inside);
+                open.insert(open.end(), inner.begin(), inner.end());
+            }
+        }
+    }
+    const auto capture = [&](id value) {
+        if (value != no_id && bodies.count(model.graph_of_value(value)) == 0 &&
+            known.insert(value).second) {
+            values.push_back(value);
+        }
+    };
+    for (auto g : bodies) {
+        for (auto inside : contents.nodes(g)) {
+            if (model.graph_of(inside) == g) {
+                for (auto value : model.inputs(inside)) {
+                    capture(value);
+                }
+            }
+        }
+        for (auto value : model.graph(g).outputs) {
+            capture(value);
+        }
+    }
+    return values;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_VALUES_READ_HPP
+
+// <stemma/onnx/region_classes.hpp>
+#ifndef STEMMA_ONNX_REGION_CLASSES_HPP
+#define STEMMA_ONNX_REGION_CLASSES_HPP
+
+namespace stemma {
+
+/// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
+/// whatever the names. `hash` is equal for such nodes.
+template <class Shapes>
+concept node_shapes_like = requires(Shapes& shapes, id node) {
+    { shapes.hash(node) } -> std::convertible_to<std::uint64_t>;
+    { shapes.equal(node, node) } -> std::convertible_to<bool>;
+};
+
+/// Returns: the path of a module from one around it; "" for that itself.
+/// Complexity: O(length and depth).
+template <module_view Modules>
+[[nodiscard]] std::string relative_path(const Modules& modules, id from, id to) {
+    std::vector<id> way;
+    for (auto m = to; m != from && m != 0; m = modules.index().parent(m)) {
+        way.push_back(m);
+    }
+    std::string path;
+    for (auto m = way.rbegin(); m != way.rend(); ++m) {
+        path.append(path.empty() ? "" : ".").append(modules.attribute(*m));
+    }
+    return path;
+}
+
+namespace detail {
+
+/// Finds regions that do the same, and what goes into and comes out of each.
+template <module_view Modules, node_shapes_like Shapes, class Policy>
+class region_classes {
+public:
+    region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
+                   const nested_view& view, std::span<const id> rank,
+                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
+                   fold_plan& plan)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , view_(view)
+        , rank_(rank)
+        , attributions_(attributions)
+        , shapes_(shapes)
+        , policy_(policy)
+        , plan_(plan)
+        , number_(model.value_count(), no_id) {}
+
+    void classify_all() {
+        const auto count = plan_.regions.size();
+        plan_.function.assign(count, no_id);
+        plan_.inputs.resize(count);
+        plan_.outputs.resize(count);
+        exported_.resize(count);
+        find_paths();
+        find_exports();
+        for (auto r = static_cast<id>(count); --r > 0;) {
+            classify(r);
+        }
+        put_outputs_in_order();
+        name_functions();
+    }
+
+private:
+    /// How a body looks: equal for bodies that may be one function.
+    struct form {
+        std::vector<std::uint64_t> tokens;
+        std::vector<id> nodes; // of the region itself
+        std::uint64_t hash = 0;
+    };
+
+    void find_paths() {
+        plan_.paths.resize(plan_.regions.size());
+        for (id r = 1; r < plan_.regions.size(); ++r) {
+            const auto around = plan_.regions[plan_.regions[r].parent].module;
+            plan_.paths[r] = relative_path(modules_, around, plan_.regions[r].module);
+        }
+    }
+
+    /// Returns: a number for the path of a module from one around it.
+    [[nodiscard]] id way_number(id from, id to) {
+        const auto [known, is_new] =
+            ways_.try_emplace(std::uint64_t{from} << 32U | to, static_cast<id>(ways_.size()));
+        if (is_new) {
+            known->second = paths_.intern(relative_path(modules_, from, to));
+        }
+        return known->second;
+    }
+
+    [[nodiscard]] bool holds(id region, id other) const {
+        return region <= other && other < plan_.regions[region].end;
+    }
+
+    /// Finds, for every region, the values made in it that are read elsewhere.
+    void find_exports() {
+        region_.assign(view_.nodes.size(), 0);
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            for (const auto& item : plan_.regions[r].items) {
+                if (!item.is_region) {
+                    region_[item.index] = r;
+                }
+            }
+        }
+        std::vector<bool> leaves(model_.value_count(), false);
+        for (auto value : model_.graph(0).outputs) {
+            if (value != no_id) {
+                leaves[value] = true;
+            }
+        }
+        std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
+        for (id v = 0; v < view_.nodes.size(); ++v) {
+            if (region_[v] == 0) {
+                continue;
+            }
+            const auto node = view_.nodes[v];
+            outermost.clear();
+            const auto widen = [&](id value, id reader) {
+                auto& r = outermost.try_emplace(value, region_[v]).first->second;
+                while (!holds(r, reader)) {
+                    r = plan_.regions[r].parent;
+                }
+            };
+            for (auto [it, last] = out_edges(v, view_.graph); it != last; ++it) {
+                widen(get(value_id, view_.graph, *it), region_[(*it).target]);
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                const auto value = model_.first_output(node) + i;
+                if (leaves[value]) {
+                    widen(value, 0);
+                }
+                const auto found = outermost.find(value);
+                if (found == outermost.end()) {
+                    continue;
+                }
+                for (auto r = region_[v]; r != found->second; r = plan_.regions[r].parent) {
+                    exported_[r].push_back({value, 0});
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
+
+    void classify(id r) {
+        form made;
+        std::vector<id> externals = number_items(r, made);
+        auto& exported = exported_[r];
+        for (auto& [value, number] : exported) {
+            number = number_[value];
+        }
+        std::sort(exported.begin(), exported.end(),
+                  [](const auto& a, const auto& b) { return a.second < b.second; });
+        made.tokens.push_back(~std::uint64_t{0});
+        for (const auto& [value, number] : exported) {
+            made.tokens.push_back(number);
+        }
+        auto& inputs = plan_.inputs[r];
+        for (const bool weight : {false, true}) {
+            std::copy_if(externals.begin(), externals.end(), std::back_inserter(inputs),
+                         [&](id value) { return is_weight(value) == weight; });
+        }
+        for (auto token : made.tokens) {
+            made.hash = hash_mix(made.hash, token);
+        }
+        for (auto node : made.nodes) {
+            made.hash = hash_mix(made.hash, shapes_.hash(node));
+        }
+        for (auto value : used_) {
+            number_[value] = no_id;
+        }
+        used_.clear();
+        plan_.function[r] = function_of(r, std::move(made));
+    }
+
+    /// Numbers values as they appear, and writes down who reads and makes which.
+    /// Returns: the values that come from outside.
+    [[nodiscard]] std::vector<id> number_items(id r, form& made) {
+        std::vector<id> externals;
+        const auto note = [&](id value, bool read) {
+            if (value == no_id || model_.value_name(value).empty()) {
+                made.tokens.push_back(no_id);
+                return;
+            }
+            if (number_[value] == no_id) {
+                number_[value] = static_cast<id>(used_.size());
+                used_.push_back(value);
+                if (read) {
+                    externals.push_back(value);
+                    made.tokens.push_back(is_weight(value) ? 1 : 2);
+                }
+            }
+            made.tokens.push_back(number_[value] + std::uint64_t{16});
+        };
+        const auto& region = plan_.regions[r];
+        for (const auto& item : region.items) {
+            if (item.is_region) {
+                made.tokens.push_back(3);
+                made.tokens.push_back(plan_.function[item.index]);
+                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
+                for (auto value : plan_.inputs[item.index]) {
+                    note(value, true);
+                }
+                for (const auto& [value, number] : exported_[item.index]) {
+                    note(value, false);
+                }
+                continue;
+            }
+            const auto node = view_.nodes[item.index];
+            const auto read = values_read(model_, contents_, node);
+            made.nodes.push_back(node);
+            made.tokens.push_back(4);
+            made.tokens.push_back(way_number(region.module, attributions_[node].module));
+            made.tokens.push_back(read.size());
+            for (auto value : read) {
+                note(value, true);
+            }
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                note(model_.first_output(node) + i, false);
+            }
+        }
+        return externals;
+    }
+
+    [[nodiscard]] id function_of(id r, form made) {
+        auto& candidates = by_hash_[made.hash];
+        const auto module = plan_.regions[r].module;
+        for (auto f : candidates) {
+            const auto& known = forms_[f];
+            auto& function = plan_.functions[f];
+            if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
+                policy_.shares(modules_, plan_.regions[function.region].module, module) &&
+                std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
+                           [&](id a, id b) { return shapes_.equal(a, b); })) {
+                function.region = r; // the first one is met last
+                ++function.calls;
+                return f;
+            }
+        }
+        const auto f = static_cast<id>(plan_.functions.size());
+        candidates.push_back(f);
+        planned_function function;
+        function.region = r;
+        function.calls = 1;
+        function.activations =
+            static_cast<id>(std::count_if(plan_.inputs[r].begin(), plan_.inputs[r].end(),
+                                          [&](id value) { return !is_weight(value); }));
+        plan_.functions.push_back(std::move(function));
+        forms_.push_back(std::move(made));
+        return f;
+    }
+
+    /// Outputs come in the order in which they are used behind the first call.
+    void put_outputs_in_order() {
+        for (const auto& function : plan_.functions) {
+            const auto r = function.region;
+            std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
+            for (const auto& [value, number] : exported_[r]) {
+                order.emplace_back(first_use(r, value), number, value);
+            }
+            std::sort(order.begin(), order.end());
+            auto& slots = slots_.emplace_back();
+            for (const auto& [rank, number, value] : order) {
+                slots.push_back(number);
+            }
+        }
+        for (id r = 1; r < plan_.regions.size(); ++r) {
+            std::unordered_map<id, id> value_of;
+            for (const auto& [value, number] : exported_[r]) {
+                value_of.emplace(number, value);
+            }
+            for (auto number : slots_[plan_.function[r]]) {
+                plan_.outputs[r].push_back(value_of.at(number));
+            }
+        }
+    }
+
+    [[nodiscard]] id first_use(id r, id value) const {
+        const auto position = model_.position(model_.producer(value));
+        id first = no_id;
+        for (auto [it, last] = out_edges(position, view_.graph); it != last; ++it) {
+            if (get(value_id, view_.graph, *it) == value) {
+                const auto reader = (*it).target;
+                first = holds(r, region_[reader]) ? first : std::min(first, rank_[reader]);
+            }
+        }
+        return first;
+    }
+
+    /// Gives functions their names, in the order in which they are first called.
+    void name_functions() {
+        std::set<std::pair<std::string, std::string>> taken;
+        for (const auto& function : model_.functions()) {
+            taken.emplace(model_.text(function.domain), model_.text(function.name));
+        }
+        for (id op = 0; op < model_.operator_count(); ++op) {
+            taken.emplace(model_.operator_domain(op), model_.operator_type(op));
+        }
+        std::vector<id> order(plan_.functions.size());
+        std::iota(order.begin(), order.end(), id{0});
+        std::sort(order.begin(), order.end(), [&](id a, id b) {
+            return plan_.functions[a].region < plan_.functions[b].region;
+        });
+        std::unordered_map<std::string, id> next;
+        for (auto f : order) {
+            auto& function = plan_.functions[f];
+            auto [domain, name] = policy_.name_of(modules_, plan_.regions[function.region].module);
+            function.domain = std::move(domain);
+            function.name = std::move(name);
+            auto& number = next[function.domain + '\n' + function.name];
+            do {
+                function.number = number++;
+            } while (!taken.emplace(function.domain, function.numbered()).second);
+        }
+    }
+
+    const onnx_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    const nested_view& view_;
+    std::span<const id> rank_;
+    std::span<const attribution> attributions_;
+    Shapes& shapes_;
+    const Policy& policy_;
+    fold_plan& plan_;
+    std::vector<id> region_; // by vertex: the innermost one
+    std::vector<id> number_; // by value: in the region that is being looked at
+    std::vector<id> used_;   // those that have one
+    std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
+    std::vector<form> forms_;                              // by function
+    std::vector<std::vector<id>> slots_;                   // by function: numbers of outputs
+    std::unordered_map<std::uint64_t, std::vector<id>> by_hash_;
+    string_pool paths_;
+    std::unordered_map<std::uint64_t, id> ways_;
+};
+
+} // namespace detail
+
+/// Finds out which regions of a plan do the same, gives those one function, and says what goes into
+/// and comes out of every region.
+///
+/// `view` is the main graph, `rank` by its vertices a place behind all producers. Two regions do
+/// the same when their items are equal one by one, `shapes` deciding on nodes, and are wired alike;
+/// they share a function when the policy agrees. Inputs come in the order in which they are read,
+/// those that are no initializers first; outputs in the order in which they are used behind the
+/// first call. Complexity: O(V + E) expected, for every level of regions inside each other.
+template <module_view Modules, node_shapes_like Shapes, class Policy>
+void classify_regions(const onnx_model& model, const graph_contents& contents,
+                      const Modules& modules, const nested_view& view, std::span<const id> rank,
+                      std::span<const attribution> attributions, Shapes& shapes,
+                      const Policy& policy, fold_plan& plan) {
+    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank,
+                                                    attributions, shapes, policy, plan)
+        .classify_all();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_REGION_CLASSES_HPP
+
+// <stemma/onnx/plan_fold.hpp>
+#ifndef STEMMA_ONNX_PLAN_FOLD_HPP
+#define STEMMA_ONNX_PLAN_FOLD_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: which call of module `m` an operator belongs to; `no_id` where that is not known.
+template <module_view Modules>
+[[nodiscard]] id call_in(const Modules& modules, id m, const attribution& made) {
+    if constexpr (counts_calls<Modules>) {
+        const auto called = nearest_called(modules, m);
+        return modules.calls(called) == 1
+                   ? 0
+                   : call_of(called, made, [&](id module) { return modules.calls(module); });
+    }
+    return no_id;
+}
+
+/// Returns: how many operators in bodies and functions are in modules that fold.
+template <module_view Modules, class Folds>
+[[nodiscard]] std::size_t count_nested(const onnx_model& model, const Modules& modules,
+                                       std::span<const attribution> attributions, Folds folds) {
+    std::vector<bool> in_folded(modules.index().size(), false);
+    for (id m = 1; m < in_folded.size(); ++m) {
+        in_folded[m] = in_folded[modules.index().parent(m)] || folds(m);
+    }
+    std::size_t count = 0;
+    for (id node = 0; node < model.node_count(); ++node) {
+        count += model.graph_of(node) != 0 && in_folded[attributions[node].module] ? 1U : 0U;
+    }
+    return count;
+}
+
+} // namespace detail
+
+/// Plans which operators of the main graph become functions, one inside the other as the modules
+/// are. Operators with bodies go along as they are; those in bodies and functions stay there.
+///
+/// `attributions` says by node the deepest module and the call.
+/// Throws: `error` of `error_code::malformed` when the main graph has a cycle or defines a value
+///   twice.
+/// Complexity: O((V + E) log V) for every level of modules that fold.
+template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
+[[nodiscard]] fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
+                                  const Modules& modules, std::span<const attribution> attributions,
+                                  Shapes& shapes, const Policy& policy) {
+    if (!model.redefined().empty()) {
+        STEMMA_THROW(error(error_code::malformed, "",
+                           std::string(model.value_name(model.redefined().front())),
+                           "the model defines this value twice"));
+    }
+    const auto view = nested_graph(model, 0, contents.nodes(0), contents.bodies(0));
+    std::vector<id> order(view.nodes.size());
+    std::iota(order.begin(), order.end(), id{0});
+    if (!is_topologically_indexed(view.graph)) {
+        order = topological_order(view.graph);
+    }
+    if (order.size() < view.nodes.size()) {
+        STEMMA_THROW(error(error_code::malformed, "", "", "the main graph has a cycle"));
+    }
+    std::vector<id> rank(order.size());
+    for (id i = 0; i < order.size(); ++i) {
+        rank[order[i]] = i;
+    }
+    std::vector<id> module(view.nodes.size());
+    for (id v = 0; v < module.size(); ++v) {
+        module[v] = attributions[view.nodes[v]].module;
+    }
+    const auto dependence_of = find_dependence(model, find_random_operators(model));
+    const auto folds = [&](id m) { return policy.folds(modules, m); };
+    auto found = fold_regions(
+        view.graph, std::span<const id>(order), modules.index(), std::span<const id>(module),
+        policy.least_nodes(), folds,
+        [&](id m, id v) { return detail::call_in(modules, m, attributions[view.nodes[v]]); },
+        [&](id v) { return dependence_of[view.nodes[v]] <= dependence::weight; });
+    fold_plan plan;
+    plan.regions = std::move(found.regions);
+    plan.left = std::move(found.left);
+    plan.in_bodies = detail::count_nested(model, modules, attributions, folds);
+    classify_regions(model, contents, modules, view, rank, attributions, shapes, policy, plan);
+    return plan;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PLAN_FOLD_HPP
 
 // <stemma/onnx/query_answer.hpp>
 #ifndef STEMMA_ONNX_QUERY_ANSWER_HPP
@@ -9772,7 +10623,7 @@ public:
         auto fields = model_->reader(message);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(metadata_field) &&
-                wire_model::read_entry(fields, field).first.starts_with(key_prefix)) {
+                is_tag_entry(wire_model::read_entry(fields, field).first)) {
                 edits.remove(field.begin, field.end);
             }
         }
@@ -9789,7 +10640,7 @@ public:
                            static_cast<std::uint32_t>(model_->bytes().size()), model_->file());
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::model::metadata_props) &&
-                wire_model::read_entry(fields, field).first.starts_with(key_prefix)) {
+                is_tag_entry(wire_model::read_entry(fields, field).first)) {
                 edits.remove(field.begin, field.end);
             }
         }
@@ -9870,7 +10721,7 @@ private:
             if (!adds_namespace) {
                 rename_entry(fields, field, namespace_key, edits);
             }
-        } else if (key.starts_with(key_prefix) || (key == namespace_key && our_namespaces_)) {
+        } else if (is_tag_entry(key) || (key == namespace_key && our_namespaces_)) {
             edits.remove(field.begin, field.end);
         } else if (key == namespace_key && adds_namespace) {
             rename_entry(fields, field, saved_namespace_key, edits);
@@ -10860,6 +11711,8 @@ private:
             read_captures();
         } else if (use_record && !record_->from_model) {
             modules_ = std::move(record_->modules);
+        } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
+            modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
             auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name));
             modules_ = std::move(rebuilt.modules);
@@ -11134,6 +11987,75 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+// <stemma/onnx/wire/call_frame.hpp>
+#ifndef STEMMA_ONNX_WIRE_CALL_FRAME_HPP
+#define STEMMA_ONNX_WIRE_CALL_FRAME_HPP
+
+namespace stemma {
+
+/// One call of a function: what the names and attributes in its body stand for.
+struct call_frame {
+    std::string scope; ///< stands in front of all names that are not bound
+    std::map<std::string_view, std::string> bound{};      ///< inputs and outputs; "" for none
+    std::map<std::string_view, std::string> attributes{}; ///< AttributeProtos by name
+};
+
+/// Returns: what a name in a body stands for; outside of functions (`around` is null) itself.
+[[nodiscard]] inline std::string actual(std::string_view name, const call_frame* around) {
+    if (around == nullptr || name.empty()) {
+        return std::string(name);
+    }
+    const auto bound = around->bound.find(name);
+    return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
+}
+
+/// Returns: an AttributeProto with another name.
+[[nodiscard]] inline std::string with_name(std::string_view attribute, std::string_view name) {
+    std::string out;
+    wire_reader fields(attribute.data(), 0, static_cast<std::uint32_t>(attribute.size()), {});
+    detail::append_field(detail::onnx_fields::attribute::name, name, out);
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(detail::onnx_fields::attribute::name)) {
+            out.append(fields.whole(field));
+        }
+    }
+    return out;
+}
+
+/// Appends, as field `number`, a message in which field `name` names a value.
+inline void put_named(wire_reader fields, std::uint32_t name, const call_frame* around,
+                      std::uint32_t number, std::string& out) {
+    std::string content;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(name)) {
+            detail::append_field(name, actual(fields.text(field), around), content);
+        } else {
+            content.append(fields.whole(field));
+        }
+    }
+    detail::append_field(number, content, out);
+}
+
+/// Appends a SparseTensorProto likewise: its values have a name.
+inline void put_sparse(wire_reader fields, const call_frame* around, std::uint32_t number,
+                       std::string& out) {
+    using at = detail::onnx_fields::sparse_tensor;
+    std::string content;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::values)) {
+            put_named(fields.inner(field), detail::onnx_fields::tensor::name, around, field.number,
+                      content);
+        } else {
+            content.append(fields.whole(field));
+        }
+    }
+    detail::append_field(number, content, out);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CALL_FRAME_HPP
 
 // <stemma/onnx/wire/external_data.hpp>
 #ifndef STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
@@ -14197,6 +15119,885 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_EDITED_NODES_HPP
 
+// <stemma/onnx/wire/fold_names.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
+[[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
+    if (names.empty()) {
+        return {};
+    }
+    std::sort(names.begin(), names.end());
+    auto scope = names[names.size() / 2];
+    while (true) {
+        const auto slash = scope.rfind('/');
+        if (slash == scope.npos) {
+            return {};
+        }
+        scope = scope.substr(0, slash);
+        const auto inside = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
+            return name.size() > scope.size() && name.starts_with(scope) &&
+                   name[scope.size()] == '/';
+        });
+        if (static_cast<std::size_t>(inside) * 5 >= names.size() * 4) {
+            return scope;
+        }
+    }
+}
+
+} // namespace detail
+
+/// What names in the bodies of functions become.
+///
+/// A function that is called once keeps them. In one that several calls share, names are as in the
+/// first call without its scope (`/encoder/layer.0`), and each call says which scope is its own.
+/// Where names are captured in bodies they stay, too.
+class fold_names {
+public:
+    /// Requires: the model and the plan outlive it.
+    /// Complexity: O(regions + items + length of names).
+    template <module_view Modules>
+    fold_names(const wire_model& model, const graph_contents& contents, const Modules& modules,
+               const fold_plan& plan)
+        : model_(model)
+        , plan_(plan)
+        , own_scope_(plan.regions.size())
+        , call_scope_(plan.regions.size())
+        , scope_(plan.regions.size())
+        , keeps_(plan.functions.size()) {
+        for (id f = 0; f < plan.functions.size(); ++f) {
+            keeps_[f] =
+                plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
+        }
+        for (auto r = static_cast<id>(plan.regions.size()); --r > 0;) {
+            if (!keeps_[plan.function[r]]) {
+                own_scope_[r] = find_scope(r);
+            }
+        }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            hand_down_scopes(r);
+        }
+        names_.resize(plan.functions.size());
+        for (id f = 0; f < plan.functions.size(); ++f) {
+            if (!keeps_[f]) {
+                const auto module = plan.regions[plan.functions[f].region].module;
+                name_values(f, path_of(modules, module) + ".");
+            }
+        }
+    }
+
+    /// Whether the body of a function has the names that the model has.
+    [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
+
+    /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
+    /// around. Requires: the region is that of the body that is written, or a call in the main
+    /// graph.
+    [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
+
+    /// Returns: the scope of a region: names in the body are expected to follow it.
+    [[nodiscard]] const std::string& scope(id region) const { return scope_[region]; }
+
+    /// Returns: what a value of the first call is called in the body of the function.
+    [[nodiscard]] std::string_view in_body(id function, id value) const {
+        const auto found = names_[function].find(value);
+        return found == names_[function].end() ? model_.value_name(value)
+                                               : std::string_view(found->second);
+    }
+
+    /// Returns: what a name of the first call is in the body of the function.
+    [[nodiscard]] std::string_view in_body(id function, std::string_view name) const {
+        return keeps_[function] ? name
+                                : without(own_scope_[plan_.functions[function].region], name);
+    }
+
+private:
+    // So many names tell the scope of a region.
+    static constexpr std::size_t sample = 64;
+
+    [[nodiscard]] static std::string_view without(std::string_view scope, std::string_view name) {
+        return name.size() > scope.size() && name.starts_with(scope) ? name.substr(scope.size())
+                                                                     : name;
+    }
+
+    [[nodiscard]] id node_at(const fold_item& item) const { return nodes_[item.index]; }
+
+    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) {
+        if (nodes_.empty()) {
+            for (auto node : contents.nodes(0)) {
+                if (model_.graph_of(node) == 0) {
+                    nodes_.push_back(node);
+                }
+            }
+        }
+        const auto& items = plan_.regions[region].items;
+        return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
+            return !item.is_region && !contents.bodies_of(node_at(item)).empty();
+        });
+    }
+
+    [[nodiscard]] std::string find_scope(id region) const {
+        const auto& items = plan_.regions[region].items;
+        std::vector<std::string_view> names;
+        for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
+            const auto name = items[i].is_region ? std::string_view(own_scope_[items[i].index])
+                                                 : model_.name(node_at(items[i]));
+            if (!name.empty()) {
+                names.push_back(name);
+            }
+        }
+        return std::string(detail::common_scope(std::move(names)));
+    }
+
+    /// Gives the regions inside a region their scopes, as the body of its function says.
+    void hand_down_scopes(id r) {
+        const auto first = r == 0 ? 0 : plan_.functions[plan_.function[r]].region;
+        const auto& items = plan_.regions[r].items;
+        const auto& in_body = plan_.regions[first].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (items[i].is_region) {
+                const auto child = in_body[i].index;
+                const std::string_view scope = own_scope_[child];
+                const std::string_view around = own_scope_[first];
+                if (scope.starts_with(around)) {
+                    call_scope_[child] = scope.substr(around.size());
+                }
+                scope_[items[i].index] = scope_[r] + std::string(call_scope_[child]);
+            }
+        }
+    }
+
+    void name_values(id f, const std::string& parameters) {
+        const auto region = plan_.functions[f].region;
+        std::unordered_set<std::string> taken;
+        const auto name = [&](id value, std::string_view wanted) {
+            if (value == no_id || wanted.empty() || names_[f].count(value) > 0) {
+                return;
+            }
+            std::string text(wanted);
+            while (!taken.insert(text).second) {
+                text.push_back('~');
+            }
+            names_[f].emplace(value, std::move(text));
+        };
+        const auto& scope = own_scope_[region];
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                for (auto value : plan_.outputs[item.index]) {
+                    name(value, without(scope, model_.value_name(value)));
+                }
+                continue;
+            }
+            const auto node = node_at(item);
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                const auto value = model_.first_output(node) + i;
+                name(value, without(scope, model_.value_name(value)));
+            }
+        }
+        for (auto value : plan_.inputs[region]) {
+            const auto whole = model_.value_name(value);
+            const auto short_one = without(parameters, whole);
+            name(value, short_one.size() < whole.size() ? short_one : without(scope, whole));
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    std::vector<id> nodes_;              // by position in the main graph
+    std::vector<std::string> own_scope_; // by region
+    std::vector<std::string_view> call_scope_;
+    std::vector<std::string> scope_;
+    std::vector<bool> keeps_;                                // by function
+    std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
+
+// <stemma/onnx/wire/node_shapes.hpp>
+#ifndef STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
+#define STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
+
+namespace stemma {
+
+/// What of a node's fields is told apart only by name.
+enum class node_text : std::uint8_t { none, input, output, name, note };
+
+/// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
+[[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
+    using at = detail::onnx_fields::node;
+    if (field.type != wire_type::bytes) {
+        return node_text::none;
+    }
+    switch (field.number) {
+    case at::input:
+        return node_text::input;
+    case at::output:
+        return node_text::output;
+    case at::name:
+        return node_text::name;
+    case at::doc_string:
+    case at::metadata_props:
+        return node_text::note;
+    default:
+        return node_text::none;
+    }
+}
+
+/// Returns: the text of such a field: of an entry of metadata the value.
+[[nodiscard]] inline std::string_view text_of(const wire_reader& fields, const wire_field& field) {
+    return field.is_bytes(detail::onnx_fields::node::metadata_props)
+               ? wire_model::read_entry(fields, field).second
+               : fields.text(field);
+}
+
+/// Tells of nodes whether they are the same but for names, doc strings and values of metadata:
+/// fields in the same order, with the same bytes. Bodies may differ in what they capture only.
+class node_shapes {
+public:
+    /// Requires: both outlive it.
+    node_shapes(const wire_model& model, const graph_contents& contents)
+        : model_(model), contents_(contents) {}
+
+    /// Complexity: O(bytes of the node).
+    [[nodiscard]] std::uint64_t hash(id node) const {
+        const auto renamed = without_captures(node);
+        std::uint64_t result = 0;
+        for_each_part(reader(node, renamed), [&](std::uint32_t number, std::string_view bytes) {
+            result = hash_bytes(bytes, hash_mix(result, number));
+            return true;
+        });
+        return result;
+    }
+
+    /// Complexity: as above.
+    [[nodiscard]] bool equal(id a, id b) const {
+        const auto renamed_a = without_captures(a);
+        const auto renamed_b = without_captures(b);
+        auto other = reader(b, renamed_b);
+        bool same = true;
+        wire_field theirs;
+        for_each_part(reader(a, renamed_a), [&](std::uint32_t number, std::string_view bytes) {
+            same = other.next(theirs) && theirs.number == number && shown(other, theirs) == bytes;
+            return same;
+        });
+        return same && !other.next(theirs);
+    }
+
+private:
+    [[nodiscard]] wire_reader reader(id node, const std::string& renamed) const {
+        if (contents_.bodies_of(node).empty()) {
+            return model_.reader(model_.message(node));
+        }
+        return {renamed.data(), 0, static_cast<std::uint32_t>(renamed.size()), model_.file()};
+    }
+
+    /// Returns: the message of a node with bodies, in which what they capture has names by number.
+    [[nodiscard]] std::string without_captures(id node) const {
+        if (contents_.bodies_of(node).empty()) {
+            return {};
+        }
+        value_renaming renaming;
+        id number = 0;
+        const auto read = values_read(model_, contents_, node);
+        for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
+            renaming.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
+        }
+        return renaming.node(model_.reader(model_.message(node)));
+    }
+
+    /// Returns: what of a field counts.
+    [[nodiscard]] static std::string_view shown(const wire_reader& fields,
+                                                const wire_field& field) {
+        if (text_kind(field) == node_text::none) {
+            return fields.whole(field);
+        }
+        return field.is_bytes(detail::onnx_fields::node::metadata_props)
+                   ? wire_model::read_entry(fields, field).first
+                   : std::string_view();
+    }
+
+    template <class Function>
+    static void for_each_part(wire_reader fields, Function f) {
+        for (wire_field field; fields.next(field);) {
+            if (!f(field.number, shown(fields, field))) {
+                return;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
+
+// <stemma/onnx/wire/fold_changes.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+
+namespace stemma {
+
+/// Finds what a folded model has to record of the one it is made of: the order of the operators,
+/// and the texts that do not follow from the bodies of functions.
+class fold_changes {
+public:
+    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
+    /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
+    ///   UTF-8.
+    /// Complexity: O(nodes + length of texts).
+    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names,
+                 std::span<const id> nodes)
+        : model_(model), plan_(plan), names_(names), nodes_(nodes) {
+        find_changes();
+        find_order();
+    }
+
+    /// Returns: `nodes`, `order` and `changes`.
+    [[nodiscard]] fold_record take() && { return std::move(record_); }
+
+private:
+    /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
+    /// `first` is the operator that stands for it in the body, in the first call.
+    template <class Function>
+    void for_each_operator(id region, Function& f) const {
+        const auto& items = plan_.regions[region].items;
+        const auto first = region == 0 ? 0 : plan_.functions[plan_.function[region]].region;
+        const auto& in_body = plan_.regions[first].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            items[i].is_region ? for_each_operator(items[i].index, f)
+                               : f(region, in_body[i].index, items[i].index);
+        }
+    }
+
+    /// Finds the texts that do not follow from the bodies of functions.
+    void find_changes() {
+        std::vector<bool> given(model_.value_count(), false);
+        for (const auto& item : plan_.regions[0].items) {
+            if (item.is_region) {
+                for (auto value : plan_.outputs[item.index]) {
+                    given[value] = true; // the call in the main graph names it
+                }
+            }
+        }
+        std::uint64_t number = 0;
+        auto compare = [&](id region, id first, id item) {
+            if (region != 0 && plan_.functions[plan_.function[region]].calls > 1) {
+                compare_texts(number, region, nodes_[first], nodes_[item], given);
+            }
+            ++number;
+        };
+        for_each_operator(0, compare);
+        record_.nodes = number;
+    }
+
+    void compare_texts(std::uint64_t number, id region, id first, id node,
+                       const std::vector<bool>& given) {
+        const auto f = plan_.function[region];
+        auto theirs = model_.reader(model_.message(first));
+        auto fields = model_.reader(model_.message(node));
+        std::uint32_t slot = 0;
+        id output = 0;
+        wire_field model;
+        for (wire_field field; fields.next(field);) {
+            const auto kind = text_kind(field);
+            if (!theirs.next(model) || kind == node_text::none || kind == node_text::input) {
+                continue;
+            }
+            std::string expected(text_of(theirs, model));
+            bool known = false;
+            if (kind == node_text::output) {
+                expected = names_.in_body(f, model_.first_output(first) + output);
+                known = given[model_.first_output(node) + output++];
+            } else if (kind == node_text::name) {
+                expected = names_.in_body(f, expected);
+            }
+            if (kind != node_text::note && !expected.empty()) {
+                expected.insert(0, names_.scope(region));
+            }
+            const auto actual = text_of(fields, field);
+            if (!known && actual != expected) {
+                note_change(number, slot, expected, actual);
+            }
+            ++slot;
+        }
+    }
+
+    void note_change(std::uint64_t number, std::uint32_t slot, std::string_view expected,
+                     std::string_view actual) {
+        auto change = find_change(expected, actual);
+        if (!detail::is_utf8(change.middle)) {
+            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
+                               "a name or text of a node is no UTF-8, and could not be restored"));
+        }
+        change.node = number;
+        change.slot = slot;
+        record_.changes.push_back(std::move(change));
+    }
+
+    /// Finds in which order the operators stood.
+    void find_order() {
+        std::vector<id> opened(nodes_.size());
+        id number = 0;
+        auto place = [&](id, id, id item) { opened[item] = number++; };
+        for_each_operator(0, place);
+        for (auto e : opened) {
+            auto& order = record_.order;
+            if (order.empty() || order.back().first + order.back().count != e) {
+                order.push_back({e, 0});
+            }
+            ++order.back().count;
+        }
+        if (record_.order.size() == 1) {
+            record_.order.clear();
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    const fold_names& names_;
+    std::span<const id> nodes_;
+    fold_record record_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+
+// <stemma/onnx/wire/fold_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+#define STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+
+namespace stemma {
+
+/// The first IR version whose models may have functions.
+inline constexpr std::int64_t first_version_with_functions = 8;
+
+/// Writes a model in which modules are functions: everything outside of them as bytes of the
+/// source, and a record from which `fold_opener` makes these bytes again.
+///
+/// `Modules` and tags say what calls are marked with.
+template <module_view Modules>
+class fold_writer {
+public:
+    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as they
+    /// would be those of the first call. Complexity: O(nodes + names).
+    fold_writer(const wire_model& model, const graph_contents& contents, const Modules& modules,
+                const tag_table& tags, std::span<const attribution> attributions,
+                const fold_plan& plan)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , tags_(tags)
+        , attributions_(attributions)
+        , plan_(plan)
+        , names_(model, contents, modules, plan) {
+        for (auto node : contents.nodes(0)) {
+            if (model.graph_of(node) == 0) {
+                nodes_.push_back(node);
+            }
+        }
+        for (const auto& import : model.opset_imports()) {
+            versions_[std::string(plain_domain(import.domain))] = import.version;
+        }
+    }
+
+    /// Makes the bytes of the folded model. `tree`, if any, is a record of the modules
+    /// (`stemma.model/1`) that goes along.
+    /// Throws: as `fold_changes` does.
+    /// Complexity: O(bytes that are not weights).
+    [[nodiscard]] byte_rope build(std::string_view tree = {}) {
+        record_ = fold_changes(model_, plan_, names_, nodes_).take();
+        byte_rope result;
+        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                           model_.file());
+        bool has_version = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, graph_part(fields.inner(field)));
+                ++part_;
+            } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
+                result.add_text(version_field());
+                has_version = true;
+            } else {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        if (needs_lift()) {
+            record_.lifted = true;
+            if (has_version) {
+                record_.ir_version = model_.ir_version();
+            } else {
+                result.add_text(version_field());
+            }
+        }
+        add_domains(result);
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            result.add_field(at_model::functions, function(f));
+        }
+        if (record_.layout.size() == 1) {
+            record_.layout.clear(); // they stand where the first one stood
+        }
+        add_model_entry(fold_key, to_json(record_), result);
+        if (!tree.empty()) {
+            add_model_entry(fold_modules_key, tree, result);
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_function = detail::onnx_fields::function;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[nodiscard]] bool needs_lift() const {
+        return model_.ir_version() < first_version_with_functions;
+    }
+
+    [[nodiscard]] static std::string version_field() {
+        std::string field;
+        detail::append_varint(at_model::ir_version << 3U, field);
+        detail::append_varint(static_cast<std::uint64_t>(first_version_with_functions), field);
+        return field;
+    }
+
+    [[nodiscard]] static std::string_view plain_domain(std::string_view domain) {
+        return domain == "ai.onnx" ? std::string_view() : domain;
+    }
+
+    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
+        std::string entry;
+        detail::append_entry(at_model::metadata_props, key, value, entry);
+        out.add_text(entry);
+    }
+
+    static std::string import_of(std::string_view domain, std::int64_t version) {
+        std::string import;
+        detail::append_field(detail::onnx_fields::opset::domain, domain, import);
+        detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
+        detail::append_varint(static_cast<std::uint64_t>(version), import);
+        return import;
+    }
+
+    void add_domains(byte_rope& out) {
+        for (const auto& function : plan_.functions) {
+            if (versions_.emplace(function.domain, 1).second) {
+                out.add_field(at_model::opset_import, import_of(function.domain, 1));
+                record_.domains.push_back(function.domain);
+            }
+            record_.functions.emplace_back(function.domain, function.numbered());
+        }
+    }
+
+    /// A part of the main graph without its nodes; what is left of them stands where the first one
+    /// was.
+    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
+        byte_rope part;
+        std::uint32_t others = 0;
+        bool in_run = false;
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(at_graph::node)) {
+                part.add_range(field.begin, field.end - field.begin);
+                ++others;
+                in_run = false;
+                continue;
+            }
+            if (record_.layout.empty()) {
+                add_items(0, part);
+            }
+            if (!std::exchange(in_run, true)) {
+                record_.layout.push_back({part_, others, 0});
+            }
+            ++record_.layout.back().nodes;
+        }
+        return part;
+    }
+
+    [[nodiscard]] byte_rope function(id f) {
+        const auto& planned = plan_.functions[f];
+        byte_rope out;
+        out.add_field(at_function::name, planned.numbered());
+        for (auto value : plan_.inputs[planned.region]) {
+            out.add_field(at_function::input, names_.in_body(f, value));
+        }
+        for (auto value : plan_.outputs[planned.region]) {
+            out.add_field(at_function::output, names_.in_body(f, value));
+        }
+        add_items(planned.region, out);
+        std::set<std::string> domains;
+        for (const auto& item : plan_.regions[planned.region].items) {
+            if (item.is_region) {
+                domains.insert(plan_.functions[plan_.function[item.index]].domain);
+            } else {
+                add_domains_of(nodes_[item.index], domains);
+            }
+        }
+        for (const auto& domain : domains) {
+            if (const auto known = versions_.find(domain); known != versions_.end()) {
+                out.add_field(at_function::opset_import, import_of(domain, known->second));
+            }
+        }
+        out.add_field(at_function::domain, planned.domain);
+        return out;
+    }
+
+    void add_domains_of(id node, std::set<std::string>& domains) const {
+        domains.emplace(plain_domain(model_.domain(node)));
+        for (auto inside : contents_.inner_nodes(node)) {
+            add_domains_of(inside, domains);
+        }
+    }
+
+    /// Writes the items of a region: those of the main graph (0), or of the body of a function.
+    void add_items(id region, byte_rope& out) const {
+        constexpr std::uint32_t in_graph = at_graph::node;
+        constexpr std::uint32_t in_function = at_function::node;
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                out.add_field(region == 0 ? in_graph : in_function, call(region, item.index));
+            } else if (region == 0) {
+                const auto message = model_.message(nodes_[item.index]);
+                out.add_message(bytes(), in_graph, message.begin, message.size);
+            } else {
+                out.add_field(in_function, body_node(region, nodes_[item.index]));
+            }
+        }
+    }
+
+    [[nodiscard]] byte_rope body_node(id region, id node) const {
+        const auto f = plan_.function[region];
+        byte_rope out;
+        if (names_.keeps(f)) {
+            const auto message = model_.message(node);
+            out.add_range(message.begin, message.size);
+        } else {
+            rename(f, node, out);
+        }
+        const auto path =
+            relative_path(modules_, plan_.regions[region].module, attributions_[node].module);
+        if (!path.empty()) {
+            add_entry(fold_module_key, path, out);
+        }
+        return out;
+    }
+
+    void rename(id f, id node, byte_rope& out) const {
+        auto fields = model_.reader(model_.message(node));
+        const auto inputs = model_.inputs(node);
+        std::size_t input = 0;
+        id output = 0;
+        for (wire_field field; fields.next(field);) {
+            switch (text_kind(field)) {
+            case node_text::input: {
+                const auto value = inputs[input++];
+                out.add_field(at_node::input,
+                              value == no_id ? std::string_view() : names_.in_body(f, value));
+                break;
+            }
+            case node_text::output:
+                out.add_field(at_node::output,
+                              names_.in_body(f, model_.first_output(node) + output++));
+                break;
+            case node_text::name:
+                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
+                break;
+            default:
+                out.add_range(field.begin, field.end - field.begin);
+                break;
+            }
+        }
+    }
+
+    static void add_entry(std::string_view key, std::string_view value, byte_rope& out) {
+        std::string entry;
+        detail::append_entry(at_node::metadata_props, key, value, entry);
+        out.add_text(entry);
+    }
+
+    /// The call of a region, in the main graph or in the body around.
+    [[nodiscard]] byte_rope call(id around, id region) const {
+        const auto& inside = plan_.regions[region];
+        const auto& function = plan_.functions[plan_.function[region]];
+        const auto name_of = [&](id value) {
+            return around == 0 ? model_.value_name(value)
+                               : names_.in_body(plan_.function[around], value);
+        };
+        byte_rope out;
+        for (auto value : plan_.inputs[region]) {
+            out.add_field(at_node::input, name_of(value));
+        }
+        for (auto value : plan_.outputs[region]) {
+            out.add_field(at_node::output, name_of(value));
+        }
+        auto name = plan_.paths[region];
+        if (inside.call > 0) {
+            name += "#" + std::to_string(inside.call);
+        }
+        if (inside.runs > 1) {
+            name += "@" + std::to_string(inside.run);
+        }
+        out.add_field(at_node::name, name);
+        out.add_field(at_node::op_type, function.numbered());
+        out.add_field(at_node::domain, function.domain);
+        add_entry(fold_module_key, plan_.paths[region], out);
+        auto tag = tags_.text(inside.module);
+        if (around != 0) {
+            const auto above = tags_.text(plan_.regions[around].module);
+            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
+        }
+        if (!tag.empty()) {
+            add_entry(fold_tag_key, tag, out);
+        }
+        add_entry(fold_call_key, std::to_string(inside.call), out);
+        if (inside.runs > 1) {
+            add_entry(fold_run_key, std::to_string(inside.run), out);
+        }
+        if (!names_.call_scope(region).empty()) {
+            add_entry(fold_scope_key, names_.call_scope(region), out);
+        }
+        return out;
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    const tag_table& tags_;
+    std::span<const attribution> attributions_;
+    const fold_plan& plan_;
+    fold_names names_;
+    std::vector<id> nodes_; // by position in the main graph
+    std::map<std::string, std::int64_t> versions_;
+    fold_record record_;
+    std::uint32_t part_ = 0; // of the graph that is written
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+
+// <stemma/onnx/wire/function_bodies.hpp>
+#ifndef STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+#define STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+
+namespace stemma {
+
+/// Returns: the name of the standard domain as "", others as they are.
+[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
+    return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+/// What a node says it is.
+struct operator_name {
+    std::string_view domain;
+    std::string_view type;
+    std::string_view overload;
+
+    friend auto operator<=>(const operator_name&, const operator_name&) = default;
+};
+
+/// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).
+[[nodiscard]] inline operator_name read_operator_name(wire_reader fields) {
+    using at = detail::onnx_fields::node;
+    operator_name name;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::op_type)) {
+            name.type = fields.text(field);
+        } else if (field.is_bytes(at::domain)) {
+            name.domain = plain_domain(fields.text(field));
+        } else if (field.is_bytes(at::overload)) {
+            name.overload = fields.text(field);
+        }
+    }
+    return name;
+}
+
+/// Returns: an import as the OperatorSetIdProto that `fields` reads has it.
+[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
+    using at = detail::onnx_fields::opset;
+    opset_import import;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::domain)) {
+            import.domain = plain_domain(fields.text(field));
+        } else if (field.is(at::version, wire_type::varint)) {
+            import.version = static_cast<std::int64_t>(field.value);
+        }
+    }
+    return import;
+}
+
+/// A function of a model, field by field.
+struct function_body {
+    operator_name name;
+    std::vector<std::string_view> inputs;
+    std::vector<std::string_view> outputs;
+    std::vector<wire_field> nodes;
+    std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
+    std::vector<opset_import> imports;
+};
+
+/// Returns: the name in an AttributeProto.
+[[nodiscard]] inline std::string_view read_attribute_name(wire_reader fields) {
+    std::string_view name;
+    for (wire_field field; fields.next(field);) {
+        name = field.is_bytes(detail::onnx_fields::attribute::name) ? fields.text(field) : name;
+    }
+    return name;
+}
+
+/// Reads the functions of a model. Of two of one name the first counts.
+/// Complexity: O(fields of the functions).
+[[nodiscard]] inline std::map<operator_name, function_body>
+read_function_bodies(const wire_model& model) {
+    using at_model = detail::onnx_fields::model;
+    using at = detail::onnx_fields::function;
+    std::map<operator_name, function_body> bodies;
+    wire_reader all(model.bytes().data(), 0, static_cast<std::uint32_t>(model.bytes().size()),
+                    model.file());
+    for (wire_field whole; all.next(whole);) {
+        if (!whole.is_bytes(at_model::functions)) {
+            continue;
+        }
+        function_body body;
+        auto fields = all.inner(whole);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::name)) {
+                body.name.type = fields.text(field);
+            } else if (field.is_bytes(at::domain)) {
+                body.name.domain = plain_domain(fields.text(field));
+            } else if (field.is_bytes(at::overload)) {
+                body.name.overload = fields.text(field);
+            } else if (field.is_bytes(at::input)) {
+                body.inputs.push_back(fields.text(field));
+            } else if (field.is_bytes(at::output)) {
+                body.outputs.push_back(fields.text(field));
+            } else if (field.is_bytes(at::node)) {
+                body.nodes.push_back(field);
+            } else if (field.is_bytes(at::attribute_proto)) {
+                body.defaults.emplace(read_attribute_name(fields.inner(field)), field);
+            } else if (field.is_bytes(at::opset_import)) {
+                body.imports.push_back(read_opset_import(fields.inner(field)));
+            }
+        }
+        const auto name = body.name;
+        bodies.emplace(name, std::move(body));
+    }
+    return bodies;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+
 // <stemma/detail/tensor_facts.hpp>
 #ifndef STEMMA_DETAIL_TENSOR_FACTS_HPP
 #define STEMMA_DETAIL_TENSOR_FACTS_HPP
@@ -15453,6 +17254,365 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
 
 #endif // STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
 
+// <stemma/onnx/wire/inline_functions.hpp>
+#ifndef STEMMA_ONNX_WIRE_INLINE_FUNCTIONS_HPP
+#define STEMMA_ONNX_WIRE_INLINE_FUNCTIONS_HPP
+
+namespace stemma {
+
+/// Puts the bodies of functions where these are called, at any depth and in bodies of control flow.
+///
+/// What comes out of a call is named after it: `<name of the call>/<name in the function>`.
+/// Attributes of a function have the value that the call gives, else their default.
+class function_inliner {
+public:
+    /// `max_calls` bounds what functions cost that call each other twice, and those again.
+    /// Requires: the model outlives it. Complexity: O(bytes of functions and names).
+    explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
+        : model_(model), functions_(read_function_bodies(model)), max_calls_(max_calls) {
+        for (id value = 0; value < model.value_count(); ++value) {
+            taken_.emplace(model.value_name(value));
+        }
+        for (const auto& import : model.opset_imports()) {
+            versions_[plain_domain(import.domain)] = import.version;
+        }
+    }
+
+    /// Returns: how many calls were opened.
+    [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
+
+    /// Makes the bytes of the model without functions.
+    /// Throws: `error` of `error_code::malformed` for functions that call themselves; of
+    ///   `unsupported` for ones that need other versions of operators than the model has, or nest
+    ///   too deep; of `too_large` when the result would reach 2 GiB.
+    /// Complexity: O(bytes of the result that are not weights).
+    [[nodiscard]] byte_rope build() {
+        byte_rope result;
+        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                           model_.file());
+        std::vector<byte_rope> parts; // first, as they say which imports are still needed
+        for (auto look = fields; look.next(field_);) {
+            if (field_.is_bytes(at_model::graph)) {
+                parts.push_back(main_graph(look.inner(field_)));
+            }
+        }
+        std::size_t part = 0;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, parts[part++]);
+            } else if (stays(fields, field)) {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        for (const auto& [domain, version] : added_) {
+            if (used_domains_.count(domain) > 0) {
+                std::string import;
+                detail::append_field(detail::onnx_fields::opset::domain, domain, import);
+                detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
+                detail::append_varint(static_cast<std::uint64_t>(version), import);
+                result.add_field(at_model::opset_import, import);
+            }
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+    using at_attribute = detail::onnx_fields::attribute;
+
+    static constexpr std::size_t max_depth = 500;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[noreturn]] void fail(error_code code, const operator_name& function,
+                           std::string_view reason) const {
+        STEMMA_THROW(
+            error(code, model_.file(),
+                  "function " + std::string(function.domain) + "::" + std::string(function.type),
+                  reason));
+    }
+
+    [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) const {
+        if (field.is_bytes(at_model::opset_import)) {
+            const auto domain = read_opset_import(fields.inner(field)).domain;
+            return domain.empty() || used_domains_.count(domain) > 0 || !names_function(domain);
+        }
+        if (field.is_bytes(at_model::metadata_props)) {
+            return !is_fold_entry(wire_model::read_entry(fields, field).first);
+        }
+        return !field.is_bytes(at_model::functions);
+    }
+
+    [[nodiscard]] bool names_function(std::string_view domain) const {
+        const auto from = functions_.lower_bound({domain, {}, {}});
+        return from != functions_.end() && from->first.domain == domain;
+    }
+
+    [[nodiscard]] byte_rope main_graph(wire_reader fields) {
+        byte_rope graph;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::node) && holds_call(fields.inner(field))) {
+                std::string nodes;
+                put_node(fields.inner(field), nullptr, at_graph::node, nodes);
+                graph.add_text(nodes);
+            } else {
+                graph.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        return graph;
+    }
+
+    /// Whether a node is a call, or there is one in its bodies; notes the domains of the others.
+    [[nodiscard]] bool holds_call(wire_reader fields) {
+        const auto name = read_operator_name(fields);
+        bool found = functions_.count(name) > 0;
+        if (!found) {
+            used_domains_.insert(name.domain);
+        }
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(at_node::attribute)) {
+                continue;
+            }
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (!part.is_bytes(at_attribute::g) && !part.is_bytes(at_attribute::graphs)) {
+                    continue;
+                }
+                auto graph = parts.inner(part);
+                for (wire_field inside; graph.next(inside);) {
+                    found = (inside.is_bytes(at_graph::node) && holds_call(graph.inner(inside))) ||
+                            found;
+                }
+            }
+        }
+        return found;
+    }
+
+    void put_node(wire_reader fields, const call_frame* around, std::uint32_t number,
+                  std::string& out) {
+        const auto name = read_operator_name(fields);
+        const auto called = functions_.find(name);
+        if (called != functions_.end()) {
+            open(called->second, fields, around, number, out);
+            return;
+        }
+        used_domains_.insert(name.domain);
+        std::string content;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_node::input) || field.is_bytes(at_node::output)) {
+                detail::append_field(field.number, actual(fields.text(field), around), content);
+            } else if (field.is_bytes(at_node::name) && around != nullptr) {
+                const auto text = fields.text(field);
+                detail::append_field(field.number,
+                                     text.empty() ? std::string()
+                                                  : around->scope + "/" + std::string(text),
+                                     content);
+            } else if (field.is_bytes(at_node::attribute)) {
+                put_attribute(fields.inner(field), around, field.number, content);
+            } else if (!(around != nullptr && field.is_bytes(at_node::metadata_props) &&
+                         is_fold_entry(wire_model::read_entry(fields, field).first))) {
+                content.append(fields.whole(field));
+            }
+        }
+        detail::append_field(number, content, out);
+        if (out.size() >= std::size_t{1} << 31U) {
+            fail(error_code::too_large, name, "the result would reach 2 GiB, where protobuf ends");
+        }
+    }
+
+    void put_attribute(wire_reader fields, const call_frame* around, std::uint32_t number,
+                       std::string& out) {
+        std::string_view reference;
+        std::string_view name;
+        for (auto look = fields; look.next(field_);) {
+            if (field_.is_bytes(at_attribute::ref_attr_name)) {
+                reference = look.text(field_);
+            } else if (field_.is_bytes(at_attribute::name)) {
+                name = look.text(field_);
+            }
+        }
+        if (around != nullptr && !reference.empty()) {
+            const auto given = around->attributes.find(reference);
+            if (given != around->attributes.end()) {
+                detail::append_field(number, with_name(given->second, name), out);
+            }
+            return; // without a value it is as if it were not there
+        }
+        std::string content;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
+                detail::append_field(field.number, body(fields.inner(field), around), content);
+            } else {
+                content.append(fields.whole(field));
+            }
+        }
+        detail::append_field(number, content, out);
+    }
+
+    [[nodiscard]] std::string body(wire_reader fields, const call_frame* around) {
+        std::string out;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::node)) {
+                put_node(fields.inner(field), around, field.number, out);
+            } else if (around == nullptr) {
+                out.append(fields.whole(field));
+            } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
+                       field.is_bytes(at_graph::value_info)) {
+                put_named(fields.inner(field), detail::onnx_fields::value_info::name, around,
+                          field.number, out);
+            } else if (field.is_bytes(at_graph::initializer)) {
+                put_named(fields.inner(field), detail::onnx_fields::tensor::name, around,
+                          field.number, out);
+            } else if (field.is_bytes(at_graph::sparse_initializer)) {
+                put_sparse(fields.inner(field), around, field.number, out);
+            } else if (!field.is_bytes(at_graph::quantization_annotation)) {
+                out.append(fields.whole(field));
+            }
+        }
+        return out;
+    }
+
+    /// Puts the body of a function where a node calls it.
+    void open(const function_body& function, wire_reader call, const call_frame* around,
+              std::uint32_t number, std::string& out) {
+        if (!open_.insert(&function).second) {
+            fail(error_code::malformed, function.name, "calls itself");
+        }
+        if (open_.size() > max_depth || ++calls_ > max_calls_) {
+            fail(error_code::unsupported, function.name, "is called too deep, or too often");
+        }
+        check_versions(function);
+        std::vector<std::string> inputs;
+        std::vector<std::string> outputs;
+        std::string name;
+        call_frame inside;
+        for (wire_field field; call.next(field);) {
+            if (field.is_bytes(at_node::input)) {
+                inputs.push_back(actual(call.text(field), around));
+            } else if (field.is_bytes(at_node::output)) {
+                outputs.push_back(actual(call.text(field), around));
+            } else if (field.is_bytes(at_node::name)) {
+                name = call.text(field);
+            } else if (field.is_bytes(at_node::attribute)) {
+                std::string attribute;
+                put_attribute(call.inner(field), around, at_node::attribute, attribute);
+                if (!attribute.empty()) {
+                    wire_reader made(attribute.data(), 0,
+                                     static_cast<std::uint32_t>(attribute.size()), model_.file());
+                    static_cast<void>(made.next(field_));
+                    inside.attributes.emplace(read_attribute_name(call.inner(field)),
+                                              std::string(made.text(field_)));
+                }
+            }
+        }
+        const wire_reader file(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                               model_.file());
+        for (const auto& [attribute, value] : function.defaults) {
+            inside.attributes.emplace(attribute, std::string(file.text(value)));
+        }
+        for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+            inside.bound.emplace(function.inputs[i], i < inputs.size() ? inputs[i] : "");
+        }
+        if (name.empty()) {
+            name = outputs.empty() ? std::string(function.name.type) : outputs.front();
+        } else if (around != nullptr) {
+            name = around->scope + "/" + name;
+        }
+        inside.scope = free_scope(std::move(name));
+        std::vector<std::pair<std::string_view, std::string>> passed;
+        for (std::size_t i = 0; i < function.outputs.size() && i < outputs.size(); ++i) {
+            if (!outputs[i].empty() &&
+                !inside.bound.emplace(function.outputs[i], outputs[i]).second) {
+                passed.emplace_back(function.outputs[i], outputs[i]);
+            }
+        }
+        for (const auto& field : function.nodes) {
+            put_node(file.inner(field), &inside, number, out);
+        }
+        for (const auto& [from, to] : passed) {
+            pass_on(actual(from, &inside), to, inside.scope, number, out);
+        }
+        open_.erase(&function);
+    }
+
+    /// A function may give away what it was given, and one value twice.
+    void pass_on(const std::string& from, const std::string& to, const std::string& scope,
+                 std::uint32_t number, std::string& out) {
+        std::string node;
+        detail::append_field(at_node::input, from, node);
+        detail::append_field(at_node::output, to, node);
+        detail::append_field(at_node::name, scope + "/Identity", node);
+        detail::append_field(at_node::op_type, "Identity", node);
+        detail::append_field(number, node, out);
+        used_domains_.insert({});
+    }
+
+    /// Returns: a name that no value's name continues with a slash.
+    [[nodiscard]] std::string free_scope(std::string wanted) {
+        const auto is_taken = [&](const std::string& scope) {
+            const auto next = taken_.lower_bound(scope + "/");
+            return scopes_.count(scope) > 0 ||
+                   (next != taken_.end() && next->starts_with(scope + "/"));
+        };
+        auto scope = wanted;
+        for (std::size_t i = 1; is_taken(scope); ++i) {
+            scope = wanted + "~" + std::to_string(i);
+        }
+        scopes_.insert(scope);
+        return scope;
+    }
+
+    /// The operators of a function mean what the versions say that it imports.
+    void check_versions(const function_body& function) {
+        if (!checked_.insert(&function).second) {
+            return;
+        }
+        const wire_reader file(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                               model_.file());
+        for (const auto& [domain, version] : function.imports) {
+            const auto known = versions_.find(domain);
+            if (known == versions_.end()) {
+                versions_.emplace(domain, version);
+                added_.emplace(domain, version);
+                continue;
+            }
+            if (known->second == version || names_function(domain)) {
+                continue;
+            }
+            for (const auto& field : function.nodes) {
+                const auto node = read_operator_name(file.inner(field));
+                const auto [low, high] = std::minmax(known->second, version);
+                if (node.domain == domain &&
+                    (!domain.empty() || changed_between(node.type, low, high))) {
+                    fail(error_code::unsupported, function.name,
+                         "uses '" + std::string(node.type) + "' of version " +
+                             std::to_string(version) + ", and the model has version " +
+                             std::to_string(known->second));
+                }
+            }
+        }
+    }
+
+    const wire_model& model_;
+    std::map<operator_name, function_body> functions_;
+    std::set<std::string_view> taken_; // names of values
+    std::unordered_set<std::string> scopes_;
+    std::set<const function_body*> open_;
+    std::set<const function_body*> checked_;
+    std::map<std::string_view, std::int64_t> versions_; // by domain
+    std::map<std::string_view, std::int64_t> added_;
+    std::set<std::string_view> used_domains_;
+    wire_field field_; // of what is only looked at
+    std::size_t max_calls_;
+    std::size_t calls_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_INLINE_FUNCTIONS_HPP
+
 // <stemma/onnx/wire/join_edited.hpp>
 #ifndef STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
 #define STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
@@ -15657,6 +17817,510 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
+
+// <stemma/onnx/wire/opened_calls.hpp>
+#ifndef STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
+#define STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+inline void check_fold(bool fits, const wire_model& model) {
+    if (!fits) {
+        STEMMA_THROW(error(error_code::contradiction, model.file(), "",
+                           "was changed since it was folded, and cannot be unfolded to what it "
+                           "was"));
+    }
+}
+
+} // namespace detail
+
+/// The nodes of a model's main graph as they were before it was folded, in the order in which calls
+/// are opened.
+class opened_calls {
+public:
+    /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
+    /// Throws: `error` of `error_code::contradiction` when the record does not fit the model; of
+    ///   `too_large` when the nodes alone would reach 2 GiB.
+    /// Complexity: O(bytes of the nodes that are made, and nodes and values that are there).
+    opened_calls(const wire_model& model, const graph_contents& contents, const fold_record& record)
+        : model_(model)
+        , contents_(contents)
+        , record_(record)
+        , ours_(model.functions().size(), false)
+        , open_(model.functions().size(), false)
+        , local_(model.value_count(), no_id)
+        , nodes_(model.functions().size())
+        , value_count_(model.functions().size(), 0) {
+        const std::set<std::pair<std::string, std::string>> names(record_.functions.begin(),
+                                                                  record_.functions.end());
+        for (id f = 0; f < ours_.size(); ++f) {
+            const auto& function = model.functions()[f];
+            ours_[f] = function.overload.size == 0 &&
+                       names.count({std::string(model.text(function.domain)),
+                                    std::string(model.text(function.name))}) > 0;
+            if (ours_[f]) {
+                for (auto node : contents.nodes(function.graph)) {
+                    if (model.graph_of(node) == function.graph) {
+                        nodes_[f].push_back(node);
+                    }
+                }
+            }
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto& graph = model.graph(model.graph_of_value(value));
+            if (graph.kind == graph_kind::function && ours_[graph.function]) {
+                local_[value] = value_count_[graph.function]++;
+            }
+        }
+        open_all();
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
+
+    /// Whether folding made a function of the model.
+    [[nodiscard]] bool is_ours_function(id function) const { return ours_[function]; }
+
+    /// Appends the node that was number `i`, as a field.
+    void append(std::size_t i, std::uint32_t field, byte_rope& out) const {
+        const auto& node = opened_[i];
+        if (node.in_file) {
+            out.add_message(bytes(), field, static_cast<std::uint32_t>(node.begin), node.size);
+        } else if (node.rope != no_id) {
+            out.add_field(field, ropes_[node.rope]);
+        } else {
+            out.add_field(field, std::string_view(text_).substr(node.begin, node.size));
+        }
+    }
+
+private:
+    using at_node = detail::onnx_fields::node;
+
+    /// A function as called from one place.
+    struct frame {
+        id function = no_id;
+        std::string scope;
+        std::vector<std::string> names; // by local number of a value; "" where not known yet
+    };
+
+    /// A node of the model as it was: bytes of the file, or others.
+    struct opened_node {
+        std::uint64_t begin = 0;
+        std::uint32_t size = 0;
+        bool in_file = false;
+        id rope = no_id; // of a large one
+    };
+
+    // What is larger is not copied into memory.
+    static constexpr std::uint32_t large = 1U << 16U;
+    // Folding nests regions less deep.
+    static constexpr std::size_t max_depth = 1000;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    void open_all() {
+        for (auto node : contents_.nodes(0)) {
+            if (model_.graph_of(node) != 0) {
+                continue;
+            }
+            if (is_ours(node)) {
+                open_call(node, nullptr);
+            } else {
+                const auto message = model_.message(node);
+                keep({message.begin, message.size, true, no_id});
+            }
+        }
+        check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
+    }
+
+    [[nodiscard]] bool is_ours(id node) const {
+        const auto callee = model_.callee(node);
+        return callee != no_id && ours_[callee];
+    }
+
+    void keep(opened_node node) {
+        check(opened_.size() < record_.nodes);
+        size_ += node.size;
+        if (size_ >= std::uint64_t{1} << 31U) {
+            STEMMA_THROW(error(error_code::too_large, model_.file(), "",
+                               "the result would reach 2 GiB, where protobuf ends"));
+        }
+        opened_.push_back(node);
+    }
+
+    [[nodiscard]] std::string name_of(id value, const frame* around) const {
+        return std::string(around == nullptr || local_[value] == no_id
+                               ? model_.value_name(value)
+                               : std::string_view(around->names[local_[value]]));
+    }
+
+    /// Opens a call in the main graph, or in a body that is being opened.
+    void open_call(id call, frame* around) {
+        const auto f = model_.callee(call);
+        check(!open_[f] && depth_ < max_depth);
+        open_[f] = true;
+        ++depth_;
+        frame inside;
+        inside.function = f;
+        inside.names.resize(value_count_[f]);
+        inside.scope = around == nullptr ? std::string() : around->scope;
+        model_.for_each_metadata(call, [&](std::string_view key, std::string_view value) {
+            if (key == fold_scope_key) {
+                inside.scope.append(value);
+            }
+        });
+        const auto& graph = model_.graph(model_.functions()[f].graph);
+        const auto inputs = model_.inputs(call);
+        check(inputs.size() == graph.inputs.size() &&
+              model_.output_count(call) == graph.outputs.size());
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            check(inputs[i] != no_id && graph.inputs[i] != no_id);
+            inside.names[local_[graph.inputs[i]]] = name_of(inputs[i], around);
+            check(!inside.names[local_[graph.inputs[i]]].empty());
+        }
+        for (id i = 0; i < graph.outputs.size(); ++i) {
+            check(graph.outputs[i] != no_id && local_[graph.outputs[i]] != no_id);
+            auto& name = inside.names[local_[graph.outputs[i]]];
+            check(name.empty());
+            name = name_of(model_.first_output(call) + i, around);
+        }
+        for (auto node : nodes_[f]) {
+            is_ours(node) ? open_call(node, &inside) : open_node(node, inside);
+        }
+        for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
+            around->names[local_[model_.first_output(call) + i]] =
+                inside.names[local_[graph.outputs[i]]];
+        }
+        --depth_;
+        open_[f] = false;
+    }
+
+    /// Makes a node of the model of one in the body of a function.
+    void open_node(id node, frame& around) {
+        const auto message = model_.message(node);
+        const auto renamed = rename_captures(node, around);
+        auto fields = renamed
+                          ? wire_reader(renamed->data(), 0,
+                                        static_cast<std::uint32_t>(renamed->size()), model_.file())
+                          : model_.reader(message);
+        if (message.size >= large && !renamed) {
+            byte_rope rope;
+            write_node(node, fields, around, rope_target{rope});
+            ropes_.push_back(std::move(rope));
+            const auto size = ropes_.back().size();
+            check(size < std::uint64_t{1} << 31U);
+            keep({0, static_cast<std::uint32_t>(size), false, static_cast<id>(ropes_.size() - 1)});
+            return;
+        }
+        const auto begin = text_.size();
+        write_node(node, fields, around, text_target{text_});
+        const auto made = std::string_view(text_).substr(begin);
+        if (made == bytes().substr(message.begin, message.size)) {
+            text_.resize(begin);
+            keep({message.begin, message.size, true, no_id});
+        } else {
+            keep({begin, static_cast<std::uint32_t>(made.size()), false, no_id});
+        }
+    }
+
+    struct text_target {
+        std::string& out;
+        void whole(const wire_reader& fields, const wire_field& field) {
+            out.append(fields.whole(field));
+        }
+        void text(std::string_view more) { out.append(more); }
+    };
+
+    struct rope_target {
+        byte_rope& out;
+        void whole(const wire_reader&, const wire_field& field) {
+            out.add_range(field.begin, field.end - field.begin);
+        }
+        void text(std::string_view more) { out.add_text(more); }
+    };
+
+    template <class Target>
+    void write_node(id node, wire_reader fields, frame& around, Target target) {
+        const auto inputs = model_.inputs(node);
+        std::size_t input = 0;
+        id output = 0;
+        std::uint32_t slot = 0;
+        std::string field_text;
+        const auto put = [&](const wire_field& field, std::string_view content) {
+            if (fields.text(field) == content) {
+                target.whole(fields, field); // also where its length was padded
+                return;
+            }
+            field_text.clear();
+            detail::append_field(field.number, content, field_text);
+            target.text(field_text);
+        };
+        for (wire_field field; fields.next(field);) {
+            switch (text_kind(field)) {
+            case node_text::none:
+                target.whole(fields, field);
+                break;
+            case node_text::input: {
+                const auto value = inputs[input++];
+                const auto name = value == no_id ? std::string() : name_of(value, &around);
+                check(value == no_id || !name.empty());
+                put(field, name);
+                break;
+            }
+            case node_text::output: {
+                auto& name = around.names[local_[model_.first_output(node) + output++]];
+                if (name.empty()) {
+                    name = restored(slot, fields.text(field), around.scope);
+                }
+                put(field, name);
+                ++slot;
+                break;
+            }
+            case node_text::name:
+                put(field, restored(slot++, fields.text(field), around.scope));
+                break;
+            case node_text::note:
+                write_note(fields, field, slot, target);
+                break;
+            }
+        }
+    }
+
+    template <class Target>
+    void write_note(const wire_reader& fields, const wire_field& field, std::uint32_t& slot,
+                    Target& target) {
+        const bool is_entry = field.is_bytes(at_node::metadata_props);
+        if (is_entry && is_fold_entry(wire_model::read_entry(fields, field).first)) {
+            return;
+        }
+        const auto text = text_of(fields, field);
+        const auto actual = restored(slot++, text, {});
+        if (actual == text) {
+            target.whole(fields, field);
+            return;
+        }
+        std::string out;
+        if (!is_entry) {
+            detail::append_field(field.number, actual, out);
+            target.text(out);
+            return;
+        }
+        std::string entry;
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            if (part.is_bytes(detail::onnx_fields::entry::value)) {
+                detail::append_field(part.number, actual, entry);
+            } else {
+                entry.append(fields.whole(part));
+            }
+        }
+        detail::append_field(field.number, entry, out);
+        target.text(out);
+    }
+
+    /// Returns: a text of the node that is being opened, as it was.
+    [[nodiscard]] std::string restored(std::uint32_t slot, std::string_view text,
+                                       std::string_view scope) {
+        std::string expected(text);
+        if (!expected.empty()) {
+            expected.insert(0, scope);
+        }
+        if (next_change_ < record_.changes.size()) {
+            const auto& change = record_.changes[next_change_];
+            if (change.node == opened_.size() && change.slot == slot) {
+                ++next_change_;
+                auto changed = apply_change(change, expected);
+                check(changed.has_value());
+                return std::move(*changed);
+            }
+        }
+        return expected;
+    }
+
+    /// Returns: the message of a node whose bodies capture values that had other names.
+    [[nodiscard]] std::optional<std::string> rename_captures(id node, const frame& around) const {
+        if (contents_.bodies_of(node).empty()) {
+            return std::nullopt;
+        }
+        value_renaming renaming;
+        const auto read = values_read(model_, contents_, node);
+        for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
+            auto actual = name_of(read[i], &around);
+            check(!actual.empty());
+            if (actual != model_.value_name(read[i])) {
+                renaming.add(model_.value_name(read[i]), std::move(actual));
+            }
+        }
+        if (renaming.empty()) {
+            return std::nullopt;
+        }
+        return renaming.node(model_.reader(model_.message(node)));
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const fold_record& record_;
+    std::vector<bool> ours_;             // by function
+    std::vector<bool> open_;             // by function: a call is being opened
+    std::vector<id> local_;              // by value: number in its function
+    std::vector<std::vector<id>> nodes_; // by function: of its body, without those in bodies
+    std::vector<id> value_count_;        // by function
+    std::vector<opened_node> opened_;
+    std::vector<byte_rope> ropes_;
+    std::string text_;
+    std::uint64_t size_ = 0;
+    std::size_t next_change_ = 0;
+    std::size_t depth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
+
+// <stemma/onnx/wire/open_folds.hpp>
+#ifndef STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
+#define STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
+
+namespace stemma {
+
+/// Opens the calls that folding made, and makes the bytes again that were folded.
+class fold_opener {
+public:
+    /// Requires: both outlive it; the model carries no tags (see `strip_editor`).
+    /// Throws: as `opened_calls` does. Complexity: that of `opened_calls`.
+    fold_opener(const wire_model& model, const graph_contents& contents, fold_record record)
+        : model_(model), record_(std::move(record)), calls_(model, contents, record_) {}
+
+    /// Makes the bytes of the model as it was.
+    /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
+    ///   record does not fit it any more; of `too_large` when the result would reach 2 GiB.
+    /// Complexity: O(bytes that are not weights) of the result.
+    [[nodiscard]] byte_rope build() {
+        find_order();
+        byte_rope result;
+        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
+                           model_.file());
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, graph_part(fields.inner(field)));
+                ++part_;
+            } else if (field.is(at_model::ir_version, wire_type::varint) && record_.lifted) {
+                result.add_text(version_field());
+            } else if (stays(fields, field)) {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        check(written_ == record_.nodes);
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    [[nodiscard]] std::string version_field() const {
+        std::string field;
+        if (record_.ir_version) {
+            detail::append_varint(at_model::ir_version << 3U, field);
+            detail::append_varint(static_cast<std::uint64_t>(*record_.ir_version), field);
+        }
+        return field;
+    }
+
+    [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) {
+        if (field.is_bytes(at_model::functions)) {
+            const auto f = next_function_++;
+            return f >= model_.functions().size() || !calls_.is_ours_function(f);
+        }
+        if (field.is_bytes(at_model::opset_import)) {
+            std::string_view domain;
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                domain =
+                    part.is_bytes(detail::onnx_fields::opset::domain) ? parts.text(part) : domain;
+            }
+            return std::find(record_.domains.begin(), record_.domains.end(), domain) ==
+                   record_.domains.end();
+        }
+        return !field.is_bytes(at_model::metadata_props) ||
+               !is_fold_entry(wire_model::read_entry(fields, field).first);
+    }
+
+    /// Finds the place of every node in the order in which calls are opened.
+    void find_order() {
+        order_.reserve(calls_.size());
+        std::vector<bool> seen(calls_.size(), false);
+        for (const auto& run : record_.order) {
+            check(run.first + run.count <= calls_.size());
+            for (auto e = run.first; e < run.first + run.count; ++e) {
+                check(!seen[e]);
+                seen[e] = true;
+                order_.push_back(static_cast<id>(e));
+            }
+        }
+        for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
+            order_.push_back(e);
+        }
+        check(order_.size() == calls_.size());
+    }
+
+    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
+        byte_rope part;
+        std::uint32_t others = 0;
+        const auto write_runs = [&] {
+            for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
+                   record_.layout[next_run_].fields == others;
+                 ++next_run_) {
+                write_nodes(record_.layout[next_run_].nodes, part);
+            }
+        };
+        write_runs();
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(at_graph::node)) {
+                part.add_range(field.begin, field.end - field.begin);
+                ++others;
+                write_runs();
+            } else if (record_.layout.empty() && written_ == 0) {
+                write_nodes(calls_.size(), part);
+            }
+        }
+        return part;
+    }
+
+    void write_nodes(std::uint64_t count, byte_rope& out) {
+        check(count <= calls_.size() - written_);
+        for (; count > 0; --count) {
+            calls_.append(order_[written_++], at_graph::node, out);
+        }
+    }
+
+    const wire_model& model_;
+    fold_record record_;
+    opened_calls calls_;
+    std::vector<id> order_; // of the nodes, as they stood
+    std::size_t next_run_ = 0;
+    id next_function_ = 0;
+    std::size_t written_ = 0;
+    std::uint32_t part_ = 0;
+};
+
+/// Returns: what a model says of how it was folded, if it was.
+/// Throws: `error` of `error_code::malformed` when that is damaged.
+[[nodiscard]] inline std::optional<fold_record> find_fold_record(const wire_model& model) {
+    const auto text = find_model_metadata(model, fold_key);
+    return text ? std::optional(read_fold_record(*text, model.file())) : std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
 
 // <stemma/onnx/wire/random_nodes.hpp>
 #ifndef STEMMA_ONNX_WIRE_RANDOM_NODES_HPP

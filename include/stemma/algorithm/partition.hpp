@@ -5,9 +5,8 @@
 #include <stemma/algorithm/boundary.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/strong_components.hpp>
 #include <stemma/model/operator_graph.hpp>
-
-#include <boost/graph/strong_components.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -72,9 +71,7 @@ template <operator_graph_like Graph>
                                              std::size_t part_count,
                                              std::span<const vertex_t<Graph>> order) {
     const auto between = quotient_graph(graph, part, part_count);
-    std::vector<id> circle(part_count, 0);
-    boost::strong_components(between, boost::make_iterator_property_map(
-                                          circle.begin(), get(boost::vertex_index, between)));
+    const auto circle = find_strong_components(between);
     std::vector<id> level(num_vertices(graph), 0);
     std::map<std::pair<id, id>, id> number; // part and level: piece
     acyclic_partition result;
