@@ -9,11 +9,12 @@
 #   packages   install what the build and the tests need
 #   build      configure and build the preset `test`
 #   test       run all tests; what was skipped is listed
+#   sanitize   build library, program and tests with clang and run them with sanitizers
 #   fuzz       run each fuzz target for 30 seconds
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="packages build test fuzz"
+all_stages="packages build test sanitize fuzz"
 cores=$(nproc)
 results=build/test/results.xml
 
@@ -43,6 +44,12 @@ stage_test() {
         python3 tests/list_skipped.py "$results"
     fi
     return $status
+}
+
+stage_sanitize() {
+    cmake --preset asan --log-level=WARNING >/dev/null
+    cmake --build --preset asan --parallel "$cores"
+    ctest --preset asan --parallel "$cores"
 }
 
 stage_fuzz() {
