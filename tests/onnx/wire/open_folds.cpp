@@ -135,3 +135,24 @@ TEST_CASE("fold_opener: a file that was changed since is refused") {
     CHECK_THROWS_AS(test::unfold(replaced("\"nodes\": 9", "\"nodes\": 5")), stemma::error);
     CHECK_THROWS_AS(test::unfold(replaced("\"Layer\"]", "\"Lager\"]")), stemma::error);
 }
+
+TEST_CASE("fold_opener: outputs listed twice, made under two names, or that are inputs come back") {
+    const auto back = [](const std::vector<test::message>& nodes, const test::names& outputs) {
+        test::fold_scene scene{test::model(test::graph(nodes, {"x"}, outputs)).bytes(),
+                               test::layers(2),
+                               {{2, no_id, 1}, {2, no_id, 1}, {4, no_id, 1}, {4, no_id, 1}}};
+        const auto plan = scene.plan();
+        REQUIRE(plan.regions.size() == 3);
+        CHECK(test::unfold(scene.fold()) == scene.bytes);
+        return plan.outputs[2].size();
+    };
+    const auto node = [](const char* type, const char* in, const char* out) {
+        return test::node(type, {in}, {out});
+    };
+    const std::vector<test::message> nodes{node("Relu", "x", "a"), node("Tanh", "a", "b"),
+                                           node("Relu", "b", "c"), node("Identity", "c", "y")};
+    CHECK(back(nodes, {"y", "y"}) == 1);
+    CHECK(back(nodes, {"c", "y"}) == 2); // one value under two names
+    CHECK(back(nodes, {"y", "x"}) == 1); // an output that is an input
+    CHECK(back(nodes, {"b", "y", "a"}) == 1);
+}
