@@ -230,25 +230,6 @@ template <operator_graph_like Graph>
     return run;
 }
 
-/// Divides vertices into the parts of a partition that hang together without cycles between them:
-/// a vertex's level is the number of times that the way to it changes the part, at most.
-///
-/// `part` is by vertex index. Vertices of equal part and level can be run together, levels one
-/// after the other. Returns: by vertex index the level. Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> partition_levels(const Graph& graph, std::span<const id> part,
-                                               std::span<const vertex_t<Graph>> order) {
-    std::vector<id> level(num_vertices(graph), 0);
-    for (const auto& v : order) {
-        const auto i = index_of(graph, v);
-        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
-        }
-    }
-    return level;
-}
-
 /// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
 /// where any vertex of one reads from the other.
 ///
