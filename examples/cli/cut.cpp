@@ -76,9 +76,16 @@ public:
     /// Cuts one module into `paths(part)`, one for each part.
     template <class Path>
     std::vector<cut_record> cut(id module, Path path) {
-        std::vector<cut_record> records;
         const auto nodes = members_.all(module);
-        auto plans = planner_.plan(nodes, calls_of(module, nodes));
+        return cut(module, nodes, calls_of(module, nodes), path);
+    }
+
+    /// Cuts nodes, all of which lie in a module; `calls` is by node, or empty.
+    template <class Path>
+    std::vector<cut_record> cut(id module, const std::vector<id>& nodes,
+                                const std::vector<id>& calls, Path path) {
+        std::vector<cut_record> records;
+        auto plans = planner_.plan(nodes, calls);
         for (std::size_t part = 0; part < plans.size(); ++part) {
             auto& plan = plans[part];
             cut_record record;
@@ -307,7 +314,16 @@ int cut_all(const cut_options& options, stemma::attributed_model& opened) {
     return refused == 0 ? done : found_something;
 }
 
-int cut_one(const cut_options& options, stemma::attributed_model& opened) {
+/// Returns: the deepest module that all of these nodes lie in.
+id module_around(const stemma::attributed_model& opened, const std::vector<id>& nodes) {
+    auto module = opened.tags().attributions[nodes.front()].module;
+    for (auto node : nodes) {
+        module = opened.modules().index().lca(module, opened.tags().attributions[node].module);
+    }
+    return module;
+}
+
+id one_module(const cut_options& options, const stemma::attributed_model& opened) {
     const auto modules = find_modules(opened, options.module);
     if (modules.size() > 1) {
         throw stemma::error(stemma::error_code::not_found, options.common.model, "",
@@ -316,11 +332,17 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
                                         opened.modules().path(modules[0]),
                                         opened.modules().path(modules[1])));
     }
+    return modules.front();
+}
+
+int cut_one(const cut_options& options, stemma::attributed_model& opened) {
+    const bool of_nodes = stemma::parse_query(options.module).asks_for_operators();
+    const auto nodes = of_nodes ? find_nodes(opened, options.module) : std::vector<id>{};
+    const auto module = of_nodes ? module_around(opened, nodes) : one_module(options, opened);
     cutter parts(options, opened);
-    if (parts.members().count(modules.front()) == 0) {
-        throw stemma::error(
-            stemma::error_code::not_found, options.common.model, "",
-            fmt::format("module '{}' has no nodes", opened.modules().path(modules.front())));
+    if (parts.members().count(module) == 0) {
+        throw stemma::error(stemma::error_code::not_found, options.common.model, "",
+                            fmt::format("module '{}' has no nodes", opened.modules().path(module)));
     }
     const bool beside = folder_of(options.output) == folder_of(options.common.model);
     if (!beside && !stemma::external_files(opened.model()).empty()) {
@@ -332,7 +354,7 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
                             fs::path(options.output).filename().string() + ".data");
         }
     }
-    const auto records = parts.cut(modules.front(), [&](std::size_t part, std::size_t count) {
+    const auto path_of = [&](std::size_t part, std::size_t count) {
         if (count == 1) {
             return options.output;
         }
@@ -340,7 +362,9 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
         return (path.parent_path() /
                 fmt::format("{}.{}{}", path.stem().string(), part, path.extension().string()))
             .string();
-    });
+    };
+    const auto records =
+        of_nodes ? parts.cut(module, nodes, {}, path_of) : parts.cut(module, path_of);
     parts.write_store();
     report(options, opened, records);
     return std::any_of(records.begin(), records.end(),
@@ -368,7 +392,7 @@ void add_cut(CLI::App& app, action& chosen) {
     auto options = std::make_shared<cut_options>();
     auto& command = *app.add_subcommand("cut", "write a module as a model of its own that runs");
     add_common_options(command, options->common);
-    command.add_option("--module", options->module, "path, tag or glob of the module")
+    command.add_option("--module", options->module, "the module, or a query for nodes")
         ->type_name("QUERY");
     command.add_option("-o,--output", options->output, "where the part goes")->type_name("OUT");
     command.add_flag("--all", options->all, "write every module that has nodes");

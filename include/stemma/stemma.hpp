@@ -8,7 +8,9 @@
 #include <stemma/algorithm/alignment.hpp>
 #include <stemma/algorithm/attribute.hpp>
 #include <stemma/algorithm/boundary.hpp>
+#include <stemma/algorithm/complete_calls.hpp>
 #include <stemma/algorithm/explain_no_match.hpp>
+#include <stemma/algorithm/find_gaps.hpp>
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/algorithm/fold_graph.hpp>

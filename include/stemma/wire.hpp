@@ -15,7 +15,9 @@
 #include <stemma/io/module_dag_json.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/io/value_description.hpp>
+#include <stemma/onnx/called_functions.hpp>
 #include <stemma/onnx/compare_tags.hpp>
+#include <stemma/onnx/cut_facts.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>

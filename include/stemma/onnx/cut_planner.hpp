@@ -3,10 +3,12 @@
 #define STEMMA_ONNX_CUT_PLANNER_HPP
 
 #include <stemma/algorithm/boundary.hpp>
+#include <stemma/algorithm/complete_calls.hpp>
+#include <stemma/algorithm/find_gaps.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/topological_order.hpp>
+#include <stemma/onnx/called_functions.hpp>
+#include <stemma/onnx/cut_facts.hpp>
 #include <stemma/onnx/cut_plan.hpp>
-#include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
@@ -71,7 +73,7 @@ public:
         for (auto node : wanted) {
             marks_[node] = mark::core;
         }
-        std::map<id, std::vector<member>> by_graph;
+        std::map<id, std::vector<call_member<id>>> by_graph;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             if (!has_wanted_owner(wanted[i])) {
                 by_graph[model_.graph_of(wanted[i])].push_back(
@@ -101,54 +103,26 @@ public:
     [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
         auto& known = facts(g);
         const std::vector<id> members(positions.begin(), positions.end());
-        put_inside(known, members, true);
+        known.put_inside(members, true);
         auto plan = make_plan(g, members);
-        put_inside(known, members, false);
+        known.put_inside(members, false);
         return plan;
     }
 
-    /// A graph of the model as planning sees it.
-    struct graph_facts {
-        nested_view view;
-        std::vector<id> order; ///< vertices, producers first; in file order where that does
-        std::vector<id> rank;  ///< by vertex: place in `order`
-        bool sorted_already = true;
-        vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the plan being made
-    };
-
-    [[nodiscard]] graph_facts& facts(id g) {
+    /// Returns: what is known of a graph of the model; made when it is first asked for.
+    [[nodiscard]] cut_facts& facts(id g) {
         auto& known = facts_[g];
         if (!known) {
-            known = std::make_unique<graph_facts>();
-            known->view = nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g));
-            const auto& graph = known->view.graph;
-            known->sorted_already = is_topologically_indexed(graph);
-            known->order = topological_order(graph);
-            if (known->sorted_already) {
-                std::sort(known->order.begin(), known->order.end());
-            }
-            known->rank.assign(num_vertices(graph), no_id);
-            for (std::size_t i = 0; i < known->order.size(); ++i) {
-                known->rank[known->order[i]] = static_cast<id>(i);
-            }
-            known->set = vertex_set(num_vertices(graph));
-            for (id v = 0; v < known->set.apart.size(); ++v) {
-                // A part pulls from outside only, so its own shape computations stay its own.
-                const auto node = known->view.nodes[v];
-                known->set.apart[v] = (dependence_[node] <= dependence::weight && is_apart(node)) ||
-                                      known->rank[v] == no_id;
-            }
+            // A part pulls from outside only, so its own shape computations stay its own.
+            known = std::make_unique<cut_facts>(model_, contents_, g, [&](id node) {
+                return dependence_[node] <= dependence::weight && is_apart(node);
+            });
         }
         return *known;
     }
 
 private:
     enum class mark : std::uint8_t { none, core, clone };
-
-    struct member {
-        id vertex = 0;
-        id call = 0;
-    };
 
     [[nodiscard]] bool has_wanted_owner(id node) const {
         for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
@@ -161,18 +135,7 @@ private:
 
     [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(dependence_[node]); }
 
-    static void put_inside(graph_facts& known, const std::vector<id>& members, bool inside) {
-        for (auto v : members) {
-            known.set.inside[v] = inside;
-        }
-    }
-
-    [[nodiscard]] static order_stretch<operator_graph> stretch_of(const graph_facts& known,
-                                                                  const std::vector<id>& members) {
-        return {known.view.graph, known.order, known.rank, members};
-    }
-
-    void plan_in_graph(id g, std::vector<member>& wanted, std::vector<cut_plan>& plans) {
+    void plan_in_graph(id g, std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
@@ -180,17 +143,20 @@ private:
                 members.push_back(m.vertex);
             }
         }
-        put_inside(known, members, true);
+        known.put_inside(members, true);
         const auto pulled = pull_in(known, members);
         if (policy_.gaps() == gap_rule::runs) {
-            complete_calls(known, wanted);
+            complete_calls(known.view.graph, std::span<const id>(known.rank), wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                absorb_gaps(known, members);
+                for (auto v : find_gaps(known.view.graph, known.set, known.stretch(members))) {
+                    known.set.inside[v] = true;
+                    members.push_back(v);
+                }
+                std::sort(members.begin(), members.end());
             }
-            const auto reentry =
-                find_reentry(known.view.graph, known.set, stretch_of(known, members));
+            const auto reentry = find_reentry(known.view.graph, known.set, known.stretch(members));
             auto plan = make_plan(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
@@ -200,50 +166,14 @@ private:
             }
             plans.push_back(std::move(plan));
         }
-        put_inside(known, members, false);
+        known.put_inside(members, false);
         for (auto v : pulled) {
             known.set.apart[v] = false;
         }
     }
 
-    /// Members of unknown call join the one they read from, else the one that reads from them.
-    static void complete_calls(const graph_facts& known, std::vector<member>& wanted) {
-        const bool all_known = std::none_of(wanted.begin(), wanted.end(),
-                                            [](const member& m) { return m.call == no_id; });
-        if (all_known) {
-            return;
-        }
-        std::unordered_map<id, id> call;
-        for (const auto& m : wanted) {
-            call[m.vertex] = m.call;
-        }
-        std::sort(wanted.begin(), wanted.end(), [&](const member& a, const member& b) {
-            return known.rank[a.vertex] < known.rank[b.vertex];
-        });
-        const auto take = [&](id v, id neighbour) {
-            const auto found = call.find(neighbour);
-            if (call[v] == no_id && found != call.end()) {
-                call[v] = found->second;
-            }
-        };
-        for (const auto& m : wanted) {
-            for (auto u : known.view.graph.producers(m.vertex)) {
-                take(m.vertex, u);
-            }
-        }
-        for (auto m = wanted.rbegin(); m != wanted.rend(); ++m) {
-            for (auto [it, last] = adjacent_vertices(m->vertex, known.view.graph); it != last;
-                 ++it) {
-                take(m->vertex, *it);
-            }
-        }
-        for (auto& m : wanted) {
-            m.call = call[m.vertex] == no_id ? 0 : call[m.vertex];
-        }
-    }
-
     /// Makes a plan for every convex run of every call.
-    void plan_runs(id g, const std::vector<member>& wanted, std::vector<cut_plan>& plans) {
+    void plan_runs(id g, const std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::map<id, std::vector<id>> by_call;
         for (const auto& m : wanted) {
@@ -254,8 +184,8 @@ private:
         }
         for (auto& [call, members] : by_call) {
             std::sort(members.begin(), members.end());
-            put_inside(known, members, true);
-            const auto stretch = stretch_of(known, members);
+            known.put_inside(members, true);
+            const auto stretch = known.stretch(members);
             const auto run = convex_runs(known.view.graph, known.set, stretch);
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
@@ -266,18 +196,17 @@ private:
             if (runs.empty()) {
                 plans.push_back(make_plan(g, members));
             }
-            put_inside(known, members, false);
+            known.put_inside(members, false);
             for (const auto& [number, of_run] : runs) {
-                put_inside(known, of_run, true);
+                known.put_inside(of_run, true);
                 plans.push_back(make_plan(g, of_run));
-                put_inside(known, of_run, false);
+                known.put_inside(of_run, false);
             }
         }
     }
 
     /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
-    [[nodiscard]] std::vector<id> pull_in(graph_facts& known,
-                                          const std::vector<id>& members) const {
+    [[nodiscard]] std::vector<id> pull_in(cut_facts& known, const std::vector<id>& members) const {
         std::vector<id> pulled;
         if (!policy_.pulls(dependence::shape)) {
             return pulled;
@@ -295,36 +224,6 @@ private:
             }
         }
         return pulled;
-    }
-
-    /// Takes in everything that lies between members.
-    static void absorb_gaps(graph_facts& known, std::vector<id>& members) {
-        const auto& graph = known.view.graph;
-        const auto stretch = stretch_of(known, members);
-        const auto all = stretch.vertices();
-        std::vector<bool> behind(all.size(), false);
-        std::vector<bool> before(all.size(), false);
-        for (std::size_t at = 0; at < all.size(); ++at) {
-            for (auto u : graph.producers(all[at])) {
-                const auto from = stretch.place(u);
-                behind[at] = behind[at] || (from < all.size() && !known.set.apart[u] &&
-                                            (known.set.inside[u] || behind[from]));
-            }
-        }
-        for (auto at = all.size(); at-- > 0;) {
-            for (auto [it, last] = adjacent_vertices(all[at], graph); it != last; ++it) {
-                const auto to = stretch.place(*it);
-                before[at] = before[at] || (to < all.size() && !known.set.apart[*it] &&
-                                            (known.set.inside[*it] || before[to]));
-            }
-        }
-        for (std::size_t at = 0; at < all.size(); ++at) {
-            if (behind[at] && before[at] && known.set.is_outside(all[at])) {
-                known.set.inside[all[at]] = true;
-                members.push_back(all[at]);
-            }
-        }
-        std::sort(members.begin(), members.end());
     }
 
     /// Calls `f(value)` for what a node and all its bodies read.
@@ -391,7 +290,7 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    void find_outputs(const graph_facts& known, cut_plan& plan) {
+    void find_outputs(const cut_facts& known, cut_plan& plan) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
@@ -469,30 +368,9 @@ private:
     }
 
     void find_functions(cut_plan& plan) const {
-        std::vector<id> open;
-        const auto look = [&](auto& self, id node) -> void {
-            if (const auto f = model_.callee(node);
-                f != no_id && std::find(plan.functions.begin(), plan.functions.end(), f) ==
-                                  plan.functions.end()) {
-                plan.functions.push_back(f);
-                open.push_back(f);
-            }
+        plan.functions = called_functions(model_, contents_, plan.nodes, [&](id node) {
             plan.random = plan.random || random_[node];
-            for (auto inside : contents_.inner_nodes(node)) {
-                self(self, inside);
-            }
-        };
-        for (auto node : plan.nodes) {
-            look(look, node);
-        }
-        while (!open.empty()) {
-            const auto body = model_.functions()[open.back()].graph;
-            open.pop_back();
-            for (auto node : contents_.nodes(body)) {
-                look(look, node);
-            }
-        }
-        std::sort(plan.functions.begin(), plan.functions.end());
+        });
     }
 
     const onnx_model& model_;
@@ -501,7 +379,7 @@ private:
     std::vector<bool> random_; // by node
     std::vector<dependence> dependence_;
     std::vector<bool> exposed_; // values that are outputs of a graph
-    std::unordered_map<id, std::unique_ptr<graph_facts>> facts_;
+    std::unordered_map<id, std::unique_ptr<cut_facts>> facts_;
     std::vector<mark> marks_; // of the plan being made, by node
     std::vector<id> seen_;    // by value: the list that met it last
     id plan_number_ = 0;

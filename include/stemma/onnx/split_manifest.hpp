@@ -142,8 +142,8 @@ private:
         part.clones = value.at("clones").get<std::vector<id>>();
         part.cloned_values = value.at("cloned_values").get<std::vector<std::string>>();
         part.initializers = value.at("initializers").get<std::vector<std::string>>();
-        if (value.contains("order")) {
-            part.order = value.at("order").get<std::vector<id>>();
+        if (value.contains("file_order")) {
+            part.order = value.at("file_order").get<std::vector<id>>();
         }
         manifest_.parts.push_back(std::move(part));
     }
@@ -259,7 +259,7 @@ void write_split_manifest(const split_manifest& manifest, Sink& sink) {
         list("clones", part.clones);
         list("cloned_values", part.cloned_values);
         if (!part.order.empty()) {
-            list("order", part.order);
+            list("file_order", part.order);
         }
         list("initializers", part.initializers);
         json.end_object();

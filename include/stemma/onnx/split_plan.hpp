@@ -7,6 +7,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/onnx/cut_facts.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -96,10 +97,7 @@ public:
                                "into " + std::to_string(count) + " parts: the graph has " +
                                    std::to_string(order_.size()) + " nodes that are not constant"));
         }
-        std::vector<std::uint64_t> costs;
-        for (auto v : order_) {
-            costs.push_back(cost_.cost(loads_[facts_.view.nodes[v]]));
-        }
+        const auto costs = costs_in_order();
         const auto crossing = count_crossing();
         const auto begins = divide_evenly(costs, count, [&](std::size_t i) {
             const auto meet = modules_.lca(module_of(order_[i - 1]), module_of(order_[i]));
@@ -138,6 +136,26 @@ private:
                 facts_.set.apart[v] = false;
             }
         }
+    }
+
+    /// Returns: by place in the order the cost of a node, with the constants it is the first to
+    /// read.
+    [[nodiscard]] std::vector<std::uint64_t> costs_in_order() const {
+        const auto& graph = facts_.view.graph;
+        std::vector<std::uint64_t> costs(order_.size(), 0);
+        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            place[order_[i]] = static_cast<id>(i);
+        }
+        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+            if (facts_.set.apart[*v]) {
+                for (auto [it, last] = adjacent_vertices(*v, graph); it != last; ++it) {
+                    place[*v] = std::min(place[*v], place[*it]);
+                }
+            }
+            costs[place[*v]] += cost_.cost(loads_[facts_.view.nodes[*v]]);
+        }
+        return costs;
     }
 
     /// Returns: by place in the order, how many values cross it.
@@ -215,7 +233,7 @@ private:
 
     const onnx_model& model_;
     cut_planner<>& cuts_;
-    cut_planner<>::graph_facts& facts_;
+    cut_facts& facts_;
     const tree_index& modules_;
     std::span<const attribution> attributions_;
     std::span<const operator_load> loads_;

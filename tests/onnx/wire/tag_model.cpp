@@ -30,7 +30,6 @@ std::size_t random_models() {
     return asked == nullptr ? 60 : std::strtoul(asked, nullptr, 10);
 }
 
-
 /// The whole promise for one file: every combination, and from each to another one.
 void check_all(const std::string& bytes, const stemma::module_tree* capture = nullptr) {
     std::vector<std::string> tagged;
@@ -111,7 +110,8 @@ TEST_CASE("tag_editor: a damaged file is refused or comes back", "[onnx][tag_mod
             }
             std::string stripped;
             try {
-                const auto tagged = test::tag(bytes, carriers_of(static_cast<unsigned>(random(32))));
+                const auto tagged =
+                    test::tag(bytes, carriers_of(static_cast<unsigned>(random(32))));
                 stripped = test::strip(tagged);
             } catch (const stemma::error& refusal) {
                 CHECK(refusal.code() == stemma::error_code::malformed);
@@ -119,9 +119,8 @@ TEST_CASE("tag_editor: a damaged file is refused or comes back", "[onnx][tag_mod
             }
             ++accepted;
             CAPTURE(name, i);
-            const bool is_back =
-                stripped == bytes || test::with_minimal_lengths(stripped) ==
-                                         test::with_minimal_lengths(bytes);
+            const bool is_back = stripped == bytes || test::with_minimal_lengths(stripped) ==
+                                                          test::with_minimal_lengths(bytes);
             CHECK(is_back);
         }
     }
@@ -250,9 +249,9 @@ TEST_CASE("tag_editor: an entry with several keys keeps the ones that do not cou
 
 TEST_CASE("tag_editor: doc strings of any kind come back", "[onnx][tag_model]") {
     const std::vector<std::vector<std::string>> cases{
-        {},           {""},          {"text"},         {"two\nlines"}, {"\n"}, {"ends\n"},
-        {"\n\nboth"}, {"a", "b"},    {"a", ""},        {"", "b\nc"},   {"", ""}, {"pkg.stemma"},
-        {"\xff\xfe"}, {"a\r\nb\r\n"}, {"pkg.stemma \n"}};
+        {},         {""},           {"text"},     {"two\nlines"}, {"\n"},
+        {"ends\n"}, {"\n\nboth"},   {"a", "b"},   {"a", ""},      {"", "b\nc"},
+        {"", ""},   {"pkg.stemma"}, {"\xff\xfe"}, {"a\r\nb\r\n"}, {"pkg.stemma \n"}};
     for (const auto& docs : cases) {
         auto node = plain_node();
         for (const auto& doc : docs) {
@@ -266,7 +265,8 @@ TEST_CASE("tag_editor: doc strings of any kind come back", "[onnx][tag_model]") 
 TEST_CASE("tag_editor: every IR version is read and kept", "[onnx][tag_model]") {
     for (std::uint64_t ir = 3; ir <= 13; ++ir) {
         CAPTURE(ir);
-        const auto bytes = test::model(test::graph({plain_node()}, {"x"}, {"y"}, {"w"}), ir).bytes();
+        const auto bytes =
+            test::model(test::graph({plain_node()}, {"x"}, {"y"}, {"w"}), ir).bytes();
         check_all(bytes);
         const auto tagged = test::tag(bytes, carriers_of(31));
         CHECK(stemma::wire_model(tagged).ir_version() == static_cast<std::int64_t>(ir));
@@ -284,10 +284,10 @@ TEST_CASE("tag_editor: nodes, initializers and value infos in bodies are tagged"
     auto inner = test::graph({test::node("Add", {"x", "k2"}, {"b2"}, "/encoder/deep/Add")}, {},
                              {"b2"}, {"k2"});
     inner.inner(13, test::value_info("b2"));
-    const auto middle = test::owner_node("If", {"x"}, {"b1"},
-                                         {test::graph_attribute("then_branch", inner),
-                                          test::graph_attribute("else_branch", inner)},
-                                         "/encoder/If");
+    const auto middle = test::owner_node(
+        "If", {"x"}, {"b1"},
+        {test::graph_attribute("then_branch", inner), test::graph_attribute("else_branch", inner)},
+        "/encoder/If");
     auto body = test::graph({middle}, {"i", "c", "s"}, {"c", "b1"}, {"k1"});
     body.inner(13, test::value_info("b1")).inner(15, test::sparse_tensor("k3"));
     const auto loop = test::owner_node("Loop", {"n", "c0", "x"}, {"y"},

@@ -114,8 +114,7 @@ TEST_CASE("wire_model: without an opset there is none", "[onnx][wire_model]") {
     CHECK(model.producer_name().empty());
 }
 
-TEST_CASE("wire_model: of a scalar that is given twice the last one counts",
-          "[onnx][wire_model]") {
+TEST_CASE("wire_model: of a scalar that is given twice the last one counts", "[onnx][wire_model]") {
     auto node = test::node("Relu", {"x"}, {"y"}, "first");
     node.text(3, "last").text(4, "Tanh").text(7, "d1").text(7, "d2").text(8, "o1").text(8, "o2");
     auto model = test::model(test::graph({node}).text(2, "renamed"), 7);
@@ -159,12 +158,12 @@ TEST_CASE("wire_model: gives the messages of nodes, tensors and value infos",
           "[onnx][wire_model]") {
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"}, {"y"}, {"w"});
     graph.inner(13, test::value_info("y")).inner(13, test::value_info("nobody's"));
-    graph.inner(15, test::sparse_tensor("s")).inner(15, test::message().inner(2, test::tensor("i")));
+    graph.inner(15, test::sparse_tensor("s"))
+        .inner(15, test::message().inner(2, test::tensor("i")));
     const auto bytes = test::model(graph).bytes();
     const wire_model model(bytes);
     const auto message = model.message(0);
-    CHECK(bytes.substr(message.begin, message.size) ==
-          test::node("Relu", {"x"}, {"y"}).bytes());
+    CHECK(bytes.substr(message.begin, message.size) == test::node("Relu", {"x"}, {"y"}).bytes());
 
     REQUIRE(model.tensors().size() == 2);
     const auto& dense = model.tensors()[0];
@@ -193,11 +192,11 @@ TEST_CASE("wire_model: knows which nodes may hold tags", "[onnx][wire_model]") {
         return test::node("Relu", {"x"}, {"y"}).inner(field, more);
     };
     const auto bytes =
-        test::model(test::graph({plain, with(9, test::entry("k", "v")),
-                                 with(6, test::message().raw("doc")),
-                                 with(5, test::text_attribute("source_module", "/A")),
-                                 with(5, test::text_attribute("hierarchy_tags", "/A")),
-                                 with(5, test::text_attribute("axis", "1"))}))
+        test::model(
+            test::graph({plain, with(9, test::entry("k", "v")), with(6, test::message().raw("doc")),
+                         with(5, test::text_attribute("source_module", "/A")),
+                         with(5, test::text_attribute("hierarchy_tags", "/A")),
+                         with(5, test::text_attribute("axis", "1"))}))
             .bytes();
     const wire_model model(bytes);
     const std::vector<bool> expected{false, true, true, true, true, false};
@@ -306,8 +305,8 @@ TEST_CASE("wire_model: a graph with cycles is read", "[onnx][wire_model][bad_inp
     use(test::model(test::graph({node("Relu", {"a"}, {"a"}, "/m/itself")})).bytes());
     // A body whose result is its owner's input.
     const auto body = test::graph({node("Relu", {"y"}, {"b"})}, {}, {"b"});
-    use(test::model(test::graph({test::owner_node(
-                        "If", {"y"}, {"y"}, {test::graph_attribute("then_branch", body)})}))
+    use(test::model(test::graph({test::owner_node("If", {"y"}, {"y"},
+                                                  {test::graph_attribute("then_branch", body)})}))
             .bytes());
     // A loop whose body starts with what the loop makes.
     const auto loop = test::graph({node("Relu", {"s"}, {"t"})}, {"i", "c", "s"}, {"c", "t"});
@@ -319,9 +318,10 @@ TEST_CASE("wire_model: a graph with cycles is read", "[onnx][wire_model][bad_inp
 TEST_CASE("wire_model: repeated and empty names are read", "[onnx][wire_model][bad_input]") {
     using test::node;
     const auto bytes =
-        test::model(test::graph({node("Relu", {"x"}, {"y"}, "same"), node("Tanh", {"x"}, {"y"}, "same"),
-                                 node("Add", {"y", ""}, {"", "z"}), node("", {"z"}, {}, "")},
-                                {"x", "x", ""}, {"z", "z", "", "missing"}, {"x", "w", "w", ""}))
+        test::model(
+            test::graph({node("Relu", {"x"}, {"y"}, "same"), node("Tanh", {"x"}, {"y"}, "same"),
+                         node("Add", {"y", ""}, {"", "z"}), node("", {"z"}, {}, "")},
+                        {"x", "x", ""}, {"z", "z", "", "missing"}, {"x", "w", "w", ""}))
             .bytes();
     use(bytes);
     const wire_model model(bytes);
@@ -405,10 +405,10 @@ TEST_CASE("wire_model: a node with a million inputs is read", "[onnx][wire_model
     test::names inputs(count, "x");
     inputs.front() = "y";
     inputs.back() = "another";
-    const auto bytes =
-        test::model(test::graph({test::node("Sum", inputs, {"y"}), test::node("Relu", {"y"}, {"z"})},
-                                {"x"}))
-            .bytes();
+    const auto bytes = test::model(test::graph({test::node("Sum", inputs, {"y"}),
+                                                test::node("Relu", {"y"}, {"z"})},
+                                               {"x"}))
+                           .bytes();
     const wire_model model(bytes);
     REQUIRE(model.inputs(0).size() == count);
     CHECK(model.inputs(0)[0] == model.first_output(0));
@@ -424,7 +424,8 @@ TEST_CASE("wire_model: many operators and many functions find each other",
     test::message functions;
     for (std::size_t i = 0; i < count; ++i) {
         graph.inner(1, test::node("f" + std::to_string(i), {}, {}, {}, "local"));
-        functions.inner(25, test::function("local", "f" + std::to_string(count - 1 - i), {}, {}, {}));
+        functions.inner(25,
+                        test::function("local", "f" + std::to_string(count - 1 - i), {}, {}, {}));
     }
     const auto bytes = test::model(graph).append(functions).bytes();
     const wire_model model(bytes);

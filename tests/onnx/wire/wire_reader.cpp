@@ -61,8 +61,7 @@ TEST_CASE("wire_reader: an empty message has no fields", "[onnx][wire_reader]") 
     CHECK(fields_of({}).empty());
 }
 
-TEST_CASE("wire_reader: gives fields of every wire type with their places",
-          "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: gives fields of every wire type with their places", "[onnx][wire_reader]") {
     const auto bytes = test::message()
                            .number(1, 300)
                            .fixed64(2, "eightbyt")
@@ -117,12 +116,12 @@ TEST_CASE("wire_reader: a tag may be padded, and keeps 32 bits of what it says",
 
 TEST_CASE("wire_reader: what is no field is refused", "[onnx][wire_reader]") {
     using namespace std::string_view_literals;
-    CHECK(is_refused("\x00"sv));         // field number 0
-    CHECK(is_refused("\x00\x05"sv));     // field number 0
-    CHECK(is_refused("\x0e"sv));         // wire type 6
-    CHECK(is_refused("\x0f"sv));         // wire type 7
-    CHECK(is_refused("\x0c"sv));         // an end without a beginning
-    CHECK(is_refused("\x09 short"sv));   // 8 bytes wanted
+    CHECK(is_refused("\x00"sv));       // field number 0
+    CHECK(is_refused("\x00\x05"sv));   // field number 0
+    CHECK(is_refused("\x0e"sv));       // wire type 6
+    CHECK(is_refused("\x0f"sv));       // wire type 7
+    CHECK(is_refused("\x0c"sv));       // an end without a beginning
+    CHECK(is_refused("\x09 short"sv)); // 8 bytes wanted
     CHECK(is_refused("\x0d abc"sv) == false);
     CHECK(is_refused("\x0d abc\x0d"sv)); // 4 bytes wanted
     CHECK(is_refused("\x0a\x05 abc"sv)); // 5 bytes wanted

@@ -18,7 +18,7 @@ struct described_type {
     /// An extent of a tensor, or what the file calls it; -1 when it says nothing.
     using extent = std::variant<std::int64_t, std::string>;
 
-    std::string name;          ///< `float`, `sparse(float)`, `sequence(int64)`, ...
+    std::string name;          ///< `float32`, `sparse(float32)`, `sequence(int64)`, ...
     std::vector<extent> shape; ///< of a tensor
     bool has_shape = false;    ///< whether the rank is known
 };
@@ -103,7 +103,7 @@ inline void describe_tensor(wire_reader fields, described_type& type) {
         wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), 0);
 }
 
-/// Returns: `float[1,8,hidden,?]`; without the brackets when the rank is not known.
+/// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is not known.
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     std::string text = type.name;
     if (!type.has_shape) {

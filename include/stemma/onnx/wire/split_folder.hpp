@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,7 +46,11 @@ public:
         const mapped_file text(path_of(split_manifest_name));
         manifest_ = read_split_manifest(text.bytes(), text.path());
         skeleton_ = open(manifest_.skeleton);
+        std::set<std::string_view> names;
         for (const auto& part : manifest_.parts) {
+            if (!names.insert(part.at.file).second) {
+                fail("parts", "'" + part.at.file + "' is named twice");
+            }
             parts_.push_back(open(part.at));
         }
         if (!manifest_.weights.file.empty()) {

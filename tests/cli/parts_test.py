@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands that take models apart and put them together: cut, split, join.
+
+usage: parts_test.py PROGRAM FIXTURES [unittest arguments]
+"""
+import json
+import shutil
+import sys
+import unittest
+
+from program_test import FIXTURES, Case
+
+MICRO = FIXTURES / "bert_micro" if FIXTURES else None
+
+
+class Cut(Case):
+    def cut(self, *arguments, status=0):
+        command = ["cut", MICRO / "model.onnx", "-m", MICRO / "modules.json", *arguments]
+        return self.succeed(*command) if status == 0 else self.fail_with(status, *command)
+
+    def test_a_module_and_the_nodes_in_it_are_the_same_part(self):
+        module, nodes = self.folder / "module.onnx", self.folder / "nodes.onnx"
+        self.cut("--module", "encoder.layer.0.attention", "-o", module)
+        self.cut("--module", "encoder.layer.0.attention and op:*", "-o", nodes)
+        self.assertEqual(self.names(module), self.names(nodes))
+        self.assertGreater(len(self.names(module)), 20)
+
+    def names(self, model):
+        report = json.loads(self.succeed("query", model, "", "--format", "json").stdout)
+        return [node["name"] for node in report["nodes"]]
+
+    def test_a_query_for_nodes_is_a_part(self):
+        part = self.folder / "part.onnx"
+        self.cut("--module", "encoder.layer.0.attention.self.query and op:MatMul", "-o", part)
+        self.assertEqual(len(self.names(part)), 1)
+
+    def test_one_module_only(self):
+        out = self.folder / "part.onnx"
+        told = self.cut("--module", "encoder.layer.*", "-o", out, status=1)
+        self.assertIn("names 2 modules", told)
+        self.assertFalse(out.exists())
+
+    def test_usage(self):
+        self.cut("--module", "encoder", status=2)
+        self.cut("--all", status=2)
+        self.cut("--all", "-d", self.folder / "parts", "--module", "encoder", status=2)
+
+    def test_existing_parts_are_replaced_only_when_forced(self):
+        parts = self.folder / "parts"
+        self.cut("--all", "-d", parts)
+        before = sorted(path.name for path in parts.iterdir())
+        self.cut("--all", "-d", parts, status=4)
+        self.cut("--all", "-d", parts, "--force")
+        self.assertEqual(before, sorted(path.name for path in parts.iterdir()))
+
+
+class Split(Case):
+    def split(self, *arguments, status=0):
+        command = ["split", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-d",
+                   self.folder / "parts", *arguments]
+        return self.succeed(*command) if status == 0 else self.fail_with(status, *command)
+
+    def manifest(self):
+        return json.loads((self.folder / "parts" / "split.json").read_text())
+
+    def join(self):
+        out = self.folder / "joined.onnx"
+        self.succeed("join", self.folder / "parts", "-o", out)
+        return out.read_bytes()
+
+    def test_by_query_each_module_is_a_part(self):
+        told = self.split("--module", "encoder.layer.*", "--module", "pooler", "--format", "json")
+        self.assertEqual(json.loads(told.stdout), self.manifest())
+        modules = [part["module"] for part in self.manifest()["parts"]]
+        for module in ["encoder.layer.0", "encoder.layer.1", "pooler"]:
+            self.assertEqual(modules.count(module), 1)
+        self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
+
+    def test_by_depth_and_merged(self):
+        self.split("--depth", "1")
+        divided = len(self.manifest()["parts"])
+        self.split("--depth", "1", "--merge", "--force")
+        self.assertLessEqual(len(self.manifest()["parts"]), divided)
+        self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
+
+    def test_into_parts_of_each_cost(self):
+        for cost in ["bytes", "parameters", "operators"]:
+            self.split("--parts", "4", "--cost", cost, "--force")
+            self.assertEqual(len(self.manifest()["parts"]), 4)
+            self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
+
+    def test_usage(self):
+        self.split(status=2)
+        self.split("--parts", "2", "--depth", "1", status=2)
+        self.split("--parts", "100000", status=2)
+        self.split("--module", "encodr", status=1)
+        self.assertFalse((self.folder / "parts" / "split.json").exists())
+
+    def test_existing_parts_are_replaced_only_when_forced(self):
+        self.split("--parts", "2")
+        self.split("--parts", "2", status=4)
+        self.split("--parts", "2", "--force")
+
+    def test_join_says_what_was_edited(self):
+        self.split("--parts", "2")
+        part = self.folder / "parts" / self.manifest()["parts"][1]["file"]
+        part.write_bytes(part.read_bytes() + b"\x12\x01x")
+        told = self.succeed("join", self.folder / "parts", "-o", self.folder / "joined.onnx")
+        self.assertIn(f"changes in {part.name}", told.stdout)
+
+    def test_join_of_what_is_no_split(self):
+        out = self.folder / "joined.onnx"
+        for broken in ["{}", "[", '{"schema": "stemma.split/1"}']:
+            (self.folder / "split.json").write_text(broken)
+            self.fail_with(3, "join", self.folder, "-o", out)
+        self.fail_with(3, "join", self.folder / "missing", "-o", out)
+        self.split("--parts", "2")
+        part = self.folder / "parts" / self.manifest()["parts"][0]["file"]
+        whole = part.read_bytes()
+        part.write_bytes(whole[:len(whole) // 2])
+        self.fail_with(3, "join", self.folder / "parts", "-o", out)
+        part.unlink()
+        self.fail_with(3, "join", self.folder / "parts", "-o", out)
+        self.assertFalse(out.exists())
+
+    def test_join_reads_nothing_outside_of_the_folder(self):
+        self.split("--parts", "2")
+        text = json.dumps(self.manifest()).replace("skeleton.onnx", "../skeleton.onnx")
+        shutil.copy(self.folder / "parts" / "skeleton.onnx", self.folder)
+        (self.folder / "parts" / "split.json").write_text(text)
+        told = self.fail_with(3, "join", self.folder / "parts", "-o", self.folder / "out.onnx")
+        self.assertIn("is not in the folder", told)
+
+
+if __name__ == "__main__":
+    sys.argv[1:] = sys.argv[3:]
+    unittest.main()

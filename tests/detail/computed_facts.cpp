@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/detail/computed_facts.hpp>
+
+#include "../catch.hpp"
+#include "../inferred_types.hpp"
+
+TEST_CASE("computed_facts: products", "[detail][computed_facts]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {2, 3, 4})
+                           .input("v", {4})
+                           .input("m", {6, 7})
+                           .weight("w", {4, 5});
+    CHECK(test::inferred(scene, "MatMul", {"x", "w"}) == "float32[2,3,5]");
+    CHECK(test::inferred(scene, "MatMul", {"x", "v"}) == "float32[2,3]");
+    CHECK(test::inferred(scene, "MatMul", {"v", "w"}) == "float32[5]");
+    CHECK(test::inferred(scene, "Gemm", {"m", "w"},
+                         {test::int_attribute("transA", 1), test::int_attribute("transB", 1)}) ==
+          "float32[7,4]");
+}
+
+TEST_CASE("computed_facts: windows", "[detail][computed_facts]") {
+    const auto scene = test::inference_scene().input("x", {1, 3, 8, 9}).weight("w", {6, 3, 3, 3});
+    CHECK(test::inferred(scene, "Conv", {"x", "w"}) == "float32[1,6,6,7]");
+    CHECK(test::inferred(scene, "Conv", {"x", "w"},
+                         {test::ints_attribute("pads", {1, 1, 1, 1}),
+                          test::ints_attribute("strides", {2, 2})}) == "float32[1,6,4,5]");
+    CHECK(test::inferred(scene, "MaxPool", {"x"},
+                         {test::ints_attribute("kernel_shape", {2, 2}),
+                          test::ints_attribute("strides", {2, 2})}) == "float32[1,3,4,4]");
+    CHECK(test::inferred(scene, "GlobalAveragePool", {"x"}) == "float32[1,3,1,1]");
+}
+
+TEST_CASE("computed_facts: reductions", "[detail][computed_facts]") {
+    const auto scene = test::inference_scene().input("x", {2, 3, 4});
+    CHECK(test::inferred(scene, "ReduceMean", {"x"}, {test::ints_attribute("axes", {1})}) ==
+          "float32[2,1,4]");
+    CHECK(test::inferred(scene, "ReduceMean", {"x"},
+                         {test::ints_attribute("axes", {1}), test::int_attribute("keepdims", 0)}) ==
+          "float32[2,4]");
+    CHECK(test::inferred(scene, "ArgMax", {"x"},
+                         {test::int_attribute("axis", 2), test::int_attribute("keepdims", 0)}) ==
+          "int64[2,3]");
+}
+
+TEST_CASE("computed_facts: normalization keeps the shape", "[detail][computed_facts]") {
+    const auto scene = test::inference_scene().input("x", {2, 3, 4}).weight("s", {4});
+    CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_EDITED_SPLIT_HPP
+#define STEMMA_TESTS_EDITED_SPLIT_HPP
+
+#include "scratch_folder.hpp"
+#include "split_scene.hpp"
+#include "wire_builder.hpp"
+
+#include <stemma/onnx/wire/split_folder.hpp>
+
+#include <memory>
+#include <string>
+
+namespace test {
+
+/// A small model in two parts that share the constant `k` and the weight `w`, to be edited.
+class edited_split {
+public:
+    edited_split() {
+        const auto scalar = message().number(2, 1).text(9, std::string(4, 'k'));
+        const auto value = message().text(1, "value").inner(5, scalar).number(20, 4);
+        auto content = graph(
+            {node("Constant", {}, {"k"}, "k").inner(5, value), node("Add", {"x", "w"}, {"a"}, "n1"),
+             node("Sub", {"a", "k"}, {"b"}, "n2"), node("Relu", {"b"}, {"c"}, "n3"),
+             node("Mul", {"c", "k"}, {"d"}, "n4"), node("Div", {"d", "w"}, {"y"}, "n5")},
+            {"x"}, {"y"});
+        content.inner(5, tensor("w", {}, "wwww"));
+        static_cast<void>(folder_.make("model.onnx", model(content).bytes()));
+        split_scene scene(folder_.file("model.onnx"));
+        scene.write(scene.planner.into(2), folder_.path());
+    }
+
+    [[nodiscard]] const scratch_folder& folder() const noexcept { return folder_; }
+    [[nodiscard]] std::string part(int p) const {
+        return read_bytes(folder_.file(std::to_string(p) + ".onnx"));
+    }
+
+    /// Replaces one text in a part by another one of the same length.
+    edited_split& replace(int p, const std::string& from, const std::string& to) {
+        auto bytes = part(p);
+        return put(p, bytes.replace(bytes.find(from), from.size(), to));
+    }
+
+    /// Adds fields of the model to a part.
+    edited_split& add(int p, const message& fields) { return put(p, part(p) + fields.bytes()); }
+
+    /// Adds to the graph of a part.
+    edited_split& add_to_graph(int p, const message& fields) {
+        return add(p, message().inner(7, fields));
+    }
+
+    edited_split& put(int p, const std::string& bytes) {
+        static_cast<void>(folder_.make(std::to_string(p) + ".onnx", bytes));
+        return *this;
+    }
+
+    [[nodiscard]] std::unique_ptr<stemma::split_folder> open() const {
+        return std::make_unique<stemma::split_folder>(folder_.path());
+    }
+
+private:
+    scratch_folder folder_;
+};
+
+} // namespace test
+
+#endif // STEMMA_TESTS_EDITED_SPLIT_HPP

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_INFERRED_TYPES_HPP
+#define STEMMA_TESTS_INFERRED_TYPES_HPP
+
+#include "wire_builder.hpp"
+
+#include <stemma/onnx/wire/described_type.hpp>
+#include <stemma/onnx/wire/infer_shapes.hpp>
+#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace test {
+
+using dims = std::vector<std::uint64_t>;
+
+/// AttributeProto of one number, of several, and of a tensor of int64.
+inline message int_attribute(std::string_view name, std::uint64_t value) {
+    return message().text(1, name).number(3, value).number(20, 2);
+}
+inline message ints_attribute(std::string_view name, const dims& values) {
+    auto made = message().text(1, name);
+    for (auto value : values) {
+        made.number(8, value);
+    }
+    return made.number(20, 7);
+}
+
+/// TensorProto of int64 in one dimension.
+inline message whole_numbers(std::string_view name, const dims& values) {
+    message made;
+    return made.number(1, values.size()).number(2, 7).packed(7, values).text(8, name);
+}
+
+/// ValueInfoProto: a tensor with an element type and extents.
+inline message typed_value(std::string_view name, const dims& extents, std::uint64_t type = 1) {
+    message shape;
+    for (auto extent : extents) {
+        shape.inner(1, message().number(1, extent));
+    }
+    return message().text(1, name).inner(
+        2, message().inner(1, message().number(1, type).inner(2, shape)));
+}
+
+/// One operator on inputs of known types.
+class inference_scene {
+public:
+    inference_scene& input(std::string_view name, const dims& extents, std::uint64_t type = 1) {
+        graph_.inner(11, typed_value(name, extents, type));
+        return *this;
+    }
+    inference_scene& weight(std::string_view name, const dims& extents) {
+        graph_.inner(5, tensor(name, extents));
+        return *this;
+    }
+    inference_scene& numbers(std::string_view name, const dims& values) {
+        graph_.inner(5, whole_numbers(name, values));
+        return *this;
+    }
+    inference_scene& node(const message& made) {
+        graph_.inner(1, made);
+        return *this;
+    }
+
+    /// Returns: what is inferred of a value, as text; "" for nothing.
+    [[nodiscard]] std::string type_of(std::string_view name, std::uint64_t opset = 17) const {
+        auto graph = graph_;
+        const auto bytes = model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
+        const stemma::wire_model opened(bytes);
+        stemma::value_types types(opened);
+        stemma::infer_shapes(opened, types);
+        for (stemma::id value = 0; value < opened.value_count(); ++value) {
+            if (opened.value_name(value) == name) {
+                const auto type = types.type_of(value);
+                return type ? stemma::to_text(stemma::describe_type(*type)) : "";
+            }
+        }
+        return "no such value";
+    }
+
+private:
+    message graph_;
+};
+
+/// Returns: what is inferred of the result of one operator with attributes.
+inline std::string inferred(inference_scene scene, std::string_view op, const names& inputs,
+                            const std::vector<message>& attributes = {}, std::uint64_t opset = 17) {
+    return scene.node(owner_node(op, inputs, {"y"}, attributes)).type_of("y", opset);
+}
+
+} // namespace test
+
+#endif // STEMMA_TESTS_INFERRED_TYPES_HPP

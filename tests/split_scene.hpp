@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_SPLIT_SCENE_HPP
+#define STEMMA_TESTS_SPLIT_SCENE_HPP
+
+#include "model_files.hpp"
+#include "scratch_folder.hpp"
+
+#include <stemma/onnx/cut_planner.hpp>
+#include <stemma/onnx/split_plan.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/infer_shapes.hpp>
+#include <stemma/onnx/wire/random_nodes.hpp>
+#include <stemma/onnx/wire/split_model.hpp>
+#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/onnx/wire/weight_store.hpp>
+#include <stemma/onnx/wire/write_split.hpp>
+#include <stemma/policy/cost.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+/// A model with all that it takes to split it.
+struct split_scene {
+    stemma::attributed_model opened;
+    stemma::cut_planner<> cuts;
+    std::vector<stemma::operator_load> loads;
+    stemma::split_planner<> planner;
+
+    explicit split_scene(const std::string& path)
+        : opened(path, {})
+        , cuts(opened.model(), {}, stemma::find_random_nodes(opened.model()))
+        , loads(stemma::find_loads(opened.model()))
+        , planner(opened.model(), cuts, opened.modules().index(), opened.tags().attributions,
+                  loads) {}
+
+    [[nodiscard]] const stemma::wire_model& model() const { return opened.model(); }
+
+    /// Returns: one part for every module without children, and the rest.
+    [[nodiscard]] std::vector<stemma::split_part> by_leaf(bool joins = false) {
+        const auto& modules = opened.modules().index();
+        return planner.by_module(
+            [&](stemma::id m) { return modules.end(m) == m + 1 ? m : stemma::id{0}; }, joins);
+    }
+
+    /// Writes parts as files 0.onnx, 1.onnx, ...
+    stemma::split_manifest write(const std::vector<stemma::split_part>& parts,
+                                 const std::string& folder) {
+        std::vector<stemma::split_part_names> called;
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            called.push_back({std::to_string(p) + ".onnx", opened.modules().path(parts[p].module),
+                              opened.tags().tags.text(parts[p].module)});
+        }
+        stemma::value_types types(model());
+        stemma::infer_shapes(model(), types);
+        stemma::weight_store store(model(), opened.file(), std::string(stemma::split_weights_name),
+                                   false);
+        stemma::cut_writer<> cut_writer(model(), cuts.contents(), types);
+        return stemma::split_writer<>(model(), opened.file(), cut_writer, types, store)
+            .write(parts, called, folder, false);
+    }
+};
+
+} // namespace test
+
+#endif // STEMMA_TESTS_SPLIT_SCENE_HPP
