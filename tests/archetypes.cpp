@@ -8,7 +8,9 @@
 #include <stemma/algorithm/align.hpp>
 #include <stemma/algorithm/attribute.hpp>
 #include <stemma/algorithm/boundary.hpp>
+#include <stemma/algorithm/complete_calls.hpp>
 #include <stemma/algorithm/explain_no_match.hpp>
+#include <stemma/algorithm/find_gaps.hpp>
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/algorithm/fold_graph.hpp>
@@ -296,6 +298,17 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             const stemma::order_stretch<graph_type> stretch(graph, order, rank, members);
             add(numbers(graph, stemma::find_reentry(graph, set, stretch)));
             add(stemma::convex_runs(graph, set, stretch));
+            add(numbers(graph, stemma::find_gaps(graph, set, stretch)));
+            std::vector<stemma::call_member<stemma::vertex_t<graph_type>>> called;
+            for (const auto& v : members) {
+                called.push_back({v, stemma::index_of(graph, v) % 3 == 0
+                                         ? stemma::no_id
+                                         : static_cast<id>(stemma::index_of(graph, v) % 2)});
+            }
+            stemma::complete_calls(graph, std::span<const id>(rank), called);
+            for (const auto& m : called) {
+                made.push_back(m.call);
+            }
             const auto between =
                 stemma::find_module_boundaries(graph, scene.tree.index(), module, set.apart,
                                                [](const auto&) { return std::vector<id>{}; });
@@ -315,7 +328,6 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
                     made.push_back(to);
                 }
             }
-            add(stemma::partition_levels(graph, module, order));
             auto pieces = stemma::make_acyclic(graph, module, scene.tree.size(), order);
             add(pieces.piece_of);
             stemma::join_levels(graph, pieces);

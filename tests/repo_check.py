@@ -423,7 +423,7 @@ def check_commands():
 def check_version():
     numbers = re.findall(r"STEMMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
                          TEXT.get("include/stemma/version.hpp", ""))
-    name = "packaging/vcpkg/vcpkg.json"
+    name = "examples/packaging/vcpkg/vcpkg.json"
     if name in FILES and f'"version": "{".".join(numbers)}"' not in document(name):
         complain(name, 1, "has another version than include/stemma/version.hpp",
                  f"write {'.'.join(numbers)}")
