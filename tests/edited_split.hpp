@@ -20,8 +20,8 @@ public:
         const auto scalar = message().number(2, 1).text(9, std::string(4, 'k'));
         const auto value = message().text(1, "value").inner(5, scalar).number(20, 4);
         auto content = graph(
-            {node("Constant", {}, {"k"}, "k").inner(5, value), node("Add", {"x", "w"}, {"a"}, "n1"),
-             node("Sub", {"a", "k"}, {"b"}, "n2"), node("Relu", {"b"}, {"c"}, "n3"),
+            {node("Constant", {}, {"k"}, "k").inner(5, value), node("Sum", {"x", "w", "k"}, {"a"}, "n1"),
+             node("Neg", {"a"}, {"b"}, "n2"), node("Relu", {"b"}, {"c"}, "n3"),
              node("Mul", {"c", "k"}, {"d"}, "n4"), node("Div", {"d", "w"}, {"y"}, "n5")},
             {"x"}, {"y"});
         content.inner(5, tensor("w", {}, "wwww"));

@@ -68,10 +68,10 @@ TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx]
     // Whoever takes away what another part reads.
     CHECK(is_refused(test::edited_split().replace(0,
                                                   "\x12\x01"
-                                                  "b",
+                                                  "a",
                                                   "\x12\x01"
                                                   "z"),
-                     "reads 'b', which no part makes"));
+                     "reads 'a', which no part makes"));
     CHECK(is_refused(test::edited_split().replace(1, "\x12\x01y", "\x12\x01z"),
                      "no part makes the model's output 'y'"));
     CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),
