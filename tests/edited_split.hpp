@@ -19,11 +19,12 @@ public:
     edited_split() {
         const auto scalar = message().number(2, 1).text(9, std::string(4, 'k'));
         const auto value = message().text(1, "value").inner(5, scalar).number(20, 4);
-        auto content = graph(
-            {node("Constant", {}, {"k"}, "k").inner(5, value), node("Sum", {"x", "w", "k"}, {"a"}, "n1"),
-             node("Neg", {"a"}, {"b"}, "n2"), node("Relu", {"b"}, {"c"}, "n3"),
-             node("Mul", {"c", "k"}, {"d"}, "n4"), node("Div", {"d", "w"}, {"y"}, "n5")},
-            {"x"}, {"y"});
+        auto content =
+            graph({node("Constant", {}, {"k"}, "k").inner(5, value),
+                   node("Sum", {"x", "w", "k"}, {"a"}, "n1"), node("Neg", {"a"}, {"b"}, "n2"),
+                   node("Relu", {"b"}, {"c"}, "n3"), node("Mul", {"c", "k"}, {"d"}, "n4"),
+                   node("Div", {"d", "w"}, {"y"}, "n5")},
+                  {"x"}, {"y"});
         content.inner(5, tensor("w", {}, "wwww"));
         static_cast<void>(folder_.make("model.onnx", model(content).bytes()));
         split_scene scene(folder_.file("model.onnx"));
