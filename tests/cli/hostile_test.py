@@ -93,16 +93,22 @@ class OddModels(Case):
         super().setUp()
         self.file = self.folder / "odd.onnx"
 
+    def succeed(self, *arguments):
+        """Messages may quote names that are no text."""
+        result = run(*arguments, errors="replace")
+        self.assertEqual(result.returncode, 0, f"{arguments}: {result.stderr}")
+        return result
+
     def test_every_command_answers(self):
         for what, content in ODD_MODELS.items():
             with self.subTest(what):
                 self.file.write_bytes(content)
                 for command in ("tree", "analyze", "tag"):
-                    self.assertEqual(run(command, self.file, errors="replace").returncode, 0)
+                    self.succeed(command, self.file)
                     json.loads(self.succeed(command, self.file, "--format", "json").stdout)
-                self.succeed("query", self.file, "", "--format", "json")
-                self.assertIn(run("explain", self.file, "#0", "--format", "json").returncode, (0, 1))
-                self.assertIn(run("validate", self.file, "--format", "json").returncode, (0, 1))
+                self.succeed("query", self.file, "")
+                self.assertIn(run("explain", self.file, "#0", errors="replace").returncode, (0, 1))
+                self.assertIn(run("validate", self.file, errors="replace").returncode, (0, 1))
 
     def test_tags_go_in_and_out(self):
         tagged, stripped = self.folder / "tagged.onnx", self.folder / "stripped.onnx"
