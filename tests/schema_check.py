@@ -63,7 +63,7 @@ class noting_validator:
 
 
 VALIDATORS = {name: noting_validator(name)
-              for name in ("capture", "compare", "cuts", "dag", "explain", "operations", "query",
+              for name in ("capture", "compare", "cuts", "dag", "explain", "folds", "operations", "query",
                            "sidecar", "split", "summary", "tree", "validate")}
 
 
@@ -114,6 +114,8 @@ def reports_of(model, capture, truth, folder):
                           "--force", "--non-convex", "refuse")
     yield "split", run("split", model, *with_capture, "--depth", "1", "-d", parts, "--data", "keep",
                        "--force")
+    if model.name == "model.onnx" and model.parent.name in ("bert_mlm", "quirks", "shared_twice"):
+        yield "folds", run("fold", model, *with_capture, "--select", "all", "-o", folder / "folded.onnx")
     dag, operations = folder / "dag.json", folder / "operations.json"
     for options in ([], ["--select", "all", "--level", "direct", "--multi"]):
         subprocess.run([PROGRAM, "dag", model, *with_capture, *options, "-o", dag, "--operations",
