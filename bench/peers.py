@@ -135,7 +135,7 @@ def main():
         }
         without = options.without.split(",")
         commands = {name: command for name, command in commands.items()
-                    if name.split()[0] not in without}
+                    if name.split()[0].rstrip(",") not in without}
         print_figures(measure(commands, pathlib.Path(out), options.runs), "cp")
         print_figures(measure(synced, pathlib.Path(out), options.runs), "cp, sync")
 

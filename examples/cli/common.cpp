@@ -54,9 +54,9 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
 void add_threads_option(CLI::App& command, common_options& options) {
     command
         .add_option("--threads", options.threads,
-                    "how many threads may work; what comes out is the same")
+                    "how many threads may write; 0: as many as there are processors, at most 8")
         ->type_name("N")
-        ->default_str("as many as there are processors, at most 8");
+        ->default_str("1");
 }
 
 stemma::thread_limit threads_of(const common_options& options) {
