@@ -926,8 +926,7 @@ public:
             if (key == saved_namespace_key) {
                 return namespace_key;
             }
-            const bool ours =
-                is_tag_entry(key) || (key == namespace_key && our_namespaces_);
+            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespaces_);
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();

@@ -8828,25 +8828,6 @@ template <operator_graph_like Graph>
     return run;
 }
 
-/// Divides vertices into the parts of a partition that hang together without cycles between them:
-/// a vertex's level is the number of times that the way to it changes the part, at most.
-///
-/// `part` is by vertex index. Vertices of equal part and level can be run together, levels one
-/// after the other. Returns: by vertex index the level. Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> partition_levels(const Graph& graph, std::span<const id> part,
-                                               std::span<const vertex_t<Graph>> order) {
-    std::vector<id> level(num_vertices(graph), 0);
-    for (const auto& v : order) {
-        const auto i = index_of(graph, v);
-        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
-        }
-    }
-    return level;
-}
-
 /// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
 /// where any vertex of one reads from the other.
 ///
@@ -8966,6 +8947,66 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_BOUNDARY_HPP
+
+// <stemma/algorithm/complete_calls.hpp>
+#ifndef STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
+#define STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
+
+namespace stemma {
+
+/// A vertex of a module, and which call of the module it belongs to.
+template <class Vertex>
+struct call_member {
+    Vertex vertex{};
+    id call = no_id; ///< `no_id`: not known
+};
+
+/// Gives members of unknown call the one of what they read from, else of what reads from them, else
+/// the first. Members come in another order where that was needed.
+///
+/// `rank` is by vertex index: a place behind those of all producers.
+/// Complexity: O(n log n) in members and their edges.
+template <operator_graph_like Graph>
+void complete_calls(const Graph& graph, std::span<const id> rank,
+                    std::vector<call_member<vertex_t<Graph>>>& members) {
+    const bool all_known =
+        std::none_of(members.begin(), members.end(), [](const auto& m) { return m.call == no_id; });
+    if (all_known) {
+        return;
+    }
+    std::sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
+        return rank[index_of(graph, a.vertex)] < rank[index_of(graph, b.vertex)];
+    });
+    std::unordered_map<std::size_t, id> call; // by vertex index
+    for (const auto& m : members) {
+        call[index_of(graph, m.vertex)] = m.call;
+    }
+    const auto take = [&](auto v, auto neighbour) {
+        const auto found = call.find(index_of(graph, neighbour));
+        auto& own = call[index_of(graph, v)];
+        if (own == no_id && found != call.end()) {
+            own = found->second;
+        }
+    };
+    for (const auto& m : members) {
+        for (auto [it, last] = in_edges(m.vertex, graph); it != last; ++it) {
+            take(m.vertex, source(*it, graph));
+        }
+    }
+    for (auto m = members.rbegin(); m != members.rend(); ++m) {
+        for (auto [it, last] = out_edges(m->vertex, graph); it != last; ++it) {
+            take(m->vertex, target(*it, graph));
+        }
+    }
+    for (auto& m : members) {
+        const auto found = call[index_of(graph, m.vertex)];
+        m.call = found == no_id ? 0 : found;
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
 
 // <stemma/core/glob.hpp>
 #ifndef STEMMA_CORE_GLOB_HPP
@@ -10007,6 +10048,49 @@ template <module_view Modules, named_operators Ops>
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_EXPLAIN_NO_MATCH_HPP
+
+// <stemma/algorithm/find_gaps.hpp>
+#ifndef STEMMA_ALGORITHM_FIND_GAPS_HPP
+#define STEMMA_ALGORITHM_FIND_GAPS_HPP
+
+namespace stemma {
+
+/// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
+/// the order of the stretch.
+///
+/// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<vertex_t<Graph>> find_gaps(const Graph& graph, const vertex_set& set,
+                                                     const order_stretch<Graph>& stretch) {
+    const auto all = stretch.vertices();
+    std::vector<bool> behind(all.size(), false); // some member
+    std::vector<bool> before(all.size(), false);
+    const auto counts = [&](std::size_t v, const std::vector<bool>& reached) {
+        const auto place = stretch.place(v);
+        return place < all.size() && !set.apart[v] && (set.inside[v] || reached[place]);
+    };
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            behind[at] = behind[at] || counts(index_of(graph, source(*it, graph)), behind);
+        }
+    }
+    std::vector<vertex_t<Graph>> gaps;
+    for (auto at = all.size(); at-- > 0;) {
+        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
+            before[at] = before[at] || counts(index_of(graph, target(*it, graph)), before);
+        }
+    }
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        if (behind[at] && before[at] && set.is_outside(index_of(graph, all[at]))) {
+            gaps.push_back(all[at]);
+        }
+    }
+    return gaps;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FIND_GAPS_HPP
 
 // <stemma/model/module_members.hpp>
 #ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP

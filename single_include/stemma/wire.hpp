@@ -2737,6 +2737,116 @@ protected:
 
 #endif // STEMMA_ONNX_ONNX_MODEL_HPP
 
+// <stemma/onnx/graph_contents.hpp>
+#ifndef STEMMA_ONNX_GRAPH_CONTENTS_HPP
+#define STEMMA_ONNX_GRAPH_CONTENTS_HPP
+
+namespace stemma {
+
+/// What lies below every graph and every node of a model: the other direction of `owner`.
+class graph_contents {
+public:
+    /// Complexity: O(nodes + graphs), and once more for every level of bodies.
+    explicit graph_contents(const onnx_model& model)
+        : root_(model.graph_count()), nodes_(model.graph_count()), bodies_(model.graph_count()) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            // A body comes after the graph that holds it.
+            const bool is_body = model.graph(g).kind == graph_kind::body;
+            root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
+            if (is_body) {
+                bodies_of_[model.graph(g).owner].push_back(g);
+                for_each_around(model, g, [&](id around) { bodies_[around].push_back(g); });
+            }
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            const auto g = model.graph_of(node);
+            nodes_[g].push_back(node);
+            if (model.owner(node) != no_id) {
+                inner_[model.owner(node)].push_back(node);
+                for_each_around(model, g, [&](id around) { nodes_[around].push_back(node); });
+            }
+        }
+    }
+
+    /// Returns: the main graph or function that a graph lies in, or is.
+    [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
+    /// Returns: the nodes of a graph and of all bodies below it, ascending.
+    [[nodiscard]] std::span<const id> nodes(id g) const noexcept { return nodes_[g]; }
+    /// Returns: the bodies below a graph, ascending.
+    [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
+    /// Returns: the nodes directly in the bodies of a node, ascending.
+    [[nodiscard]] std::span<const id> inner_nodes(id node) const { return find(inner_, node); }
+    /// Returns: the bodies that a node owns, ascending.
+    [[nodiscard]] std::span<const id> bodies_of(id node) const { return find(bodies_of_, node); }
+
+private:
+    using lists = std::unordered_map<id, std::vector<id>>;
+
+    [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
+        const auto found = in.find(node);
+        return found == in.end() ? std::span<const id>() : std::span<const id>(found->second);
+    }
+
+    template <class Function>
+    static void for_each_around(const onnx_model& model, id g, Function f) {
+        while (model.graph(g).kind == graph_kind::body) {
+            g = model.graph_of(model.graph(g).owner);
+            f(g);
+        }
+    }
+
+    std::vector<id> root_; // by graph
+    std::vector<std::vector<id>> nodes_;
+    std::vector<std::vector<id>> bodies_;
+    lists inner_;
+    lists bodies_of_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_GRAPH_CONTENTS_HPP
+
+// <stemma/onnx/called_functions.hpp>
+#ifndef STEMMA_ONNX_CALLED_FUNCTIONS_HPP
+#define STEMMA_ONNX_CALLED_FUNCTIONS_HPP
+
+namespace stemma {
+
+/// Finds the functions of a model that nodes call: they, their bodies, or functions they call.
+///
+/// `visit(node)` is called for every node that runs when these do.
+/// Returns: numbers of functions, ascending. Complexity: O(nodes visited), expected.
+template <class Visit>
+[[nodiscard]] std::vector<id> called_functions(const onnx_model& model,
+                                               const graph_contents& contents,
+                                               std::span<const id> nodes, Visit visit) {
+    std::vector<id> found;
+    std::unordered_set<id> known;
+    const auto look = [&](auto& self, id node) -> void {
+        visit(node);
+        if (const auto f = model.callee(node); f != no_id && known.insert(f).second) {
+            found.push_back(f);
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            self(self, inside);
+        }
+    };
+    for (auto node : nodes) {
+        look(look, node);
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        for (auto node : contents.nodes(model.functions()[found[i]].graph)) {
+            look(look, node);
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CALLED_FUNCTIONS_HPP
+
 // <stemma/onnx/compare_tags.hpp>
 #ifndef STEMMA_ONNX_COMPARE_TAGS_HPP
 #define STEMMA_ONNX_COMPARE_TAGS_HPP
@@ -2858,57 +2968,6 @@ struct tag_comparison {
 } // namespace stemma
 
 #endif // STEMMA_ONNX_COMPARE_TAGS_HPP
-
-// <stemma/onnx/cut_plan.hpp>
-#ifndef STEMMA_ONNX_CUT_PLAN_HPP
-#define STEMMA_ONNX_CUT_PLAN_HPP
-
-namespace stemma {
-
-/// Why a part cannot be cut out.
-enum class cut_refusal : std::uint8_t {
-    none,
-    non_convex,    ///< some way leads out of it and back; see the witness
-    unknown_type,  ///< type or rank of a value at the boundary is not known
-    function_body, ///< it lies in a function whose attributes are not bound
-    no_output,     ///< nothing outside reads what it makes, or all of that is constant
-};
-
-/// Returns: the name that reports use.
-[[nodiscard]] constexpr std::string_view to_string(cut_refusal refusal) noexcept {
-    switch (refusal) {
-    case cut_refusal::none:
-        return "";
-    case cut_refusal::non_convex:
-        return "non_convex";
-    case cut_refusal::unknown_type:
-        return "unknown_type";
-    case cut_refusal::function_body:
-        return "function_body";
-    case cut_refusal::no_output:
-        return "no_output";
-    }
-    return "";
-}
-
-/// A part of a model, as it is to be cut out.
-struct cut_plan {
-    id graph = 0;                 ///< the graph it is cut out of: the main one, a body, a function
-    std::vector<id> nodes;        ///< of that graph or one around it, in the order they will have
-    std::vector<id> clones;       ///< those of them that stay in the rest as well, ascending
-    std::vector<id> inputs;       ///< values, in the order of readers
-    std::vector<id> outputs;      ///< values, in the order of producers
-    std::vector<id> initializers; ///< values
-    std::vector<id> functions;    ///< numbers of functions that are called, directly or not
-    bool sorted = false;          ///< nodes had to be put in another order to be behind producers
-    bool random = false;          ///< holds an operator that gives other results each time
-    cut_refusal refusal = cut_refusal::none;
-    std::vector<id> witness; ///< `non_convex`: the nodes on a way out and back
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_CUT_PLAN_HPP
 
 // <stemma/onnx/flat_graph.hpp>
 #ifndef STEMMA_ONNX_FLAT_GRAPH_HPP
@@ -3063,74 +3122,105 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
 
 #endif // STEMMA_ONNX_FLAT_GRAPH_HPP
 
-// <stemma/onnx/graph_contents.hpp>
-#ifndef STEMMA_ONNX_GRAPH_CONTENTS_HPP
-#define STEMMA_ONNX_GRAPH_CONTENTS_HPP
+// <stemma/onnx/cut_facts.hpp>
+#ifndef STEMMA_ONNX_CUT_FACTS_HPP
+#define STEMMA_ONNX_CUT_FACTS_HPP
 
 namespace stemma {
 
-/// What lies below every graph and every node of a model: the other direction of `owner`.
-class graph_contents {
-public:
-    /// Complexity: O(nodes + graphs), and once more for every level of bodies.
-    explicit graph_contents(const onnx_model& model)
-        : root_(model.graph_count()), nodes_(model.graph_count()), bodies_(model.graph_count()) {
-        for (id g = 0; g < model.graph_count(); ++g) {
-            // A body comes after the graph that holds it.
-            const bool is_body = model.graph(g).kind == graph_kind::body;
-            root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
-            if (is_body) {
-                bodies_of_[model.graph(g).owner].push_back(g);
-                for_each_around(model, g, [&](id around) { bodies_[around].push_back(g); });
-            }
+/// A graph of a model as those see it who cut parts out of it.
+struct cut_facts {
+    nested_view view;
+    std::vector<id> order; ///< vertices, producers first; in file order where that does
+    std::vector<id> rank;  ///< by vertex: place in `order`, `no_id` on a circle
+    bool sorted_already = true;
+    vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the part being planned
+
+    /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
+    template <class IsConstant>
+    cut_facts(const onnx_model& model, const graph_contents& contents, id g, IsConstant is_constant)
+        : view(nested_graph(model, g, contents.nodes(g), contents.bodies(g)))
+        , order(topological_order(view.graph))
+        , rank(num_vertices(view.graph), no_id)
+        , sorted_already(is_topologically_indexed(view.graph))
+        , set(num_vertices(view.graph)) {
+        if (sorted_already) {
+            std::sort(order.begin(), order.end());
         }
-        for (id node = 0; node < model.node_count(); ++node) {
-            const auto g = model.graph_of(node);
-            nodes_[g].push_back(node);
-            if (model.owner(node) != no_id) {
-                inner_[model.owner(node)].push_back(node);
-                for_each_around(model, g, [&](id around) { nodes_[around].push_back(node); });
-            }
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            rank[order[i]] = static_cast<id>(i);
         }
-    }
-
-    /// Returns: the main graph or function that a graph lies in, or is.
-    [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
-    /// Returns: the nodes of a graph and of all bodies below it, ascending.
-    [[nodiscard]] std::span<const id> nodes(id g) const noexcept { return nodes_[g]; }
-    /// Returns: the bodies below a graph, ascending.
-    [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
-    /// Returns: the nodes directly in the bodies of a node, ascending.
-    [[nodiscard]] std::span<const id> inner_nodes(id node) const { return find(inner_, node); }
-    /// Returns: the bodies that a node owns, ascending.
-    [[nodiscard]] std::span<const id> bodies_of(id node) const { return find(bodies_of_, node); }
-
-private:
-    using lists = std::unordered_map<id, std::vector<id>>;
-
-    [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
-        const auto found = in.find(node);
-        return found == in.end() ? std::span<const id>() : std::span<const id>(found->second);
-    }
-
-    template <class Function>
-    static void for_each_around(const onnx_model& model, id g, Function f) {
-        while (model.graph(g).kind == graph_kind::body) {
-            g = model.graph_of(model.graph(g).owner);
-            f(g);
+        for (id v = 0; v < set.apart.size(); ++v) {
+            set.apart[v] = rank[v] == no_id || is_constant(view.nodes[v]);
         }
     }
 
-    std::vector<id> root_; // by graph
-    std::vector<std::vector<id>> nodes_;
-    std::vector<std::vector<id>> bodies_;
-    lists inner_;
-    lists bodies_of_;
+    void put_inside(std::span<const id> members, bool inside) {
+        for (auto v : members) {
+            set.inside[v] = inside;
+        }
+    }
+
+    /// Returns: the part of the order that members are in. Requires: they are on no circle.
+    [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
+        return {view.graph, order, rank, members};
+    }
 };
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_GRAPH_CONTENTS_HPP
+#endif // STEMMA_ONNX_CUT_FACTS_HPP
+
+// <stemma/onnx/cut_plan.hpp>
+#ifndef STEMMA_ONNX_CUT_PLAN_HPP
+#define STEMMA_ONNX_CUT_PLAN_HPP
+
+namespace stemma {
+
+/// Why a part cannot be cut out.
+enum class cut_refusal : std::uint8_t {
+    none,
+    non_convex,    ///< some way leads out of it and back; see the witness
+    unknown_type,  ///< type or rank of a value at the boundary is not known
+    function_body, ///< it lies in a function whose attributes are not bound
+    no_output,     ///< nothing outside reads what it makes, or all of that is constant
+};
+
+/// Returns: the name that reports use.
+[[nodiscard]] constexpr std::string_view to_string(cut_refusal refusal) noexcept {
+    switch (refusal) {
+    case cut_refusal::none:
+        return "";
+    case cut_refusal::non_convex:
+        return "non_convex";
+    case cut_refusal::unknown_type:
+        return "unknown_type";
+    case cut_refusal::function_body:
+        return "function_body";
+    case cut_refusal::no_output:
+        return "no_output";
+    }
+    return "";
+}
+
+/// A part of a model, as it is to be cut out.
+struct cut_plan {
+    id graph = 0;                 ///< the graph it is cut out of: the main one, a body, a function
+    std::vector<id> nodes;        ///< of that graph or one around it, in the order they will have
+    std::vector<id> clones;       ///< those of them that stay in the rest as well, ascending
+    std::vector<id> inputs;       ///< values, in the order of readers
+    std::vector<id> outputs;      ///< values, in the order of producers
+    std::vector<id> initializers; ///< values
+    std::vector<id> functions;    ///< numbers of functions that are called, directly or not
+    bool sorted = false;          ///< nodes had to be put in another order to be behind producers
+    bool random = false;          ///< holds an operator that gives other results each time
+    cut_refusal refusal = cut_refusal::none;
+    std::vector<id> witness; ///< `non_convex`: the nodes on a way out and back
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CUT_PLAN_HPP
 
 // <stemma/onnx/operator_dependence.hpp>
 #ifndef STEMMA_ONNX_OPERATOR_DEPENDENCE_HPP
@@ -3271,7 +3361,7 @@ public:
         for (auto node : wanted) {
             marks_[node] = mark::core;
         }
-        std::map<id, std::vector<member>> by_graph;
+        std::map<id, std::vector<call_member<id>>> by_graph;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             if (!has_wanted_owner(wanted[i])) {
                 by_graph[model_.graph_of(wanted[i])].push_back(
@@ -3301,54 +3391,26 @@ public:
     [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
         auto& known = facts(g);
         const std::vector<id> members(positions.begin(), positions.end());
-        put_inside(known, members, true);
+        known.put_inside(members, true);
         auto plan = make_plan(g, members);
-        put_inside(known, members, false);
+        known.put_inside(members, false);
         return plan;
     }
 
-    /// A graph of the model as planning sees it.
-    struct graph_facts {
-        nested_view view;
-        std::vector<id> order; ///< vertices, producers first; in file order where that does
-        std::vector<id> rank;  ///< by vertex: place in `order`
-        bool sorted_already = true;
-        vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the plan being made
-    };
-
-    [[nodiscard]] graph_facts& facts(id g) {
+    /// Returns: what is known of a graph of the model; made when it is first asked for.
+    [[nodiscard]] cut_facts& facts(id g) {
         auto& known = facts_[g];
         if (!known) {
-            known = std::make_unique<graph_facts>();
-            known->view = nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g));
-            const auto& graph = known->view.graph;
-            known->sorted_already = is_topologically_indexed(graph);
-            known->order = topological_order(graph);
-            if (known->sorted_already) {
-                std::sort(known->order.begin(), known->order.end());
-            }
-            known->rank.assign(num_vertices(graph), no_id);
-            for (std::size_t i = 0; i < known->order.size(); ++i) {
-                known->rank[known->order[i]] = static_cast<id>(i);
-            }
-            known->set = vertex_set(num_vertices(graph));
-            for (id v = 0; v < known->set.apart.size(); ++v) {
-                // A part pulls from outside only, so its own shape computations stay its own.
-                const auto node = known->view.nodes[v];
-                known->set.apart[v] = (dependence_[node] <= dependence::weight && is_apart(node)) ||
-                                      known->rank[v] == no_id;
-            }
+            // A part pulls from outside only, so its own shape computations stay its own.
+            known = std::make_unique<cut_facts>(model_, contents_, g, [&](id node) {
+                return dependence_[node] <= dependence::weight && is_apart(node);
+            });
         }
         return *known;
     }
 
 private:
     enum class mark : std::uint8_t { none, core, clone };
-
-    struct member {
-        id vertex = 0;
-        id call = 0;
-    };
 
     [[nodiscard]] bool has_wanted_owner(id node) const {
         for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
@@ -3361,18 +3423,7 @@ private:
 
     [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(dependence_[node]); }
 
-    static void put_inside(graph_facts& known, const std::vector<id>& members, bool inside) {
-        for (auto v : members) {
-            known.set.inside[v] = inside;
-        }
-    }
-
-    [[nodiscard]] static order_stretch<operator_graph> stretch_of(const graph_facts& known,
-                                                                  const std::vector<id>& members) {
-        return {known.view.graph, known.order, known.rank, members};
-    }
-
-    void plan_in_graph(id g, std::vector<member>& wanted, std::vector<cut_plan>& plans) {
+    void plan_in_graph(id g, std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
@@ -3380,17 +3431,20 @@ private:
                 members.push_back(m.vertex);
             }
         }
-        put_inside(known, members, true);
+        known.put_inside(members, true);
         const auto pulled = pull_in(known, members);
         if (policy_.gaps() == gap_rule::runs) {
-            complete_calls(known, wanted);
+            complete_calls(known.view.graph, std::span<const id>(known.rank), wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                absorb_gaps(known, members);
+                for (auto v : find_gaps(known.view.graph, known.set, known.stretch(members))) {
+                    known.set.inside[v] = true;
+                    members.push_back(v);
+                }
+                std::sort(members.begin(), members.end());
             }
-            const auto reentry =
-                find_reentry(known.view.graph, known.set, stretch_of(known, members));
+            const auto reentry = find_reentry(known.view.graph, known.set, known.stretch(members));
             auto plan = make_plan(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
@@ -3400,50 +3454,14 @@ private:
             }
             plans.push_back(std::move(plan));
         }
-        put_inside(known, members, false);
+        known.put_inside(members, false);
         for (auto v : pulled) {
             known.set.apart[v] = false;
         }
     }
 
-    /// Members of unknown call join the one they read from, else the one that reads from them.
-    static void complete_calls(const graph_facts& known, std::vector<member>& wanted) {
-        const bool all_known = std::none_of(wanted.begin(), wanted.end(),
-                                            [](const member& m) { return m.call == no_id; });
-        if (all_known) {
-            return;
-        }
-        std::unordered_map<id, id> call;
-        for (const auto& m : wanted) {
-            call[m.vertex] = m.call;
-        }
-        std::sort(wanted.begin(), wanted.end(), [&](const member& a, const member& b) {
-            return known.rank[a.vertex] < known.rank[b.vertex];
-        });
-        const auto take = [&](id v, id neighbour) {
-            const auto found = call.find(neighbour);
-            if (call[v] == no_id && found != call.end()) {
-                call[v] = found->second;
-            }
-        };
-        for (const auto& m : wanted) {
-            for (auto u : known.view.graph.producers(m.vertex)) {
-                take(m.vertex, u);
-            }
-        }
-        for (auto m = wanted.rbegin(); m != wanted.rend(); ++m) {
-            for (auto [it, last] = adjacent_vertices(m->vertex, known.view.graph); it != last;
-                 ++it) {
-                take(m->vertex, *it);
-            }
-        }
-        for (auto& m : wanted) {
-            m.call = call[m.vertex] == no_id ? 0 : call[m.vertex];
-        }
-    }
-
     /// Makes a plan for every convex run of every call.
-    void plan_runs(id g, const std::vector<member>& wanted, std::vector<cut_plan>& plans) {
+    void plan_runs(id g, const std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::map<id, std::vector<id>> by_call;
         for (const auto& m : wanted) {
@@ -3454,8 +3472,8 @@ private:
         }
         for (auto& [call, members] : by_call) {
             std::sort(members.begin(), members.end());
-            put_inside(known, members, true);
-            const auto stretch = stretch_of(known, members);
+            known.put_inside(members, true);
+            const auto stretch = known.stretch(members);
             const auto run = convex_runs(known.view.graph, known.set, stretch);
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
@@ -3466,18 +3484,17 @@ private:
             if (runs.empty()) {
                 plans.push_back(make_plan(g, members));
             }
-            put_inside(known, members, false);
+            known.put_inside(members, false);
             for (const auto& [number, of_run] : runs) {
-                put_inside(known, of_run, true);
+                known.put_inside(of_run, true);
                 plans.push_back(make_plan(g, of_run));
-                put_inside(known, of_run, false);
+                known.put_inside(of_run, false);
             }
         }
     }
 
     /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
-    [[nodiscard]] std::vector<id> pull_in(graph_facts& known,
-                                          const std::vector<id>& members) const {
+    [[nodiscard]] std::vector<id> pull_in(cut_facts& known, const std::vector<id>& members) const {
         std::vector<id> pulled;
         if (!policy_.pulls(dependence::shape)) {
             return pulled;
@@ -3495,36 +3512,6 @@ private:
             }
         }
         return pulled;
-    }
-
-    /// Takes in everything that lies between members.
-    static void absorb_gaps(graph_facts& known, std::vector<id>& members) {
-        const auto& graph = known.view.graph;
-        const auto stretch = stretch_of(known, members);
-        const auto all = stretch.vertices();
-        std::vector<bool> behind(all.size(), false);
-        std::vector<bool> before(all.size(), false);
-        for (std::size_t at = 0; at < all.size(); ++at) {
-            for (auto u : graph.producers(all[at])) {
-                const auto from = stretch.place(u);
-                behind[at] = behind[at] || (from < all.size() && !known.set.apart[u] &&
-                                            (known.set.inside[u] || behind[from]));
-            }
-        }
-        for (auto at = all.size(); at-- > 0;) {
-            for (auto [it, last] = adjacent_vertices(all[at], graph); it != last; ++it) {
-                const auto to = stretch.place(*it);
-                before[at] = before[at] || (to < all.size() && !known.set.apart[*it] &&
-                                            (known.set.inside[*it] || before[to]));
-            }
-        }
-        for (std::size_t at = 0; at < all.size(); ++at) {
-            if (behind[at] && before[at] && known.set.is_outside(all[at])) {
-                known.set.inside[all[at]] = true;
-                members.push_back(all[at]);
-            }
-        }
-        std::sort(members.begin(), members.end());
     }
 
     /// Calls `f(value)` for what a node and all its bodies read.
@@ -3591,7 +3578,7 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    void find_outputs(const graph_facts& known, cut_plan& plan) {
+    void find_outputs(const cut_facts& known, cut_plan& plan) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
@@ -3669,30 +3656,9 @@ private:
     }
 
     void find_functions(cut_plan& plan) const {
-        std::vector<id> open;
-        const auto look = [&](auto& self, id node) -> void {
-            if (const auto f = model_.callee(node);
-                f != no_id && std::find(plan.functions.begin(), plan.functions.end(), f) ==
-                                  plan.functions.end()) {
-                plan.functions.push_back(f);
-                open.push_back(f);
-            }
+        plan.functions = called_functions(model_, contents_, plan.nodes, [&](id node) {
             plan.random = plan.random || random_[node];
-            for (auto inside : contents_.inner_nodes(node)) {
-                self(self, inside);
-            }
-        };
-        for (auto node : plan.nodes) {
-            look(look, node);
-        }
-        while (!open.empty()) {
-            const auto body = model_.functions()[open.back()].graph;
-            open.pop_back();
-            for (auto node : contents_.nodes(body)) {
-                look(look, node);
-            }
-        }
-        std::sort(plan.functions.begin(), plan.functions.end());
+        });
     }
 
     const onnx_model& model_;
@@ -3701,7 +3667,7 @@ private:
     std::vector<bool> random_; // by node
     std::vector<dependence> dependence_;
     std::vector<bool> exposed_; // values that are outputs of a graph
-    std::unordered_map<id, std::unique_ptr<graph_facts>> facts_;
+    std::unordered_map<id, std::unique_ptr<cut_facts>> facts_;
     std::vector<mark> marks_; // of the plan being made, by node
     std::vector<id> seen_;    // by value: the list that met it last
     id plan_number_ = 0;
@@ -9702,8 +9668,8 @@ private:
         part.clones = value.at("clones").get<std::vector<id>>();
         part.cloned_values = value.at("cloned_values").get<std::vector<std::string>>();
         part.initializers = value.at("initializers").get<std::vector<std::string>>();
-        if (value.contains("order")) {
-            part.order = value.at("order").get<std::vector<id>>();
+        if (value.contains("file_order")) {
+            part.order = value.at("file_order").get<std::vector<id>>();
         }
         manifest_.parts.push_back(std::move(part));
     }
@@ -9819,7 +9785,7 @@ void write_split_manifest(const split_manifest& manifest, Sink& sink) {
         list("clones", part.clones);
         list("cloned_values", part.cloned_values);
         if (!part.order.empty()) {
-            list("order", part.order);
+            list("file_order", part.order);
         }
         list("initializers", part.initializers);
         json.end_object();
@@ -9955,10 +9921,7 @@ public:
                                "into " + std::to_string(count) + " parts: the graph has " +
                                    std::to_string(order_.size()) + " nodes that are not constant"));
         }
-        std::vector<std::uint64_t> costs;
-        for (auto v : order_) {
-            costs.push_back(cost_.cost(loads_[facts_.view.nodes[v]]));
-        }
+        const auto costs = costs_in_order();
         const auto crossing = count_crossing();
         const auto begins = divide_evenly(costs, count, [&](std::size_t i) {
             const auto meet = modules_.lca(module_of(order_[i - 1]), module_of(order_[i]));
@@ -9997,6 +9960,26 @@ private:
                 facts_.set.apart[v] = false;
             }
         }
+    }
+
+    /// Returns: by place in the order the cost of a node, with the constants it is the first to
+    /// read.
+    [[nodiscard]] std::vector<std::uint64_t> costs_in_order() const {
+        const auto& graph = facts_.view.graph;
+        std::vector<std::uint64_t> costs(order_.size(), 0);
+        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            place[order_[i]] = static_cast<id>(i);
+        }
+        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+            if (facts_.set.apart[*v]) {
+                for (auto [it, last] = adjacent_vertices(*v, graph); it != last; ++it) {
+                    place[*v] = std::min(place[*v], place[*it]);
+                }
+            }
+            costs[place[*v]] += cost_.cost(loads_[facts_.view.nodes[*v]]);
+        }
+        return costs;
     }
 
     /// Returns: by place in the order, how many values cross it.
@@ -10074,7 +10057,7 @@ private:
 
     const onnx_model& model_;
     cut_planner<>& cuts_;
-    cut_planner<>::graph_facts& facts_;
+    cut_facts& facts_;
     const tree_index& modules_;
     std::span<const attribution> attributions_;
     std::span<const operator_load> loads_;
@@ -14328,7 +14311,7 @@ struct described_type {
     /// An extent of a tensor, or what the file calls it; -1 when it says nothing.
     using extent = std::variant<std::int64_t, std::string>;
 
-    std::string name;          ///< `float`, `sparse(float)`, `sequence(int64)`, ...
+    std::string name;          ///< `float32`, `sparse(float32)`, `sequence(int64)`, ...
     std::vector<extent> shape; ///< of a tensor
     bool has_shape = false;    ///< whether the rank is known
 };
@@ -14413,7 +14396,7 @@ inline void describe_tensor(wire_reader fields, described_type& type) {
         wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), 0);
 }
 
-/// Returns: `float[1,8,hidden,?]`; without the brackets when the rank is not known.
+/// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is not known.
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     std::string text = type.name;
     if (!type.has_shape) {
@@ -14463,7 +14446,11 @@ public:
         const mapped_file text(path_of(split_manifest_name));
         manifest_ = read_split_manifest(text.bytes(), text.path());
         skeleton_ = open(manifest_.skeleton);
+        std::set<std::string_view> names;
         for (const auto& part : manifest_.parts) {
+            if (!names.insert(part.at.file).second) {
+                fail("parts", "'" + part.at.file + "' is named twice");
+            }
             parts_.push_back(open(part.at));
         }
         if (!manifest_.weights.file.empty()) {
