@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "terminal.hpp"
 
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_matches.hpp>
@@ -66,7 +67,7 @@ stemma::thread_limit threads_of(const common_options& options) {
 
 void note(const common_options& options, std::string_view text) {
     if (!options.quiet) {
-        fmt::print(stderr, "stemma: {}\n", text);
+        fmt::print(stderr, "stemma: {}\n", printable(text));
     }
 }
 

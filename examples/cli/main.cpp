@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "terminal.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/version.hpp>
@@ -74,13 +75,13 @@ int main(int argc, char** argv) {
         }
         return status;
     } catch (const stemma::error& e) {
-        fmt::print(stderr, "stemma: {}\n", e.what());
+        fmt::print(stderr, "stemma: {}\n", cli::printable(e.what()));
         return status_of(e.code());
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "stemma: out of memory\n");
         return cli::bad_input;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "stemma: {}\n", e.what());
+        fmt::print(stderr, "stemma: {}\n", cli::printable(e.what()));
         return cli::bad_input;
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
+#include <stemma/core/json_text.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <unistd.h>
@@ -73,6 +75,21 @@ std::string fitted(std::string_view text, std::size_t width) {
 std::string right_aligned(std::string_view text, std::size_t width) {
     const auto wide = width_of(text);
     return std::string(wide < width ? width - wide : 0, ' ').append(text);
+}
+
+std::string printable(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        const auto length = stemma::detail::utf8_length(text);
+        const auto first = static_cast<unsigned char>(text.front());
+        const bool obeyed =
+            (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
+            (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U);
+        shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd")
+                                           : text.substr(0, length));
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    return shown;
 }
 
 } // namespace cli

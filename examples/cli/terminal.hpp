@@ -29,6 +29,10 @@ std::string fitted(std::string_view text, std::size_t width);
 /// Returns: `text` with spaces before it up to a width.
 std::string right_aligned(std::string_view text, std::size_t width);
 
+/// A message in one piece, whatever the names in it: no character that a terminal obeys, no byte
+/// that is no UTF-8.
+std::string printable(std::string_view text);
+
 /// Returns: whether standard output is a terminal that shows colours.
 bool has_colours();
 

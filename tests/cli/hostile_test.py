@@ -128,6 +128,12 @@ class OddModels(Case):
         self.file.write_bytes(field(1, 8))
         self.fail_with(3, "tree", self.file, saying="no graph")
 
+    def test_messages_hold_nothing_that_a_terminal_obeys(self):
+        self.file.write_bytes(ODD_MODELS["names that are no text"])
+        result = self.succeed("tree", self.file)
+        self.assertNotIn("\x1b", result.stderr)
+        self.assertNotIn("\x00", result.stderr)
+
     def test_what_is_wrong_is_said(self):
         for what, saying in (("a cycle", "later node"), ("a value made twice", "more than once"),
                              ("a value that nothing makes", "gone"),
