@@ -13,8 +13,8 @@
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/model_record.hpp>
-#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
