@@ -2,8 +2,11 @@
 #include "common.hpp"
 #include "terminal.hpp"
 
+#include "terminal.hpp"
+
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_matches.hpp>
+#include <stemma/core/json_text.hpp>
 #include <stemma/error.hpp>
 
 #include <fmt/core.h>
@@ -79,6 +82,15 @@ void standard_output::write(std::string_view text) {
 }
 
 namespace {
+
+/// Returns: a name as a message can hold it, whatever bytes a file gave it.
+std::string short_name(std::string_view name) {
+    constexpr std::size_t most = 100;
+    std::string text;
+    stemma::append_json_string(name.substr(0, 8 * most), text);
+    const auto inner = std::string_view(text).substr(1, text.size() - 2);
+    return width_of(inner) <= most ? std::string(inner) : fitted(inner, most);
+}
 
 /// Says how much of the model leads to a module of the capture, when that is not nearly all.
 void report_match(const common_options& options, stemma::attributed_model& opened) {
@@ -172,8 +184,8 @@ std::unique_ptr<stemma::attributed_model> open_model(const common_options& optio
     }
     if (const auto findings = opened->findings(); !findings.empty()) {
         note(options,
-             fmt::format("{}: node '{}': {}{}", options.model, model.name(findings.front().node),
-                         findings.front().text,
+             fmt::format("{}: node '{}': {}{}", options.model,
+                         short_name(model.name(findings.front().node)), findings.front().text,
                          findings.size() > 1 ? fmt::format("; {} more like it", findings.size() - 1)
                                              : std::string()));
     }

@@ -64,7 +64,7 @@ std::string fitted(std::string_view text, std::size_t width) {
         keep.remove_suffix(1);
     }
     auto rest = text;
-    while (width_of(rest) + width_of(keep) + 1 > width) {
+    for (auto left = wide + width_of(keep) + 1; left > width && !rest.empty(); --left) {
         do {
             rest.remove_prefix(1);
         } while (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xc0U) == 0x80U);

@@ -110,5 +110,44 @@ class Dialects(Case):
         self.assertEqual(report["exact"], 40)  # the name says it as well
 
 
+class NamesThatNoModelHas(Case):
+    def model(self, name, weight="w"):
+        sys.path.insert(0, str(FIXTURES.parent))
+        import make_dialects as write
+        graph = (write.text(1, write.call("Add", ["x", weight], ["y"], "NAME")) +
+                 write.text(1, write.call("Relu", ["y"], ["z"], "/fc/Relu")) +
+                 write.text(2, "g") + write.text(5, write.tensor(weight, [4])) +
+                 write.text(11, write.value_info("x")) + write.text(12, write.value_info("z")))
+        node = write.call("Add", ["x", weight], ["y"], "NAME")
+        named = node.replace(write.text(3, "NAME"), write.text(3, name))
+        graph = graph.replace(write.text(1, node), write.text(1, named))
+        path = self.folder / "model.onnx"
+        path.write_bytes(write.number(1, 10) + write.text(7, graph) +
+                         write.text(8, write.opset("", 18)))
+        return path
+
+    def test_the_node_falls_to_its_parameter_and_the_program_says_so(self):
+        for name, saying in (("/" + "/".join(f"m{i}" for i in range(10000)) + "/Add", "levels"),
+                             ("/" + "x" * (1 << 20) + "/Add", "long"),
+                             (b"/enc\xff/Add", "UTF-8"),
+                             ("app.Net::/app/odd.Block::enc/Add", "class")):
+            model = self.model(name, "dec.fc.weight")
+            for command in ("tag", "tree", "analyze"):
+                result = run(command, model, "--format", "json")
+                self.assertEqual(result.returncode, 0, result.stderr[:500])
+                self.assertIn(saying, result.stderr)
+                report = json.loads(result.stdout)
+            self.assertEqual(report["provenance"], {"parameter": 1, "scope": 1})
+            self.assertEqual(report["modules"], 4)
+
+    def test_a_parameter_with_such_a_name_makes_no_module(self):
+        for weight in ("d." * 10000 + "weight", "x" * (1 << 20) + ".weight"):
+            for command in ("tag", "tree"):
+                self.succeed(command, self.model("/fc/Add", weight))
+            report = json.loads(self.succeed("analyze", self.model("/fc/Add", weight), "--format",
+                                             "json").stdout)
+            self.assertEqual(report["modules"], 2)
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
