@@ -115,7 +115,7 @@ class NamesThatNoModelHas(Case):
         sys.path.insert(0, str(FIXTURES.parent))
         import make_dialects as write
         graph = (write.text(1, write.call("Add", ["x", weight], ["y"], "NAME")) +
-                 write.text(1, write.call("Relu", ["y"], ["z"], "/fc/Relu")) +
+                 write.text(1, write.call("Relu", ["y"], ["z"], "/out/Relu")) +
                  write.text(2, "g") + write.text(5, write.tensor(weight, [4])) +
                  write.text(11, write.value_info("x")) + write.text(12, write.value_info("z")))
         node = write.call("Add", ["x", weight], ["y"], "NAME")
@@ -146,7 +146,7 @@ class NamesThatNoModelHas(Case):
                 self.succeed(command, self.model("/fc/Add", weight))
             report = json.loads(self.succeed("analyze", self.model("/fc/Add", weight), "--format",
                                              "json").stdout)
-            self.assertEqual(report["modules"], 2)
+            self.assertEqual(report["modules"], 3)
 
 
 if __name__ == "__main__":
