@@ -10517,6 +10517,7 @@ struct fold_leftover {
     id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
 };
 
+/// What can be folded, and what cannot.
 struct fold_regions_result {
     std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
     std::vector<fold_leftover> left;
@@ -12968,11 +12969,17 @@ inline constexpr std::string_view namespace_key = "namespace";
 /// function's module to their own, on the model what unfolding needs. It belongs to the functions,
 /// so tagging and stripping leave it alone.
 inline constexpr std::string_view fold_key = "pkg.stemma.fold";
+/// As `fold_key`.
 inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
+/// As `fold_key`.
 inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
+/// As `fold_key`.
 inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";
+/// As `fold_key`.
 inline constexpr std::string_view fold_call_key = "pkg.stemma.fold.call";
+/// As `fold_key`.
 inline constexpr std::string_view fold_run_key = "pkg.stemma.fold.run";
+/// As `fold_key`.
 inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
 
 /// Whether folding wrote an entry of metadata.

@@ -46,6 +46,7 @@ struct fold_leftover {
     id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
 };
 
+/// What can be folded, and what cannot.
 struct fold_regions_result {
     std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
     std::vector<fold_leftover> left;

@@ -72,6 +72,7 @@ struct text_change {
 
 /// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md).
 struct fold_record {
+    /// Nodes in a row in the bytes of the file.
     struct node_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that are no nodes and stand in front
@@ -79,6 +80,7 @@ struct fold_record {
 
         friend bool operator==(const node_run&, const node_run&) = default;
     };
+    /// Nodes in a row.
     struct order_run {
         std::uint64_t first = 0; ///< in the order in which calls are opened
         std::uint64_t count = 0;
