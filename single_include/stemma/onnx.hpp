@@ -483,11 +483,10 @@ void visit_types(const onnx::GraphProto& graph, std::uint32_t& number, Function&
 
 /// Infers the types of all values with the shape inference of the ONNX library.
 ///
-/// A model newer than the library is looked at as an older one when no operator in it changed since.
-/// Calls `f(graph, name, type)` for each value of a known type: graphs are numbered as in onnx_model
-/// without functions, and a type is the bytes of a TypeProto.
-/// Returns: "" or why nothing could be inferred.
-/// Complexity: that of the library.
+/// A model newer than the library is looked at as an older one when no operator in it changed
+/// since. Calls `f(graph, name, type)` for each value of a known type: graphs are numbered as in
+/// onnx_model without functions, and a type is the bytes of a TypeProto. Returns: "" or why nothing
+/// could be inferred. Complexity: that of the library.
 template <class Function>
 [[nodiscard]] std::string infer_types(onnx::ModelProto& model, Function f) {
     if (!detail::lower(model)) {

@@ -87,13 +87,13 @@ TEST_CASE("flat_graph: a captured value leads into a body, a body's result to it
     const auto branch = [](const char* name) {
         return test::graph({test::node("Relu", {"a"}, {"r"}, name)}, {}, {"r"});
     };
-    const auto bytes = model_of(
-        {test::node("Neg", {"x"}, {"a"}, "neg"),
-         test::owner_node("If", {"a"}, {"y"},
-                          {test::graph_attribute("then_branch", branch("then")),
-                           test::graph_attribute("else_branch", branch("else"))},
-                          "if"),
-         test::node("Abs", {"y"}, {"z"}, "abs")});
+    const auto bytes =
+        model_of({test::node("Neg", {"x"}, {"a"}, "neg"),
+                  test::owner_node("If", {"a"}, {"y"},
+                                   {test::graph_attribute("then_branch", branch("then")),
+                                    test::graph_attribute("else_branch", branch("else"))},
+                                   "if"),
+                  test::node("Abs", {"y"}, {"z"}, "abs")});
     CHECK(edges_of(wire_model(bytes)) == edge_texts{"neg > then:0", "neg > else:0", "neg > if:0",
                                                     "then > if", "else > if", "if > abs:0"});
 }
@@ -109,10 +109,10 @@ TEST_CASE("flat_graph: a captured value that is a body's result leads to the own
 
 TEST_CASE("flat_graph: Loop passes its inputs on behind the iteration number",
           "[onnx][flat_graph]") {
-    const auto body = test::graph(
-        {test::node("A", {"iteration"}, {}, "a"), test::node("B", {"condition"}, {}, "b"),
-         test::node("C", {"state"}, {"next"}, "c")},
-        {"iteration", "condition", "state"}, {"condition", "next"});
+    const auto body = test::graph({test::node("A", {"iteration"}, {}, "a"),
+                                   test::node("B", {"condition"}, {}, "b"),
+                                   test::node("C", {"state"}, {"next"}, "c")},
+                                  {"iteration", "condition", "state"}, {"condition", "next"});
     CHECK(edges_of(wire_model(around("Loop", 3, body))) ==
           edge_texts{"p0 > op:0", "p1 > op:1", "p2 > op:2", "p1 > b:0", "p2 > c:0", "c > op",
                      "p1 > op"});
@@ -120,9 +120,9 @@ TEST_CASE("flat_graph: Loop passes its inputs on behind the iteration number",
 
 TEST_CASE("flat_graph: Scan passes its inputs on in place, that of opset 8 behind the lengths",
           "[onnx][flat_graph]") {
-    const auto body =
-        test::graph({test::node("A", {"state"}, {"next"}, "a"), test::node("B", {"item"}, {"r"}, "b")},
-                    {"state", "item"}, {"next", "r"});
+    const auto body = test::graph(
+        {test::node("A", {"state"}, {"next"}, "a"), test::node("B", {"item"}, {"r"}, "b")},
+        {"state", "item"}, {"next", "r"});
     CHECK(edges_of(wire_model(around("Scan", 2, body))) ==
           edge_texts{"p0 > op:0", "p1 > op:1", "p0 > a:0", "p1 > b:0", "a > op", "b > op"});
     CHECK(edges_of(wire_model(around("Scan", 3, body))) ==
@@ -148,10 +148,10 @@ TEST_CASE("flat_graph: a formal input of a formal input starts where the outermo
           "[onnx][flat_graph]") {
     const auto inner =
         test::graph({test::node("A", {"inner state"}, {"r"}, "a")}, {"inner state"}, {"r"});
-    const auto outer = test::graph(
-        {test::owner_node("Scan", {"outer state"}, {"r"}, {test::graph_attribute("body", inner)},
-                          "scan")},
-        {"outer state"}, {"r"});
+    const auto outer =
+        test::graph({test::owner_node("Scan", {"outer state"}, {"r"},
+                                      {test::graph_attribute("body", inner)}, "scan")},
+                    {"outer state"}, {"r"});
     CHECK(edges_of(wire_model(around("Scan", 1, outer))) ==
           edge_texts{"p0 > op:0", "p0 > scan:0", "p0 > a:0", "a > scan", "scan > op"});
 }
@@ -216,8 +216,8 @@ TEST_CASE("nested_graph: a body is contracted into its owner", "[onnx][flat_grap
         }
         return edges_told;
     };
-    CHECK(told(0) == edge_texts{"neg > exp:0", "neg > top", "exp > top", "exp > top",
-                                "top > tanh:0"});
+    CHECK(told(0) ==
+          edge_texts{"neg > exp:0", "neg > top", "exp > top", "exp > top", "top > tanh:0"});
     CHECK(told(test::graph_at(model, "2/then_branch")) == edge_texts{"if > add:0"});
 
     const auto deep = test::node_called(model, "deep");

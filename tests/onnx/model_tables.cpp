@@ -49,9 +49,9 @@ id meaning(const stemma::onnx_model& model, id g, std::string_view name) {
 } // namespace
 
 TEST_CASE("model_tables: results come first, in the order of nodes", "[onnx][model_tables]") {
-    const auto bytes = model_of({test::node("Split", {"x"}, {"a", "b"}),
-                                 test::node("Add", {"a", "w"}, {"c"})},
-                                {"x"}, {"c"}, {"w"});
+    const auto bytes =
+        model_of({test::node("Split", {"x"}, {"a", "b"}), test::node("Add", {"a", "w"}, {"c"})},
+                 {"x"}, {"c"}, {"w"});
     const wire_model model(bytes);
     REQUIRE(model.value_count() == 5);
     CHECK(model.first_output(0) == 0);
@@ -80,17 +80,17 @@ TEST_CASE("model_tables: an initializer that is also an input is one value",
     CHECK(model.value_count() == 4);
 }
 
-TEST_CASE("model_tables: a body reads the values of the graphs around it",
-          "[onnx][model_tables]") {
+TEST_CASE("model_tables: a body reads the values of the graphs around it", "[onnx][model_tables]") {
     const auto inner = test::graph({test::node("Add", {"w", "b1"}, {"b2"}, "inner")}, {}, {"b2"});
     const auto outer =
         test::graph({test::node("Relu", {"x"}, {"b1"}, "outer"),
                      test::owner_node("If", {"c"}, {"b3"},
                                       {test::graph_attribute("then_branch", inner)}, "nested")},
                     {}, {"b3"});
-    const auto bytes = model_of(
-        {test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", outer)}, "top")},
-        {"x", "c"}, {"y"}, {"w"});
+    const auto bytes =
+        model_of({test::owner_node("If", {"c"}, {"y"},
+                                   {test::graph_attribute("then_branch", outer)}, "top")},
+                 {"x", "c"}, {"y"}, {"w"});
     const wire_model model(bytes);
     const auto node = node_called(model, "inner");
     CHECK(model.inputs(node)[0] == value_called(model, "w"));
@@ -123,16 +123,18 @@ TEST_CASE("model_tables: a body's own value hides one of the same name around it
     auto made = test::graph({test::node("Tanh", {"x"}, {"v"}, "maker"),
                              test::node("Relu", {"v"}, {"b"}, "reads own result")},
                             {}, {"b"});
-    const auto bytes = model_of(
-        {test::node("Sigmoid", {"x"}, {"v"}, "outside"),
-         test::owner_node("Switch", {"c"}, {"y"},
-                          {test::graphs_attribute("cases", {branch("captures", {}, {}),
-                                                            branch("reads formal", {"v"}, {}),
-                                                            branch("reads own weight", {}, {"v"}),
-                                                            made})})},
-        {"x", "c"}, {"y"});
+    const auto bytes =
+        model_of({test::node("Sigmoid", {"x"}, {"v"}, "outside"),
+                  test::owner_node(
+                      "Switch", {"c"}, {"y"},
+                      {test::graphs_attribute(
+                          "cases", {branch("captures", {}, {}), branch("reads formal", {"v"}, {}),
+                                    branch("reads own weight", {}, {"v"}), made})})},
+                 {"x", "c"}, {"y"});
     const wire_model model(bytes);
-    const auto read_by = [&](const char* name) { return model.inputs(node_called(model, name))[0]; };
+    const auto read_by = [&](const char* name) {
+        return model.inputs(node_called(model, name))[0];
+    };
     CHECK(read_by("captures") == model.first_output(node_called(model, "outside")));
     CHECK(model.kind(read_by("reads formal")) == value_kind::formal);
     CHECK(model.graph_of_value(read_by("reads formal")) == graph_at(model, "1/cases[1]"));
@@ -157,8 +159,8 @@ TEST_CASE("model_tables: bodies do not see each other's values", "[onnx][model_t
 
 TEST_CASE("model_tables: a function sees nothing of the model around it", "[onnx][model_tables]") {
     const auto body = test::graph({test::node("Add", {"a", "w"}, {"t"}, "deep")}, {}, {"t"});
-    auto model_message = test::model(test::graph(
-        {test::node("f", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}, {"w"}));
+    auto model_message = test::model(
+        test::graph({test::node("f", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}, {"w"}));
     model_message.inner(
         25, test::function("local", "f", {"a"}, {"b"},
                            {test::owner_node("If", {"a"}, {"b"},
@@ -228,9 +230,9 @@ TEST_CASE("model_tables: calls find the function of the same domain, name and ov
         auto made = test::node(type, {"x"}, {}, {}, domain);
         return *overload == '\0' ? made : made.text(8, overload);
     };
-    auto message = test::model(test::graph({call("f", "d", ""), call("f", "d", "o"),
-                                            call("f", "", ""), call("g", "d", ""),
-                                            call("f", "d", "p"), call("f", "d", "")}));
+    auto message =
+        test::model(test::graph({call("f", "d", ""), call("f", "d", "o"), call("f", "", ""),
+                                 call("g", "d", ""), call("f", "d", "p"), call("f", "d", "")}));
     for (const auto* overload : {"o", "", ""}) {
         message.inner(25, test::function("d", "f", {"a"}, {}, {}, overload));
     }

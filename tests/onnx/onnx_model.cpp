@@ -23,20 +23,21 @@ using stemma::wire_model;
 
 TEST_CASE("onnx_model: a graph path leads to every graph", "[onnx][onnx_model]") {
     const auto leaf = test::graph({test::node("Relu", {"x"}, {"y"})});
-    const auto nested = test::graph(
-        {test::node("Tanh", {"x"}, {"z"}),
-         test::owner_node("If", {"x"}, {"y"},
-                          {test::graph_attribute("then_branch", leaf),
-                           test::graphs_attribute("others", {leaf, leaf})})});
-    auto message = test::model(
-        test::graph({test::node("Neg", {"x"}, {"n"}),
-                     test::owner_node("Loop", {"x"}, {"y"}, {test::graph_attribute("body", nested)}),
-                     test::owner_node("Any", {"x"}, {"k"}, {test::graphs_attribute("g", {leaf})})}));
+    const auto nested =
+        test::graph({test::node("Tanh", {"x"}, {"z"}),
+                     test::owner_node("If", {"x"}, {"y"},
+                                      {test::graph_attribute("then_branch", leaf),
+                                       test::graphs_attribute("others", {leaf, leaf})})});
+    auto message = test::model(test::graph(
+        {test::node("Neg", {"x"}, {"n"}),
+         test::owner_node("Loop", {"x"}, {"y"}, {test::graph_attribute("body", nested)}),
+         test::owner_node("Any", {"x"}, {"k"}, {test::graphs_attribute("g", {leaf})})}));
     message.inner(25, test::function("my.domain", "F", {}, {}, {test::node("Relu", {}, {})}));
-    message.inner(25, test::function("my.domain", "F", {}, {},
-                                     {test::owner_node("If", {}, {},
-                                                       {test::graph_attribute("then_branch", leaf)})},
-                                     "2"));
+    message.inner(
+        25,
+        test::function(
+            "my.domain", "F", {}, {},
+            {test::owner_node("If", {}, {}, {test::graph_attribute("then_branch", leaf)})}, "2"));
     message.inner(25, test::function("", "G", {}, {}, {}));
     const auto bytes = message.bytes();
     const wire_model model(bytes);
@@ -44,10 +45,10 @@ TEST_CASE("onnx_model: a graph path leads to every graph", "[onnx][onnx_model]")
     for (id g = 0; g < model.graph_count(); ++g) {
         paths.insert(model.graph_path(g));
     }
-    CHECK(paths == std::set<std::string>{
-                       "", "1/body", "1/body/1/then_branch", "1/body/1/others[0]",
-                       "1/body/1/others[1]", "2/g[0]", "@my.domain::F", "@my.domain::F:2",
-                       "@my.domain::F:2/0/then_branch", "@::G"});
+    CHECK(paths == std::set<std::string>{"", "1/body", "1/body/1/then_branch", "1/body/1/others[0]",
+                                         "1/body/1/others[1]", "2/g[0]", "@my.domain::F",
+                                         "@my.domain::F:2", "@my.domain::F:2/0/then_branch",
+                                         "@::G"});
 }
 
 TEST_CASE("onnx_model: graphs know their kind, owner and function", "[onnx][onnx_model]") {
