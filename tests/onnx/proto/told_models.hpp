@@ -30,9 +30,9 @@ inline std::string in_brackets(std::string_view text) {
 }
 
 template <class Names>
-std::string list_of(const Names& names) {
+std::string list_of(const Names& all) {
     std::string text = "(";
-    for (const auto& name : names) {
+    for (const auto& name : all) {
         text += in_brackets(name);
     }
     return text + ")";
