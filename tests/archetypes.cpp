@@ -44,6 +44,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::archetypes {
+
 using stemma::attribution;
 using stemma::id;
 using stemma::no_id;
@@ -433,3 +435,5 @@ TEST_CASE("archetypes: views of a graph say the same", "[archetypes]") {
             stemma::fold_graph(scene.ops.graph(), scene.tree.index(), module, shown, fold).box_of);
     });
 }
+
+} // namespace test::archetypes

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+namespace test::error {
+
 using stemma::error;
 using stemma::error_code;
 
@@ -39,3 +41,5 @@ TEST_CASE("error: the numbers of the codes are stable") {
     CHECK(static_cast<int>(error_code::not_found) == 7);
     CHECK(static_cast<int>(error_code::refused) == 8);
 }
+
+} // namespace test::error

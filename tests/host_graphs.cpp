@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::host_graphs {
+
 using stemma::id;
 using stemma::no_id;
 
@@ -187,3 +189,5 @@ TEST_CASE("tag_operators: finds out what belongs where in graphs of a build", "[
         check_build<boost::listS>(made, random);
     }
 }
+
+} // namespace test::host_graphs

@@ -30,10 +30,10 @@ using list_graph = boost::adjacency_list<boost::vecS, boost::listS, boost::bidir
 inline edge_list random_edges(random_numbers& random, std::size_t vertices, std::size_t edges) {
     edge_list made{vertices, {}};
     const bool acyclic = random.one_in(3) && vertices > 1;
-    std::vector<std::size_t> names(vertices);
+    std::vector<std::size_t> order(vertices);
     for (std::size_t v = 0; v < vertices; ++v) {
-        names[v] = v;
-        std::swap(names[v], names[random(v + 1)]);
+        order[v] = v;
+        std::swap(order[v], order[random(v + 1)]);
     }
     while (made.edges.size() < edges && vertices > 0) {
         auto from = random(vertices);
@@ -42,7 +42,7 @@ inline edge_list random_edges(random_numbers& random, std::size_t vertices, std:
             from = random(vertices - 1);
             to = from + 1 + random(vertices - from - 1);
         }
-        made.edges.emplace_back(names[from], names[to]);
+        made.edges.emplace_back(order[from], order[to]);
     }
     return made;
 }

@@ -158,6 +158,13 @@ def check_mirror():
             complain(name, 1, "does not include the header under test first",
                      f"begin with #include <{header}>")
     for name in CODE:
+        path = name.removeprefix("tests/").removesuffix(".cpp")
+        namespace = "test::" + re.sub(r"[^a-z0-9]", "_", path)
+        opening = f"\nnamespace {namespace} {{\n"
+        if name.endswith(".cpp") and "TEST_CASE(" in TEXT[name] and opening not in TEXT[name]:
+            complain(name, 1, "has no namespace of its own, and tests are compiled joined",
+                     f"put all behind the includes into namespace {namespace}")
+    for name in CODE:
         if name.startswith("bench/") and name.endswith("_bench.cpp"):
             header = "stemma/" + name.removeprefix("bench/").removesuffix("_bench.cpp") + ".hpp"
             if "include/" + header not in TEXT:

@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::tagger {
+
 using stemma::id;
 using stemma::provenance;
 using stemma::tag_operators;
@@ -241,3 +243,5 @@ TEST_CASE("tag_operators: runs on graphs that have never seen ONNX") {
     CHECK(tag_host_graph<boost::vecS>() == expected);
     CHECK(tag_host_graph<boost::listS>() == expected);
 }
+
+} // namespace test::tagger

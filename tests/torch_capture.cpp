@@ -31,6 +31,10 @@
 #include <tuple>
 #include <vector>
 
+namespace test::torch_capture {
+
+namespace adapter = ::torch_capture;
+
 namespace fs = std::filesystem;
 using stemma::id;
 using stemma::no_id;
@@ -48,8 +52,8 @@ std::vector<fs::path> archives() {
     return found;
 }
 
-torch_capture::captured_model capture(const fs::path& folder) {
-    return torch_capture::from_archive(torch::jit::load((folder / "model.pt").string()));
+adapter::captured_model capture(const fs::path& folder) {
+    return adapter::from_archive(torch::jit::load((folder / "model.pt").string()));
 }
 
 stemma::capture_reader read(const std::string& text) {
@@ -58,9 +62,9 @@ stemma::capture_reader read(const std::string& text) {
     return reader;
 }
 
-std::string write(const torch_capture::captured_model& captured) {
+std::string write(const adapter::captured_model& captured) {
     stemma::string_sink sink;
-    torch_capture::write_capture(captured, sink);
+    adapter::write_capture(captured, sink);
     return sink.text;
 }
 
@@ -107,7 +111,7 @@ struct described_operation {
     bool operator==(const described_operation&) const = default;
 };
 
-std::vector<described_operation> describe(const torch_capture::captured_model& captured) {
+std::vector<described_operation> describe(const adapter::captured_model& captured) {
     std::vector<described_operation> made;
     const auto& operations = captured.operations;
     for (id i = 0; i < operations.size(); ++i) {
@@ -135,7 +139,7 @@ struct pair_of_layersImpl : torch::nn::Module {
         scale = register_parameter("scale", torch::ones({4}));
     }
     torch::Tensor forward(torch::Tensor x) {
-        const torch_capture::module_scope scope(*this);
+        const adapter::module_scope scope(*this);
         return second(act(first(x))) * scale;
     }
     torch::nn::Linear first;
@@ -220,7 +224,7 @@ TEST_CASE("torch_capture: the file says what the capture in memory says", "[torc
         INFO(folder.string());
         const auto found = capture(folder);
         auto reader = read(write(found));
-        torch_capture::captured_model again{reader.tree(), {}};
+        adapter::captured_model again{reader.tree(), {}};
         again.operations = reader.torchscript(again.modules);
         CHECK((describe(again.modules) == describe(found.modules)));
         CHECK((describe_aliases(again.modules) == describe_aliases(found.modules)));
@@ -299,19 +303,19 @@ TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torc
 }
 
 TEST_CASE("torch_capture: mangling is no part of a class", "[torch]") {
-    using torch_capture::detail::without_mangling;
+    using adapter::detail::without_mangling;
     CHECK(without_mangling("__torch__.app.Net") == "app.Net");
     CHECK(without_mangling("__torch__.app.___torch_mangle_12.Net") == "app.Net");
     CHECK(without_mangling("__torch__.___torch_mangle_0.app.___torch_mangle_3.Net") == "app.Net");
     CHECK(without_mangling("app.Net") == "app.Net");
-    CHECK(torch_capture::detail::python_class("torch::nn::LinearImpl") == "torch.nn.Linear");
-    CHECK(torch_capture::detail::python_class("app::Net") == "app.Net");
+    CHECK(adapter::detail::python_class("torch::nn::LinearImpl") == "torch.nn.Linear");
+    CHECK(adapter::detail::python_class("app::Net") == "app.Net");
 }
 
 TEST_CASE("torch_capture: a C++ model is recorded while it runs", "[torch]") {
     netImpl net;
     const auto input = torch::rand({2, 4});
-    torch_capture::recorder record(net);
+    adapter::recorder record(net);
     const auto found = record.run([&] { net.forward(input); });
     const auto& modules = found.modules;
     CHECK((describe_aliases(modules) ==
@@ -363,12 +367,12 @@ TEST_CASE("torch_capture: recording ends when a model raises", "[torch]") {
     net.fails = true;
     const auto input = torch::rand({2, 4});
     {
-        torch_capture::recorder record(net);
+        adapter::recorder record(net);
         CHECK_THROWS_AS(record.run([&] { net.forward(input); }), std::runtime_error);
     }
     net.fails = false;
     CHECK_NOTHROW(net.forward(input)); // nobody records any more
-    torch_capture::recorder record(net);
+    adapter::recorder record(net);
     const auto found = record.run([&] { net.forward(input); });
     CHECK(found.operations.size() == 20);
     CHECK(found.modules.path(found.operations[0].module) == "block");
@@ -379,9 +383,11 @@ TEST_CASE("torch_capture: modules of another model are not taken for those of th
           "[torch]") {
     netImpl net;
     netImpl other;
-    torch_capture::recorder record(net);
+    adapter::recorder record(net);
     const auto found = record.run([&] { other.forward(torch::rand({2, 4})); });
     for (id i = 0; i < found.operations.size(); ++i) {
         CHECK(found.operations[i].module == 0);
     }
 }
+
+} // namespace test::torch_capture

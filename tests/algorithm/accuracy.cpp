@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace test::algorithm_accuracy {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::relate;
@@ -52,3 +54,5 @@ TEST_CASE("accuracy: sums add every count") {
     all += {10, 20, 30, 40, 50};
     CHECK(all == stemma::accuracy{11, 22, 33, 44, 55});
 }
+
+} // namespace test::algorithm_accuracy

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_acyclic_parts {
+
 namespace {
 
 using stemma::id;
@@ -141,3 +143,5 @@ TEST_CASE("acyclic_parts: a long chain of groups needs no deep stack") {
     }
     CHECK(stemma::acyclic_parts(edges_of(count, chain), group).size() == count);
 }
+
+} // namespace test::algorithm_acyclic_parts

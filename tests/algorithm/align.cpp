@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::algorithm_align {
+
 using stemma::alignment;
 using stemma::captured_operations;
 using stemma::id;
@@ -312,3 +314,5 @@ TEST_CASE("align: the lexicon may be replaced", "[align]") {
     CHECK(count_wrong(scene, found) == 0);
     CHECK(found.quality() == 1);
 }
+
+} // namespace test::algorithm_align

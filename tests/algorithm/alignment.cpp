@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+namespace test::algorithm_alignment {
+
 using stemma::alignment;
 
 namespace {
@@ -61,3 +63,5 @@ TEST_CASE("alignment: what does not fit lowers all confidence, and is said", "[a
     CHECK(made.doubts[0].starts_with("3 parameters"));
     CHECK(made.doubts[1] == "cut short");
 }
+
+} // namespace test::algorithm_alignment

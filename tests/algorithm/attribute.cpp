@@ -15,6 +15,8 @@
 #include <span>
 #include <vector>
 
+namespace test::algorithm_attribute {
+
 using stemma::attribute;
 using stemma::claim;
 using stemma::id;
@@ -152,3 +154,5 @@ TEST_CASE("per_operator_lists: lists are found by vertex, in any order of adding
     lists.for_each([&](id v, std::span<const id>) { seen.push_back(v); });
     CHECK(seen == id_list{2, 5});
 }
+
+} // namespace test::algorithm_attribute

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_boundary {
+
 namespace {
 
 using stemma::id;
@@ -240,3 +242,5 @@ TEST_CASE("find_module_boundaries: says of all modules what find_boundary says o
         }
     }
 }
+
+} // namespace test::algorithm_boundary

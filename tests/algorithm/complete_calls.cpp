@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace test::algorithm_complete_calls {
+
 namespace {
 
 using stemma::id;
@@ -46,3 +48,5 @@ TEST_CASE("complete_calls: without one it is that of a reader, else the first",
     CHECK(completed({3, {{0, 1}, {1, 2}}}, {no_id, no_id, 1}) == std::vector<id>{1, 1, 1});
     CHECK(completed({2, {}}, {no_id, 3}) == std::vector<id>{0, 3});
 }
+
+} // namespace test::algorithm_complete_calls

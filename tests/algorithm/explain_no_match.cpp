@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace test::algorithm_explain_no_match {
+
 namespace {
 
 std::string explain(const std::string& text) {
@@ -57,3 +59,5 @@ TEST_CASE("explain_no_match: a tree without classes is named as the reason") {
                                    scene, scene.attributions) ==
           "column 1: no module is of class 'Linear'; the tree knows no classes");
 }
+
+} // namespace test::algorithm_explain_no_match

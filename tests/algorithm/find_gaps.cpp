@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace test::algorithm_find_gaps {
+
 TEST_CASE("find_gaps: exactly what lies between members makes a set convex",
           "[algorithm][find_gaps]") {
     test::random_numbers random(21);
@@ -46,3 +48,5 @@ TEST_CASE("find_gaps: exactly what lies between members makes a set convex",
     }
     CHECK(gaps > 0);
 }
+
+} // namespace test::algorithm_find_gaps

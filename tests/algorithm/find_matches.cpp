@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_find_matches {
+
 namespace {
 
 using names = std::set<std::string>;
@@ -162,3 +164,5 @@ TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their n
     CHECK(stemma::find_matching_modules(stemma::parse_query("class:Half"), modules, tags) ==
           std::vector<stemma::id>{1, 2});
 }
+
+} // namespace test::algorithm_find_matches

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_find_non_convex {
+
 namespace {
 
 using stemma::id;
@@ -127,3 +129,5 @@ TEST_CASE("find_non_convex: nothing is said of graphs with cycles") {
                                           std::vector<bool>(2, false))
               .empty());
 }
+
+} // namespace test::algorithm_find_non_convex

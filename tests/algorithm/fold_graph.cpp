@@ -10,6 +10,8 @@
 #include <tuple>
 #include <vector>
 
+namespace test::algorithm_fold_graph {
+
 namespace {
 
 using stemma::id;
@@ -123,3 +125,5 @@ TEST_CASE("fold_graph: so many levels are open as were asked for and fit", "[fol
     CHECK(boxes(stemma::no_id, 4) == 4);   // one level less
     CHECK(boxes(stemma::no_id, 2) == 2);   // one operator, and the rest
 }
+
+} // namespace test::algorithm_fold_graph

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_fold_regions {
+
 namespace {
 
 using stemma::id;
@@ -168,3 +170,5 @@ TEST_CASE("fold_regions: operators run in an order that works, each once, inside
         }
     }
 }
+
+} // namespace test::algorithm_fold_regions

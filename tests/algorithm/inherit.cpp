@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+namespace test::algorithm_inherit {
+
 using stemma::attribution;
 using stemma::id;
 using stemma::no_id;
@@ -73,3 +75,5 @@ TEST_CASE("inherit_tags: the tags of all old operators, each once") {
     CHECK(found == std::vector<id>{1, 2, 4});
     CHECK(stemma::inherit_tags(pool, sets, std::array<id, 1>{0}) == 1);
 }
+
+} // namespace test::algorithm_inherit

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_module_dag {
+
 namespace {
 
 using stemma::id;
@@ -82,3 +84,5 @@ TEST_CASE("module_dags: take any Boost graph, whatever its vertices are", "[modu
     CHECK(dags.of(0, stemma::dag_level::direct).operators.empty());
     CHECK(dags.of(5).operators.empty());
 }
+
+} // namespace test::algorithm_module_dag

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_name_modules {
+
 using stemma::id;
 using stemma::name_modules;
 
@@ -378,3 +380,5 @@ TEST_CASE("name_modules: real models read well") {
     CHECK(tag("decoder") == "/BertModel/T5Stack.decoder");
     CHECK(tag("rest.0") == "/BertModel/rest/rest.0");
 }
+
+} // namespace test::algorithm_name_modules

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::algorithm_number_calls {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::provenance;
@@ -108,3 +110,5 @@ TEST_CASE("number_calls: the single call of a module holds all its operators") {
     CHECK(s.call(weight) == 0);
     CHECK(s.call(apart) == 0);
 }
+
+} // namespace test::algorithm_number_calls

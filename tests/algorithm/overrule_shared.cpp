@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::algorithm_overrule_shared {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::provenance;
@@ -91,3 +93,5 @@ TEST_CASE("overrule_shared: every decision is made on the evidence as it was") {
     CHECK(s.result[first].module == s.at("blocks.0.fc"));
     CHECK(s.result[second].module == s.at("blocks"));
 }
+
+} // namespace test::algorithm_overrule_shared

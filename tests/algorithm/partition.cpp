@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_partition {
+
 namespace {
 
 using stemma::id;
@@ -143,3 +145,5 @@ TEST_CASE("divide_evenly: among places that are as good, the first with the leas
         CHECK(divided(best) == best);
     }
 }
+
+} // namespace test::algorithm_partition

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::algorithm_propagate {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::provenance;
@@ -287,3 +289,5 @@ TEST_CASE("propagate: every operator gets a module and a provenance that is no e
     check(stemma::nearest_evidence{}, 15);
     check(stemma::no_propagation{}, 16);
 }
+
+} // namespace test::algorithm_propagate

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace test::algorithm_propagate_tags {
+
 using stemma::id;
 using stemma::id_set;
 using stemma::no_id;
@@ -179,3 +181,5 @@ TEST_CASE("propagate_tags: equal to the definition, whatever the graph") {
         }
     }
 }
+
+} // namespace test::algorithm_propagate_tags

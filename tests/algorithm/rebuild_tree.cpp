@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_rebuild_tree {
+
 using stemma::id;
 using stemma::rebuild_tree;
 using texts = std::vector<std::string>;
@@ -120,3 +122,5 @@ TEST_CASE("rebuild_tree: a parameter folded of several stands for what they have
     REQUIRE(rebuilt.owners.of(0).size() == 1);
     CHECK(rebuilt.modules.path(rebuilt.owners.of(0)[0]) == "enc");
 }
+
+} // namespace test::algorithm_rebuild_tree

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace test::algorithm_repropagate {
+
 using stemma::attribution;
 using stemma::id;
 using stemma::no_id;
@@ -80,3 +82,5 @@ TEST_CASE("repropagate: after a fusion, what is around the new operator hears of
     CHECK(now[relu].module == x);
     CHECK(now[relu].source == provenance::producer);
 }
+
+} // namespace test::algorithm_repropagate

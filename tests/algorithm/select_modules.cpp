@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace test::algorithm_select_modules {
+
 using stemma::id;
 using stemma::select_modules;
 
@@ -34,3 +36,5 @@ TEST_CASE("select_modules: the root is selected whatever the policy says") {
     CHECK(select_modules(tree, stemma::of_classes{{"Nothing"}}) == std::vector<id>{0, 0, 0});
     CHECK(select_modules(tree, stemma::all_modules{}) == std::vector<id>{0, 1, 2});
 }
+
+} // namespace test::algorithm_select_modules

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::algorithm_sweeps {
+
 using stemma::id;
 using stemma::no_id;
 using test::operator_scene;
@@ -374,3 +376,5 @@ TEST_CASE("stay_with_owners: operators in bodies keep to the module that runs th
     CHECK(result[known].module == s.at("head"));
     CHECK(result[inner].module == s.at("blocks.0"));
 }
+
+} // namespace test::algorithm_sweeps

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::core_concepts {
+
 namespace {
 
 using boost::bidirectionalS;
@@ -83,3 +85,5 @@ TEST_CASE("index_of: is the interior vertex index", "[core][concepts]") {
     }
     CHECK(stemma::index_of(both_ways(3), 2) == 2);
 }
+
+} // namespace test::core_concepts

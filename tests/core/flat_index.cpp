@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+namespace test::core_flat_index {
+
 using stemma::flat_index;
 using stemma::id;
 using stemma::no_id;
@@ -114,3 +116,5 @@ TEST_CASE("flat_index: one hash may hold several ids when the caller wants them"
     }) == no_id);
     CHECK(seen == std::vector<id>{0, 1, 2, 3, 4});
 }
+
+} // namespace test::core_flat_index

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::core_glob {
+
 using stemma::glob_match;
 
 namespace {
@@ -222,3 +224,5 @@ TEST_CASE("glob_match: works in constant expressions", "[core][glob]") {
     STATIC_REQUIRE(glob_match("*Layer{Norm,s}", "BertLayerNorm"));
     STATIC_REQUIRE_FALSE(glob_match("*Layer{Norm,s}", "BertLayer"));
 }
+
+} // namespace test::core_glob

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::core_hash {
+
 using stemma::hash_bytes;
 using stemma::hash_mix;
 
@@ -84,3 +86,5 @@ TEST_CASE("hash_mix: order counts, and small numbers do not meet", "[core][hash]
     CHECK(seen.size() == 300 * 300);
     STATIC_REQUIRE(hash_mix(1, 2) != hash_mix(2, 1));
 }
+
+} // namespace test::core_hash

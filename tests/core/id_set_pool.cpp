@@ -11,6 +11,8 @@
 #include <set>
 #include <vector>
 
+namespace test::core_id_set_pool {
+
 using stemma::id;
 using stemma::id_set;
 using stemma::id_set_pool;
@@ -84,3 +86,5 @@ TEST_CASE("id_set_pool: a set and its beginning are two sets", "[core][id_set_po
         CHECK(elements(pool, names[i]).back() == i + 1);
     }
 }
+
+} // namespace test::core_id_set_pool

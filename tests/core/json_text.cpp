@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::core_json_text {
+
 using stemma::append_json_string;
 using stemma::detail::is_utf8;
 using stemma::detail::utf8_length;
@@ -134,3 +136,5 @@ TEST_CASE("append_json_string: appends", "[core][json_text]") {
     append_json_string("\x01", out);
     CHECK(out == "{\"a\": \"\\u0001\"");
 }
+
+} // namespace test::core_json_text

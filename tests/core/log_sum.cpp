@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+namespace test::core_log_sum {
+
 using stemma::log_sum;
 
 namespace {
@@ -24,3 +26,5 @@ TEST_CASE("log_sum: adds what the logarithms stand for", "[log_sum]") {
     CHECK(std::isinf(log_sum(none, none)));
     CHECK(is_near(log_sum(-2000, -2000), -2000 + std::log(2.0)));
 }
+
+} // namespace test::core_log_sum

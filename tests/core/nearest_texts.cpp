@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::core_nearest_texts {
+
 using stemma::nearest_texts;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("nearest_texts: nothing is near to nothing", "[core][nearest_texts]") 
     nearest.offer("");
     CHECK(nearest.take().empty());
 }
+
+} // namespace test::core_nearest_texts

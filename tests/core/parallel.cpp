@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace test::core_parallel {
+
 TEST_CASE("for_each_part: calls once for every part, and waits", "[core][parallel]") {
     for (const std::size_t count : {0U, 1U, 2U, 9U}) {
         std::vector<std::atomic<int>> calls(count);
@@ -49,3 +51,5 @@ TEST_CASE("thread_limit: divides work only as far as it is worth it", "[core][pa
     CHECK(stemma::thread_limit::of_machine(3).most >= 1);
     CHECK(stemma::thread_limit::of_machine(3).most <= 3);
 }
+
+} // namespace test::core_parallel

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+namespace test::core_path_trail {
+
 namespace {
 
 using stemma::id;
@@ -79,3 +81,5 @@ TEST_CASE("path_trail: asks only for segments that the previous path did not hav
     CHECK(steps("") == 0);
     CHECK(steps("a.bb") == 2);
 }
+
+} // namespace test::core_path_trail

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::core_query {
+
 namespace {
 
 using stemma::parse_query;
@@ -199,3 +201,5 @@ TEST_CASE("query: any text is understood or refused") {
         CHECK((said == "accepted" || said.starts_with("query: column ")));
     }
 }
+
+} // namespace test::core_query

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::core_string_pool {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::string_pool;
@@ -82,3 +84,5 @@ TEST_CASE("string_pool: a copy knows the same names and goes its own way", "[cor
     CHECK(moved.find("b") == 1);
     CHECK(string_pool().find("") == no_id);
 }
+
+} // namespace test::core_string_pool

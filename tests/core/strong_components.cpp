@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace test::core_strong_components {
+
 namespace {
 
 void check(const std::vector<stemma::id>& found, const std::vector<std::vector<char>>& reaches) {
@@ -51,3 +53,5 @@ TEST_CASE("find_strong_components: a long circle needs no deep stack") {
 TEST_CASE("find_strong_components: nothing has none") {
     CHECK(stemma::find_strong_components(test::as_vector_graph({})).empty());
 }
+
+} // namespace test::core_strong_components

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::core_sweep_order {
+
 using stemma::index_of;
 using stemma::sweep_order;
 
@@ -73,3 +75,5 @@ TEST_CASE("sweep_order: results flow from every producer, and back from every re
         check(edges, test::as_list_graph(edges));
     }
 }
+
+} // namespace test::core_sweep_order

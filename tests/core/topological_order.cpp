@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace test::core_topological_order {
+
 using stemma::index_of;
 using stemma::is_topologically_indexed;
 using stemma::topological_order;
@@ -112,3 +114,5 @@ TEST_CASE("is_topologically_indexed: the vertices have to be visited in that ord
     put(boost::vertex_index, graph, *++it, std::size_t{0});
     CHECK_FALSE(is_topologically_indexed(graph));
 }
+
+} // namespace test::core_topological_order

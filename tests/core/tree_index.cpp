@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::core_tree_index {
+
 using stemma::id;
 using stemma::index_tree;
 using stemma::no_id;
@@ -163,3 +165,5 @@ TEST_CASE("index_tree: numbers any graph in preorder, children as their edges st
         REQUIRE(by_list.rank == indexed.rank);
     }
 }
+
+} // namespace test::core_tree_index

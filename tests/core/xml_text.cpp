@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace test::core_xml_text {
+
 TEST_CASE("xml_text: markup is escaped and everything else stays", "[xml_text]") {
     CHECK(stemma::xml_text("") == "");
     CHECK(stemma::xml_text("layer.0/MatMul") == "layer.0/MatMul");
@@ -34,3 +36,5 @@ TEST_CASE("xml_text: any bytes give text without markup and control characters",
         }
     }
 }
+
+} // namespace test::core_xml_text

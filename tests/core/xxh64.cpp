@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+namespace test::core_xxh64 {
+
 TEST_CASE("xxh64: gives the values that the reference program prints", "[core][xxh64]") {
     CHECK(stemma::to_hex(stemma::xxh64("")) == "ef46db3751d8e999");
     CHECK(stemma::to_hex(stemma::xxh64("a")) == "d24ec4f1a98c6e5b");
@@ -42,3 +44,5 @@ TEST_CASE("xxh64_digest: does not see how the bytes were divided", "[core][xxh64
         CHECK(digest.value() == whole);
     }
 }
+
+} // namespace test::core_xxh64

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace test::detail_aligned_items {
+
 using stemma::id;
 using stemma::trail;
 using stemma::detail::alignment_weights;
@@ -39,3 +41,5 @@ TEST_CASE("describe_items: what could have been folded may be missing", "[alignm
     CHECK(items.profile[0] == items.profile[1]);
     CHECK(items.profile[0] != items.profile[2]);
 }
+
+} // namespace test::detail_aligned_items

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <vector>
 
+namespace test::detail_aligned_nodes {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::detail::id_lists;
@@ -53,3 +55,5 @@ TEST_CASE("aligned_nodes: constants are left out, what computes with shapes is k
     CHECK(std::ranges::equal(nodes.readers[0], std::vector<id>{1, 3}));
     CHECK(cast != no_id);
 }
+
+} // namespace test::detail_aligned_nodes

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::detail_alignment_lattice {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::detail::alignment_lattice;
@@ -77,3 +79,5 @@ TEST_CASE("alignment_lattice: an empty chain has no placements", "[alignment]") 
     lattice.for_each_placement([&](id, std::span<const placement>) { seen = true; });
     CHECK_FALSE(seen);
 }
+
+} // namespace test::detail_alignment_lattice

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::detail_class_path_namer {
+
 using stemma::detail::append_escaped;
 using stemma::detail::is_number;
 
@@ -144,3 +146,5 @@ TEST_CASE("class_path_namer: beyond the greatest number of names, ranks among th
     CHECK(segment(name(tree, 2), tree, "l.x.in") == "A#0");
     CHECK(segment(name(tree, 2), tree, "r.x.in") == "A#1");
 }
+
+} // namespace test::detail_class_path_namer

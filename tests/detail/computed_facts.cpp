@@ -4,6 +4,8 @@
 #include "../catch.hpp"
 #include "../inferred_types.hpp"
 
+namespace test::detail_computed_facts {
+
 TEST_CASE("computed_facts: products", "[detail][computed_facts]") {
     const auto scene = test::inference_scene()
                            .input("x", {2, 3, 4})
@@ -46,3 +48,5 @@ TEST_CASE("computed_facts: normalization keeps the shape", "[detail][computed_fa
     const auto scene = test::inference_scene().input("x", {2, 3, 4}).weight("s", {4});
     CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
 }
+
+} // namespace test::detail_computed_facts

@@ -4,6 +4,8 @@
 #include "../catch.hpp"
 #include "../inferred_types.hpp"
 
+namespace test::detail_elementwise_facts {
+
 TEST_CASE("elementwise_facts: types and extents of what works element by element",
           "[detail][elementwise_facts]") {
     const auto scene = test::inference_scene()
@@ -26,3 +28,5 @@ TEST_CASE("elementwise_facts: sums and products of shapes are shapes",
     scene.node(test::node("Mul", {"a", "b"}, {"shape"}));
     CHECK(test::inferred(scene, "Reshape", {"x", "shape"}) == "float32[2,12]");
 }
+
+} // namespace test::detail_elementwise_facts

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace test::detail_fact_table {
+
 namespace d = stemma::detail;
 
 TEST_CASE("fact_table: starts with declared types and what initializers are",
@@ -52,3 +54,5 @@ TEST_CASE("fact_table: monsters are forgotten", "[detail][fact_table]") {
     table.set(0, 0, d::made(d::float_type, d::extents(d::max_extents + 1, 1)));
     CHECK_FALSE(table[model.first_output(0)].ranked());
 }
+
+} // namespace test::detail_fact_table

@@ -6,6 +6,8 @@
 
 #include <stemma/core/id.hpp>
 
+namespace test::detail_follow_readers {
+
 using stemma::no_id;
 
 TEST_CASE("follow_readers: a constant goes where all that read it are, or nowhere", "[alignment]") {
@@ -33,3 +35,5 @@ TEST_CASE("follow_readers: a constant goes where all that read it are, or nowher
     CHECK(made.of[shared].module == no_id);
     CHECK(made.of[unread].module == no_id);
 }
+
+} // namespace test::detail_follow_readers

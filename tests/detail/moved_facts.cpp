@@ -4,6 +4,8 @@
 #include "../catch.hpp"
 #include "../inferred_types.hpp"
 
+namespace test::detail_moved_facts {
+
 namespace {
 
 test::inference_scene scene() {
@@ -52,3 +54,5 @@ TEST_CASE("moved_facts: an axis or shape that does not fit says nothing wrong",
     CHECK(test::inferred(scene(), "Transpose", {"x"}, {test::ints_attribute("perm", {0, 9, 9})})
               .find("[2,3") == std::string::npos);
 }
+
+} // namespace test::detail_moved_facts

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace test::detail_nesting {
+
 using stemma::id;
 using stemma::detail::operators_in_bodies;
 
@@ -51,3 +53,5 @@ TEST_CASE("operators_in_bodies: none where there are no bodies, or none that the
     CHECK(operators_in_bodies(flat_view{&ops.graph()}).empty());
     CHECK(operators_in_bodies(ops).size() == 1);
 }
+
+} // namespace test::detail_nesting

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test::detail_parameter_scores {
+
 using stemma::id;
 using stemma::detail::alignment_weights;
 using stemma::detail::are_alike;
@@ -57,3 +59,5 @@ TEST_CASE("parameter_scores: names count most, then shapes; several joined as on
     scores.for_each_reader(named, [&](id item) { readers.push_back(item); });
     CHECK(readers == std::vector<id>{0});
 }
+
+} // namespace test::detail_parameter_scores

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::detail_python_text {
+
 using stemma::detail::append_utf8;
 using stemma::detail::module_path_of;
 using stemma::detail::read_python_list;
@@ -112,3 +114,5 @@ TEST_CASE("module_path_of: nothing of a malformed expression") {
         CHECK_FALSE(module_path_of(text));
     }
 }
+
+} // namespace test::detail_python_text

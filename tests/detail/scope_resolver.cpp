@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::detail_scope_resolver {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::detail::split_count;
@@ -177,3 +179,5 @@ TEST_CASE("scope_resolver: confidence grows with what the parameters say") {
     s.reads(0, "enc.fc");
     CHECK(s.resolve(s.table.scope_of[0]).confidence > before);
 }
+
+} // namespace test::detail_scope_resolver

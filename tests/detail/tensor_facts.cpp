@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+namespace test::detail_tensor_facts {
+
 namespace d = stemma::detail;
 
 TEST_CASE("broadcast: the rules of ONNX, and what follows where extents are unknown",
@@ -65,3 +67,5 @@ TEST_CASE("keep_common: forgets what one of two does not say", "[detail][tensor_
 TEST_CASE("as_extents: a negative number says nothing", "[detail][tensor_facts]") {
     CHECK(d::as_extents({3, -7, 0}) == d::extents{3, d::any_extent, 0});
 }
+
+} // namespace test::detail_tensor_facts

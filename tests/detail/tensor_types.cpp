@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace test::detail_tensor_types {
+
 namespace {
 
 test::message tensor_of(const test::message& shape) {
@@ -45,3 +47,5 @@ TEST_CASE("tensor_types: a negative extent is unknown, and no shape is no rank",
     CHECK_FALSE(types.read("").ranked());
     CHECK_THROWS_AS(types.read("\x0a\x7f"), stemma::error);
 }
+
+} // namespace test::detail_tensor_types

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string>
 
+namespace test::detail_torch_operators {
+
 TEST_CASE("torch_operators: every name in the table is found by itself", "[torch_operators]") {
     const stemma::torch_lexicon lexicon;
     std::istringstream lines{std::string(stemma::detail::torch_operators)};
@@ -39,3 +41,5 @@ TEST_CASE("torch_operators: every name in the table is found by itself", "[torch
     }
     CHECK(names > 300);
 }
+
+} // namespace test::detail_torch_operators

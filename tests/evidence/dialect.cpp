@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::evidence_dialect {
+
 using stemma::dialect;
 using stemma::scope_quality;
 
@@ -58,3 +60,5 @@ TEST_CASE("to_string: every dialect has a name of its own") {
     }
     CHECK(names.size() == stemma::dialect_count);
 }
+
+} // namespace test::evidence_dialect

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test::evidence_evidence_sources {
+
 using stemma::evidence_sources;
 using stemma::optional_source;
 using stemma::parameter_names;
@@ -73,3 +75,5 @@ TEST_CASE("optional_source: can be switched off at run time") {
                                    optional_source<parameter_names>{});
     CHECK(s.ask(sources) == found{provenance::parameter});
 }
+
+} // namespace test::evidence_evidence_sources

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_function_calls {
+
 using stemma::function_calls;
 using texts = std::vector<std::string>;
 
@@ -116,3 +118,5 @@ TEST_CASE("function_calls: of a call that nothing is known of nothing is claimed
     CHECK(branch.paths<function_calls>("call") == texts{"gate"});
     CHECK(branch.paths<function_calls>("inside") == texts{"gate"});
 }
+
+} // namespace test::evidence_function_calls

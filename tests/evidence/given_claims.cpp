@@ -13,6 +13,8 @@
 
 #include <vector>
 
+namespace test::evidence_given_claims {
+
 using stemma::claim;
 using stemma::claim_table;
 using stemma::given_claims;
@@ -47,3 +49,5 @@ TEST_CASE("given_claims: every table speaks of the operators it knows, in order"
     STATIC_REQUIRE(
         stemma::evidence_policy<given_claims, test::exported_graph, stemma::module_tree>);
 }
+
+} // namespace test::evidence_given_claims

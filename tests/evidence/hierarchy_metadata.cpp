@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test::evidence_hierarchy_metadata {
+
 using stemma::builder_metadata;
 using stemma::exporter_metadata;
 using texts = std::vector<std::string>;
@@ -73,3 +75,5 @@ TEST_CASE("hierarchy_metadata: in the branches of a condition, an operation with
     }
     CHECK(scene.paths<exporter_metadata>("z").empty());
 }
+
+} // namespace test::evidence_hierarchy_metadata

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_hierarchy_modules {
+
 namespace {
 
 const auto deep = test::dynamo({"", "list.0", "list.0.fc", "linear"},
@@ -72,3 +74,5 @@ TEST_CASE("bind_hierarchies: a chain without the root is looked for around the o
         CHECK(scene.modules().path(module) == "gate.fc");
     }
 }
+
+} // namespace test::evidence_hierarchy_modules

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_hierarchy_table {
+
 using stemma::hierarchy_dialect;
 using stemma::no_id;
 using texts = std::vector<std::string>;
@@ -176,3 +178,5 @@ TEST_CASE("collect_hierarchies: what a rewriter made is noted, with or without m
     CHECK(table.chain_of[1] == table.chain_of[0]);
     CHECK(table.chain_of[2] == no_id);
 }
+
+} // namespace test::evidence_hierarchy_table

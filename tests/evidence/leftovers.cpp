@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::evidence_leftovers {
+
 using stemma::leftovers;
 using texts = std::vector<std::string>;
 
@@ -90,3 +92,5 @@ TEST_CASE("leftovers: a constant that was folded belongs where its origins belon
     test::evidence_scene unknown(folded("['val_3']"));
     CHECK(unknown.paths<leftovers>("folded").empty());
 }
+
+} // namespace test::evidence_leftovers

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_parameter_names {
+
 using stemma::parameter_names;
 using texts = std::vector<std::string>;
 
@@ -89,3 +91,5 @@ TEST_CASE("parameter_names: speak for the nearest module around the owner that r
     const auto tree = builder.build();
     CHECK(paths_of(tree, {"block.weights.w"}) == texts{"block"});
 }
+
+} // namespace test::evidence_parameter_names

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_parameter_owners {
+
 using stemma::find_parameter_owners;
 using stemma::id;
 using id_list = std::vector<id>;
@@ -114,3 +116,5 @@ TEST_CASE("nearest_called: goes up to the first module that may have run") {
     const plain_view view{&tree};
     CHECK(stemma::nearest_called(view, 3) == 3);
 }
+
+} // namespace test::evidence_parameter_owners

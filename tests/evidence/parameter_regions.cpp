@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_parameter_regions {
+
 using stemma::parameter_regions;
 using texts = std::vector<std::string>;
 
@@ -66,3 +68,5 @@ TEST_CASE("parameter_regions: where operators have scopes there is nothing to gu
             .bytes());
     CHECK(scene.claims<parameter_regions>("nameless").empty());
 }
+
+} // namespace test::evidence_parameter_regions

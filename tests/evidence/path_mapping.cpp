@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::evidence_path_mapping {
+
 using stemma::find_path_mapping;
 using stemma::owner_path;
 using paths = std::vector<std::string_view>;
@@ -66,3 +68,5 @@ TEST_CASE("find_path_mapping: the mapping that needs least wins where several le
     const auto mapping = find_path_mapping(tree, paths{"a.fc"});
     CHECK(mapping.is_identity());
 }
+
+} // namespace test::evidence_path_mapping

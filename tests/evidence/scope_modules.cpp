@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::evidence_scope_modules {
+
 using stemma::id;
 using stemma::no_id;
 
@@ -192,3 +194,5 @@ TEST_CASE("grow_scopes: modules that are known are used") {
     CHECK(s.path(v) == "enc.block.fc");
     CHECK(s.tree.size() == 4);
 }
+
+} // namespace test::evidence_scope_modules

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace test::evidence_scope_names {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::scope_names;
@@ -91,3 +93,5 @@ TEST_CASE("scope_names: what the name of a call says is left to others") {
     CHECK(scene.claims<scope_names>("/enc/act/Act").empty());
     CHECK(scene.paths<scope_names>("/enc/fc/Relu") == std::vector<std::string>{"enc.fc"});
 }
+
+} // namespace test::evidence_scope_names

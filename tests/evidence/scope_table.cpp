@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::evidence_scope_table {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::scope_style;
@@ -210,3 +212,5 @@ TEST_CASE("collect_scopes: equal to splitting every name alone, whatever the ord
         }
     }
 }
+
+} // namespace test::evidence_scope_table

@@ -27,6 +27,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::evidence_traps {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::provenance;
@@ -391,3 +393,5 @@ TEST_CASE("traps: metadata that cannot be read leave the operator to its name") 
         CHECK(scene.modules().size() == 3);
     }
 }
+
+} // namespace test::evidence_traps

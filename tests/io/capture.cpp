@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::io_capture {
+
 using stemma::capture_reader;
 using stemma::error_code;
 
@@ -131,3 +133,5 @@ TEST_CASE("capture_reader: every trace and FX graph of the fixtures is read with
     }
     CHECK(traces > 10);
 }
+
+} // namespace test::io_capture

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+namespace test::io_captured_export {
+
 using nlohmann::json;
 using stemma::captured_export;
 
@@ -39,3 +41,5 @@ TEST_CASE("captured_export: what is no node is refused", "[captured_export]") {
         CHECK_THROWS_AS(exported.read_node(json::parse(damaged), "file"), stemma::error);
     }
 }
+
+} // namespace test::io_captured_export

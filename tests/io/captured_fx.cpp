@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace test::io_captured_fx {
+
 using nlohmann::json;
 using stemma::captured_fx;
 using stemma::module_tree;
@@ -159,3 +161,5 @@ TEST_CASE("captured_fx: what is no FX node is refused, and which one is named", 
         }
     }
 }
+
+} // namespace test::io_captured_fx

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace test::io_captured_json {
+
 using nlohmann::json;
 using stemma::captured_json;
 using stemma::no_id;
@@ -83,3 +85,5 @@ TEST_CASE("find_parameter: by path and alias, with its shape", "[captured_json]"
         CHECK_FALSE(stemma::find_parameter(modules, path).has_value());
     }
 }
+
+} // namespace test::io_captured_json

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::io_captured_trace {
+
 using nlohmann::json;
 using stemma::captured_trace;
 using stemma::id;
@@ -235,3 +237,5 @@ TEST_CASE("captured_trace: operations may come without events", "[captured_trace
     CHECK(made.sources_of(1).size() == 1);
     CHECK(made.faults().empty());
 }
+
+} // namespace test::io_captured_trace

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::io_dot {
+
 namespace {
 
 using stemma::id;
@@ -79,3 +81,5 @@ TEST_CASE("write_dot: text of a model cannot break out of its place", "[dot]") {
     CHECK(count_of(sink.text, "\"]\nx") == 0);
     CHECK(count_of(sink.text, "\\") == 0);
 }
+
+} // namespace test::io_dot

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::io_file {
+
 namespace {
 
 using stemma::error_code;
@@ -187,3 +189,5 @@ TEST_CASE("output_file: a symbolic link stays one", "[file]") {
 }
 
 #endif
+
+} // namespace test::io_file

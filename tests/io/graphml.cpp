@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::io_graphml {
+
 namespace {
 
 using stemma::id;
@@ -86,3 +88,5 @@ TEST_CASE("operator_graph: Boost.Graph's own writer of GraphML takes it", "[grap
     CHECK(count_of(out.str(), "<edge id=") == num_edges(graph));
     CHECK(count_of(out.str(), ">Softmax<") == 2);
 }
+
+} // namespace test::io_graphml

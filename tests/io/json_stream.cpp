@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::io_json_stream {
+
 namespace {
 
 struct recorder {
@@ -150,3 +152,5 @@ TEST_CASE("stream_json: any bytes are read or refused", "[json_stream]") {
     }
     CHECK(read > 0);
 }
+
+} // namespace test::io_json_stream

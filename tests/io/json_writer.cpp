@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::io_json_writer {
+
 namespace {
 
 using stemma::json_writer;
@@ -181,3 +183,5 @@ TEST_CASE("json_writer: a long document goes out in pieces", "[json_writer]") {
     CHECK(sink.size > 1000000);
     CHECK(sink.longest < 100000);
 }
+
+} // namespace test::io_json_writer

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::io_module_dag_json {
+
 namespace {
 
 using nlohmann::json;
@@ -104,3 +106,5 @@ TEST_CASE("write_module_dags: a policy says what is shown", "[module_dag]") {
     CHECK(json::parse(sink.text)[tagged.found.tags.text(0)]["nodes"].size() ==
           tagged.model.node_count());
 }
+
+} // namespace test::io_module_dag_json

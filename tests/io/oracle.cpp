@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <string>
 
+namespace test::io_oracle {
+
 TEST_CASE("oracle_file: the exporter's scope goes before what is known, and that before guesses",
           "[oracle]") {
     const stemma::oracle_file oracle(
@@ -68,3 +70,5 @@ TEST_CASE("oracle_file: a name that nodes of several modules share tells nothing
     CHECK_FALSE(oracle.module_of("a"));
     CHECK(oracle.module_of("b") == "m");
 }
+
+} // namespace test::io_oracle

@@ -3,6 +3,8 @@
 
 #include "../catch.hpp"
 
+namespace test::io_value_description {
+
 TEST_CASE("value_description: type and shape stand together", "[value_description]") {
     const stemma::value_description value{"x", "float32", "[1,seq,?]"};
     CHECK(value.type_and_shape() == "float32[1,seq,?]");
@@ -18,3 +20,5 @@ TEST_CASE("value_describer: whatever gives a description for a number", "[value_
     STATIC_REQUIRE(!stemma::value_describer<int>);
     CHECK(stemma::no_descriptions{}(3).name.empty());
 }
+
+} // namespace test::io_value_description

@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+namespace test::model_attribution {
+
 using stemma::is_evidence;
 using stemma::parse_provenance;
 using stemma::provenance;
@@ -54,3 +56,5 @@ TEST_CASE("attribution: without more, nothing is known", "[model][attribution]")
     CHECK(none.exact);
     CHECK_FALSE(none.doubtful);
 }
+
+} // namespace test::model_attribution

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::model_captured_operations {
+
 using stemma::captured_operations;
 
 TEST_CASE("captured_operations: what is added belongs to the operation added last",
@@ -63,3 +65,5 @@ TEST_CASE("captured_operations: faults are kept in order", "[captured_operations
     made.add_fault("two");
     CHECK(std::ranges::equal(made.faults(), std::vector<std::string>{"one", "two"}));
 }
+
+} // namespace test::model_captured_operations

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::model_mapped_modules {
+
 using stemma::id;
 using stemma::mapped_modules;
 
@@ -88,3 +90,5 @@ TEST_CASE("mapped_modules: any rooted graph reads as a tree in preorder",
         check_random_tree<part_list>(random);
     }
 }
+
+} // namespace test::model_mapped_modules

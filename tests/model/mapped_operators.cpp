@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace test::model_mapped_operators {
+
 using stemma::id;
 using stemma::mapped_operators;
 
@@ -65,3 +67,5 @@ TEST_CASE("mapped_operators: numbers equal parameters once, and keeps their orde
         CHECK(parameters_of(ops, v) == inputs[v]);
     }
 }
+
+} // namespace test::model_mapped_operators

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+namespace test::model_module_lookup {
+
 using stemma::find_longest;
 using stemma::find_module;
 using stemma::id;
@@ -103,3 +105,5 @@ TEST_CASE("find_module: starts where it is told to", "[model][module_lookup]") {
     CHECK(find_module(lookup, "b.c") == no_id);
     CHECK(find_module(lookup, "", a) == a);
 }
+
+} // namespace test::model_module_lookup

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace test::model_module_members {
+
 using stemma::attribution;
 using stemma::call_of;
 using stemma::id;
@@ -74,3 +76,5 @@ TEST_CASE("call_of: says nothing where it does not follow", "[model][module_memb
     CHECK(call_of(0, a, of(2, no_id)) == no_id);
     CHECK(call_of(0, a, of(2, 6)) == 1);
 }
+
+} // namespace test::model_module_members

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+namespace test::model_module_tree {
+
 using stemma::id;
 using stemma::module_tree;
 using stemma::module_tree_builder;
@@ -167,3 +169,5 @@ TEST_CASE("tensor_info: counts elements, none when an extent is unknown", "[mode
     CHECK(elements({2, 0, 4}) == 0);
     CHECK(elements({2, -1, 4}) == 0);
 }
+
+} // namespace test::model_module_tree

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::model_module_tree_builder {
+
 using stemma::id;
 using stemma::module_tree_builder;
 using stemma::no_id;
@@ -205,3 +207,5 @@ TEST_CASE("module_tree_builder: takes names out of itself", "[model][module_tree
     CHECK(builder.attribute(last) == "name");
     CHECK(builder.size() == 101);
 }
+
+} // namespace test::model_module_tree_builder

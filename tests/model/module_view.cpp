@@ -10,6 +10,8 @@
 
 #include <string_view>
 
+namespace test::model_module_view {
+
 using stemma::id;
 using stemma::module_tree;
 using stemma::path_of;
@@ -66,3 +68,5 @@ TEST_CASE("path_of: is the same however the tree is seen", "[model][module_view]
     CHECK(path_of(seen, 0).empty());
     CHECK(path_of(seen, tree.child(tree.child(0, "encoder"), "layer")) == "encoder.layer");
 }
+
+} // namespace test::model_module_view

@@ -16,6 +16,8 @@
 #include <iterator>
 #include <vector>
 
+namespace test::model_operator_graph {
+
 using stemma::id;
 using stemma::in_port;
 using stemma::no_id;
@@ -165,3 +167,5 @@ TEST_CASE("operator_graph: Boost's algorithms find what is there", "[model][oper
         test::check_dominator_tree(graph, edges);
     }
 }
+
+} // namespace test::model_operator_graph

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <string_view>
 
+namespace test::model_operator_view {
+
 namespace {
 
 using stemma::id;
@@ -106,3 +108,5 @@ TEST_CASE("operator_view: a bare view is none of the further ones", "[model][ope
     STATIC_REQUIRE_FALSE(stemma::steered_operators<bare>);
     STATIC_REQUIRE_FALSE(stemma::calling_operators<bare>);
 }
+
+} // namespace test::model_operator_view

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test::model_parameter_shapes {
+
 TEST_CASE("parameter_shapes: shapes come back by number", "[parameter_shapes]") {
     const std::vector<std::vector<std::int64_t>> made{{2, 3}, {}, {7}, {1, 1, 4}};
     stemma::parameter_shapes shapes;
@@ -20,3 +22,5 @@ TEST_CASE("parameter_shapes: shapes come back by number", "[parameter_shapes]") 
     }
     CHECK_FALSE(shapes.knows(4));
 }
+
+} // namespace test::model_parameter_shapes

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace test::model_tag_lookup {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::tag_lookup;
@@ -61,3 +63,5 @@ TEST_CASE("tag_lookup: nothing is found by what is no tag") {
     }
     CHECK(tag_lookup(stemma::tag_table()).find("/Net") == no_id);
 }
+
+} // namespace test::model_tag_lookup

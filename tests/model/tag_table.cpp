@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::model_tag_table {
+
 using stemma::id;
 using stemma::max_tag_length;
 using stemma::no_id;
@@ -109,3 +111,5 @@ TEST_CASE("tag_table: the root is written however long it is", "[model][tag_tabl
     tags.finish();
     CHECK(tags.writable(1) == 0);
 }
+
+} // namespace test::model_tag_table

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_called_functions {
+
 TEST_CASE("called_functions: those that nodes, their bodies and other functions call",
           "[onnx][called_functions]") {
     const auto call = [](const std::string& name) {
@@ -49,3 +51,5 @@ TEST_CASE("called_functions: those that nodes, their bodies and other functions 
     CHECK(called("Alone") == std::set<std::string>{"Alone"});
     CHECK(called("if") == std::set<std::string>{"InBody"});
 }
+
+} // namespace test::onnx_called_functions

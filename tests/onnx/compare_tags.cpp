@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_compare_tags {
+
 namespace {
 
 using stemma::id;
@@ -102,3 +104,5 @@ TEST_CASE("compare_tags: nodes are matched by names that are unique in both mode
         CHECK(partner == stemma::no_id);
     }
 }
+
+} // namespace test::onnx_compare_tags

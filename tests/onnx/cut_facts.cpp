@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_cut_facts {
+
 namespace {
 
 stemma::cut_facts facts_of(const stemma::wire_model& model) {
@@ -50,3 +52,5 @@ TEST_CASE("cut_facts: sorts what is not sorted, and leaves circles out", "[onnx]
     facts.put_inside(members, false);
     CHECK_FALSE(facts.set.is_inside(0));
 }
+
+} // namespace test::onnx_cut_facts

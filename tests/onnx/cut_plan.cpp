@@ -6,6 +6,8 @@
 #include <set>
 #include <string_view>
 
+namespace test::onnx_cut_plan {
+
 TEST_CASE("to_string: every refusal has a name of its own", "[onnx][cut_plan]") {
     using r = stemma::cut_refusal;
     std::set<std::string_view> names;
@@ -15,3 +17,5 @@ TEST_CASE("to_string: every refusal has a name of its own", "[onnx][cut_plan]") 
     }
     CHECK(stemma::to_string(r::none).empty());
 }
+
+} // namespace test::onnx_cut_plan

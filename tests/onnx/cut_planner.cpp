@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_cut_planner {
+
 namespace {
 
 using stemma::id;
@@ -239,3 +241,5 @@ TEST_CASE("cut_planner: on random graphs every part reads what it needs and noth
         }
     }
 }
+
+} // namespace test::onnx_cut_planner

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <string>
 
+namespace test::onnx_explorer_overlay {
+
 using stemma::id;
 
 TEST_CASE("weight_bytes: every weight counts once, with the first node that reads it",
@@ -47,3 +49,5 @@ TEST_CASE("write_explorer_overlay: has an entry for every node that is not 0, by
     }
     CHECK(entries > 0);
 }
+
+} // namespace test::onnx_explorer_overlay

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_flat_graph {
+
 namespace {
 
 using stemma::id;
@@ -243,3 +245,5 @@ TEST_CASE("flat_graph: fixtures have the edges their summaries count", "[onnx][f
         CHECK(pairs.size() == count);
     }
 }
+
+} // namespace test::onnx_flat_graph

@@ -3,9 +3,13 @@
 
 #include "../catch.hpp"
 
+namespace test::onnx_fold_plan {
+
 TEST_CASE("planned_function: the number that tells bodies apart stands behind the name") {
     stemma::planned_function function{"net", "Layer"};
     CHECK(function.numbered() == "Layer");
     function.number = 12;
     CHECK(function.numbered() == "Layer.12");
 }
+
+} // namespace test::onnx_fold_plan

@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace test::onnx_fold_record {
+
 TEST_CASE("find_change: applied to what was expected it gives what is there, in whole characters") {
     test::random_numbers random(11);
     const auto text = [&] {
@@ -80,3 +82,5 @@ TEST_CASE("read_fold_record: what is no record is refused, not believed") {
         CHECK_THROWS_AS(stemma::read_fold_record(text, "file"), stemma::error);
     }
 }
+
+} // namespace test::onnx_fold_record

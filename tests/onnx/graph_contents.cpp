@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_graph_contents {
+
 namespace {
 
 using stemma::id;
@@ -80,3 +82,5 @@ TEST_CASE("graph_contents: is the other direction of owner", "[graph_contents]")
         check(test::random_model(seed, false).bytes());
     }
 }
+
+} // namespace test::onnx_graph_contents

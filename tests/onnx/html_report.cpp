@@ -13,6 +13,8 @@
 
 #include <string>
 
+namespace test::onnx_html_report {
+
 namespace {
 
 using nlohmann::json;
@@ -78,3 +80,5 @@ TEST_CASE("write_html_report: texts of a model stay texts", "[html_report]") {
     CHECK(page.find("<script>alert") == page.npos);
     CHECK(data_in(page)["nodes"][0][0] == name);
 }
+
+} // namespace test::onnx_html_report

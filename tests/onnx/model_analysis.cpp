@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_model_analysis {
+
 namespace {
 
 using stemma::id;
@@ -123,3 +125,5 @@ TEST_CASE("model_analysis: what is written can be read") {
     }
     CHECK(operators == opened.model().node_count());
 }
+
+} // namespace test::onnx_model_analysis

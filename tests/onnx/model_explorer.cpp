@@ -12,6 +12,8 @@
 
 #include <string>
 
+namespace test::onnx_model_explorer {
+
 using nlohmann::json;
 using stemma::id;
 
@@ -60,3 +62,5 @@ TEST_CASE("write_model_explorer: every node stands in the namespace of its modul
         }
     }
 }
+
+} // namespace test::onnx_model_explorer

@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_model_record {
+
 namespace {
 
 using nlohmann::json;
@@ -247,3 +249,5 @@ TEST_CASE("model_record: damaged text is read or refused", "[onnx][model_record]
         CHECK_FALSE(is_read(valid.substr(0, cut)));
     }
 }
+
+} // namespace test::onnx_model_record

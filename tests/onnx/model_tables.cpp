@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_model_tables {
+
 namespace {
 
 using stemma::id;
@@ -262,3 +264,5 @@ TEST_CASE("model_tables: what is defined twice is reported, and the first counts
         CHECK(value != model.first_output(2));
     }
 }
+
+} // namespace test::onnx_model_tables

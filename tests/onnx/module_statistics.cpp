@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <string>
 
+namespace test::onnx_module_statistics {
+
 namespace {
 
 using stemma::id;
@@ -90,3 +92,5 @@ TEST_CASE("collect_statistics: shared parameters of a capture count once where o
     CHECK(counts.own_parameters == std::vector<std::uint64_t>{0, 8, 11});
     CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
 }
+
+} // namespace test::onnx_module_statistics

@@ -12,6 +12,8 @@
 #include <set>
 #include <string>
 
+namespace test::onnx_onnx_model {
+
 namespace {
 
 using stemma::graph_kind;
@@ -121,3 +123,5 @@ TEST_CASE("onnx_model: operators are shared by nodes that are alike", "[onnx][on
     CHECK(model.operator_domain(model.operator_id(2)) == "d");
     CHECK(model.operator_callee(model.operator_id(2)) == no_id);
 }
+
+} // namespace test::onnx_onnx_model

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_onnx_operators {
+
 namespace {
 
 using stemma::id;
@@ -131,3 +133,5 @@ TEST_CASE("onnx_operators: arguments of calls are formals inside of the function
         }
     }
 }
+
+} // namespace test::onnx_onnx_operators

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_operation_metadata {
+
 TEST_CASE("write_operation_metadata: tells type, reads, results and tags of everything",
           "[operation_metadata]") {
     using stemma::id;
@@ -59,3 +61,5 @@ TEST_CASE("write_operation_metadata: tells type, reads, results and tags of ever
         CHECK(read.size() == entries);
     }
 }
+
+} // namespace test::onnx_operation_metadata

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_operator_dependence {
+
 namespace {
 
 using stemma::dependence;
@@ -85,3 +87,5 @@ TEST_CASE("find_dependence: whoever reads data depends on data, in every fixture
         CHECK(holds);
     }
 }
+
+} // namespace test::onnx_operator_dependence

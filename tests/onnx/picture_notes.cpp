@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 
+namespace test::onnx_picture_notes {
+
 TEST_CASE("short_number: at most three digits and a unit", "[picture_notes]") {
     CHECK(stemma::short_number(0) == "0");
     CHECK(stemma::short_number(999) == "999");
@@ -43,3 +45,5 @@ TEST_CASE("picture_notes: tell weights, parameters, and the ends of the model", 
     CHECK(outputs == std::set<id>(model.graph(0).outputs.begin(), model.graph(0).outputs.end()));
     CHECK(notes.module_note(0) == stemma::short_number(counts.parameters[0]) + " parameters");
 }
+
+} // namespace test::onnx_picture_notes

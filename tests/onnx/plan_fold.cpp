@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_plan_fold {
+
 TEST_CASE("plan_fold: layers inside each other, each function behind those it calls") {
     auto scene = test::layered_model(5);
     const auto plan = scene.plan();
@@ -108,3 +110,5 @@ TEST_CASE("plan_fold: nodes in bodies go along with their owner, and are counted
     REQUIRE(plan.inputs.at(1).size() == 2);
     CHECK(scene.model.value_name(plan.inputs.at(1)[1]) == "w"); // captured, so an input
 }
+
+} // namespace test::onnx_plan_fold

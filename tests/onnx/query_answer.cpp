@@ -13,6 +13,8 @@
 #include <set>
 #include <string>
 
+namespace test::onnx_query_answer {
+
 namespace {
 
 using stemma::id;
@@ -83,3 +85,5 @@ TEST_CASE("query_answer: what is written names everything that was found") {
     CHECK(std::any_of(places.begin(), places.end(),
                       [](const std::string& place) { return place.front() != '#'; }));
 }
+
+} // namespace test::onnx_query_answer

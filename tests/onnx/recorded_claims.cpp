@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_recorded_claims {
+
 using nlohmann::json;
 using stemma::claim;
 using stemma::claim_table;
@@ -88,3 +90,5 @@ TEST_CASE("recorded_claims: a part of a model takes the claims of its nodes", "[
     CHECK(part.of[2].module == 7);
     CHECK(stemma::claims_about(tables, nodes, 8).empty());
 }
+
+} // namespace test::onnx_recorded_claims

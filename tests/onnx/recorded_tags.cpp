@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_recorded_tags {
+
 using stemma::id;
 
 TEST_CASE("recorded_tags: the table comes back from JSON", "[onnx][recorded_tags]") {
@@ -77,3 +79,5 @@ TEST_CASE("recorded_tags: a table that does not fit the model is refused",
     }
     CHECK(is_refused("[1000000, 0, [" + long_list + "]]", 1000000));
 }
+
+} // namespace test::onnx_recorded_tags

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_region_classes {
+
 namespace {
 
 using stemma::id;
@@ -133,3 +135,5 @@ TEST_CASE("classify_regions: a name that the model uses already is not taken") {
     CHECK(plan.functions[plan.function[1]].numbered() == "Layer.1");
     CHECK(plan.functions[plan.function[2]].numbered() == "Layer.2");
 }
+
+} // namespace test::onnx_region_classes

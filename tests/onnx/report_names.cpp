@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_report_names {
+
 namespace {
 
 using stemma::id;
@@ -87,3 +89,5 @@ TEST_CASE("report_names: all names of a model differ", "[report_names]") {
         CHECK(seen.size() == count);
     }
 }
+
+} // namespace test::onnx_report_names

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_schema_changes {
+
 using stemma::changed_between;
 using stemma::last_known_opset;
 
@@ -41,3 +43,5 @@ TEST_CASE("changed_between: only whole names count", "[schema_changes]") {
         CHECK_FALSE(changed_between(op, 17, last_known_opset));
     }
 }
+
+} // namespace test::onnx_schema_changes

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_sidecar {
+
 namespace {
 
 nlohmann::json sidecar_of(test::tagged_model& tagged) {
@@ -73,3 +75,5 @@ TEST_CASE("write_sidecar: says of every module, node and value what is known", "
         }
     }
 }
+
+} // namespace test::onnx_sidecar

@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace test::onnx_split_manifest {
+
 namespace {
 
 using kind = stemma::split_manifest::piece::kind;
@@ -109,3 +111,5 @@ TEST_CASE("split_manifest: says what is wrong with another file", "[onnx][split_
     CHECK(refused(with("\"nodes\": [0, 2, 5]", "\"other\": []")));
     CHECK(refused(with("[\"bytes\", \"00ff\"]", "[\"bytes\", \"00fg\"]")));
 }
+
+} // namespace test::onnx_split_manifest

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_split_plan {
+
 namespace {
 
 using stemma::id;
@@ -119,3 +121,5 @@ TEST_CASE("split_planner: a cost of one's own decides", "[onnx][split_plan]") {
     }
     CHECK(most <= least + least / 2);
 }
+
+} // namespace test::onnx_split_plan

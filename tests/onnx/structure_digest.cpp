@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_structure_digest {
+
 namespace {
 
 std::uint64_t digest_of(const std::string& bytes) {
@@ -131,3 +133,5 @@ TEST_CASE("structure_digest: a part has the digest that its nodes have in the wh
     CHECK(digest(nodes) != digest_of(whole));
     CHECK(digest(nodes) == digest_of(part));
 }
+
+} // namespace test::onnx_structure_digest

@@ -13,6 +13,8 @@
 #include <numeric>
 #include <string>
 
+namespace test::onnx_summary {
+
 namespace {
 
 stemma::tag_summary summary_of(test::tagged_model& tagged) {
@@ -93,3 +95,5 @@ TEST_CASE("write_summary: writes what was counted", "[summary]") {
         CHECK(read.contains("oracle_modules") == with_oracle);
     }
 }
+
+} // namespace test::onnx_summary

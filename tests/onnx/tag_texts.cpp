@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_tag_texts {
+
 TEST_CASE("tag_texts: are those of the table, and JSON says the same", "[tag_texts]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
@@ -34,3 +36,5 @@ TEST_CASE("tag_texts: are those of the table, and JSON says the same", "[tag_tex
         }
     }
 }
+
+} // namespace test::onnx_tag_texts

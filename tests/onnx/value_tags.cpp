@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_value_tags {
+
 namespace {
 
 using stemma::id;
@@ -86,3 +88,5 @@ TEST_CASE("find_value_tags: every value of every fixture has some", "[value_tags
         CHECK(all);
     }
 }
+
+} // namespace test::onnx_value_tags

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_values_read {
+
 TEST_CASE("values_read: inputs by slot, then what bodies at any depth capture, each once") {
     const auto innermost = test::graph({test::node("Add", {"a", "c"}, {"d"})}, {}, {"d"});
     const auto inner = test::graph(
@@ -30,3 +32,5 @@ TEST_CASE("values_read: inputs by slot, then what bodies at any depth capture, e
     CHECK(names == std::vector<std::string>{"b", "-", "a", "b", "x"});
     CHECK(stemma::values_read(model, contents, 0).size() == 1);
 }
+
+} // namespace test::onnx_values_read

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test::policy_carrier {
+
 using stemma::operator_tags;
 
 namespace {
@@ -146,3 +148,5 @@ TEST_CASE("records_namespaces: reads the list of carriers in front of the option
     CHECK_FALSE(records_namespaces(R"({"carriers": ["metadata"], "options": {}})"));
     CHECK_FALSE(records_namespaces(""));
 }
+
+} // namespace test::policy_carrier

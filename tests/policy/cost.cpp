@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
+namespace test::policy_cost {
+
 using stemma::named_cost;
 using stemma::operator_load;
 
@@ -69,3 +71,5 @@ TEST_CASE("named_cost: costs what the policy of its name costs", "[policy][cost]
         CHECK_FALSE(named_cost::parse(unknown));
     }
 }
+
+} // namespace test::policy_cost

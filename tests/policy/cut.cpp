@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::policy_cut {
+
 using stemma::dependence;
 using stemma::gap_rule;
 using stemma::plain_names_cut;
@@ -122,3 +124,5 @@ TEST_CASE("cut: words of the command line", "[policy][cut]") {
     CHECK(stemma::parse_gap_rule("runs") == gap_rule::runs);
     CHECK_FALSE(stemma::parse_gap_rule("run"));
 }
+
+} // namespace test::policy_cut

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::policy_evidence {
+
 using stemma::claim;
 using stemma::id;
 using stemma::module_tree;
@@ -115,3 +117,5 @@ TEST_CASE("evidence_policy: a source of one's own is asked about every operator"
     }
     CHECK(claimed == std::vector<id>{2, stemma::no_id, 1, 0});
 }
+
+} // namespace test::policy_evidence

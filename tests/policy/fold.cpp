@@ -8,6 +8,8 @@
 
 #include <type_traits>
 
+namespace test::policy_fold {
+
 namespace {
 
 using stemma::module_tree;
@@ -59,3 +61,5 @@ TEST_CASE("fold_selected: a function is called as the class, in the package's do
     CHECK_FALSE(policy.folds(modules, 0));
     CHECK(policy.folds(modules, 1));
 }
+
+} // namespace test::policy_fold

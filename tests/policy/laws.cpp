@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::policy_laws {
+
 using stemma::attribution;
 using stemma::broken_laws;
 using stemma::claim;
@@ -357,3 +359,5 @@ TEST_CASE("laws: cost", "[policy][laws]") {
     CHECK(stemma::broken_cost_laws(huge_cost{}, loads) ==
           broken_laws{"cost: the sum of all costs is not below 2^63"});
 }
+
+} // namespace test::policy_laws

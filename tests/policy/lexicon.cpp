@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+namespace test::policy_lexicon {
+
 using stemma::correspondence;
 using stemma::plain_operator_name;
 using stemma::torch_lexicon;
@@ -117,3 +119,5 @@ TEST_CASE("lexicon_policy: near misses are refused", "[lexicon]") {
     STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_trail>);
     STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_correspond>);
 }
+
+} // namespace test::policy_lexicon

@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+namespace test::policy_named_policies {
+
 using stemma::id;
 using stemma::no_id;
 using stemma::parse_carriers;
@@ -143,3 +145,5 @@ TEST_CASE("split_list: leaves out empty parts", "[policy][named_policies]") {
     CHECK(split_list(",a,,b,") == parts{"a", "b"});
     CHECK(split_list("a b, c") == parts{"a b", " c"});
 }
+
+} // namespace test::policy_named_policies

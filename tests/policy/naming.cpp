@@ -18,6 +18,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test::policy_naming {
+
 using stemma::attribute_paths;
 using stemma::attributes_and_classes;
 using stemma::class_paths;
@@ -243,3 +245,5 @@ TEST_CASE("naming: a tag names one module and goes on from the one above it", "[
     STATIC_REQUIRE(std::is_empty_v<class_paths>);
     STATIC_REQUIRE(std::is_empty_v<attribute_paths>);
 }
+
+} // namespace test::policy_naming

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+namespace test::policy_policies {
+
 using stemma::policies;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("policy: is copyable and names its role", "[policy][policies]") {
     STATIC_REQUIRE_FALSE(stemma::policy_for<stemma::all_modules, stemma::naming_category>);
     STATIC_REQUIRE(stemma::policy_for<stemma::all_modules, stemma::selection_category>);
 }
+
+} // namespace test::policy_policies

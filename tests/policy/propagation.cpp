@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::policy_propagation {
+
 using stemma::attribution;
 using stemma::id;
 using stemma::no_id;
@@ -315,3 +317,5 @@ TEST_CASE("propagation_policy: refuses near misses", "[policy][propagation]") {
     STATIC_REQUIRE_FALSE(stemma::propagation_policy<not_const, plain_operators>);
     STATIC_REQUIRE_FALSE(stemma::propagation_policy<wrong_signature, plain_operators>);
 }
+
+} // namespace test::policy_propagation

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+namespace test::policy_resolution {
+
 using stemma::attribution;
 using stemma::by_trust;
 using stemma::claim;
@@ -170,3 +172,5 @@ TEST_CASE("resolution_policy: near misses are refused", "[resolution]") {
     STATIC_REQUIRE_FALSE(stemma::resolution_policy<without_category>);
     STATIC_REQUIRE_FALSE(stemma::resolution_policy<without_resolve>);
 }
+
+} // namespace test::policy_resolution

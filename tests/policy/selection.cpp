@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test::policy_selection {
+
 using stemma::id;
 using stemma::module_tree;
 
@@ -109,3 +111,5 @@ TEST_CASE("is_in_package: a package is no mere beginning", "[policy][selection]"
     CHECK_FALSE(stemma::is_in_package("torch", "torch.nn"));
     CHECK_FALSE(stemma::infrastructure_packages{}.contain(""));
 }
+
+} // namespace test::policy_selection

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <type_traits>
 
+namespace test::policy_visibility {
+
 namespace {
 
 struct no_category {
@@ -56,3 +58,5 @@ TEST_CASE("hide_types: hides what fits a pattern", "[visibility]") {
     CHECK(hidden({{"*"}}) == scene.nodes.size());
     STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::hide_types, test::query_scene>());
 }
+
+} // namespace test::policy_visibility

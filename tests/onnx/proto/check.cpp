@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <string>
 
+namespace test::onnx_proto_check {
+
 namespace {
 
 const std::string mlp = std::string(STEMMA_TEST_DATA) + "/fixtures/mlp/model.onnx";
@@ -111,3 +113,5 @@ TEST_CASE("check: opsets of domains that nobody knows are no obstacle", "[onnx][
 
     CHECK(stemma::check(model).verdict == stemma::check_verdict::valid);
 }
+
+} // namespace test::onnx_proto_check

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <string>
 
+namespace test::onnx_proto_edit_messages {
+
 namespace {
 
 using stemma::id;
@@ -100,3 +102,5 @@ TEST_CASE("edit_messages: a model without a graph stays without one", "[onnx][ed
     CHECK(editor.models == 1);
     CHECK_FALSE(model.has_graph());
 }
+
+} // namespace test::onnx_proto_edit_messages

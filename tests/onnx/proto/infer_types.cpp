@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+namespace test::onnx_proto_infer_types {
+
 namespace {
 
 using types = std::map<std::pair<std::uint32_t, std::string>, onnx::TypeProto>;
@@ -88,3 +90,5 @@ TEST_CASE("infer_types: values in bodies are told with the number of their graph
     CHECK(found.count({2, "b"}) == 1);
     CHECK(found.count({0, "a"}) == 0);
 }
+
+} // namespace test::onnx_proto_infer_types

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_proto_metadata_props {
+
 namespace {
 
 using entries = std::vector<std::pair<std::string, std::string>>;
@@ -118,3 +120,5 @@ TEST_CASE("metadata_props: an unknown field that is no entry is an error",
 
     CHECK_THROWS_AS(read(node), stemma::error);
 }
+
+} // namespace test::onnx_proto_metadata_props

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_proto_proto_model {
+
 namespace {
 
 using stemma::id;
@@ -254,3 +256,5 @@ TEST_CASE("proto_model: goes as deep as protobuf can write, and refuses more",
     const auto deeper = nested(34);
     CHECK_THROWS_AS(stemma::proto_model(deeper), stemma::error);
 }
+
+} // namespace test::onnx_proto_proto_model

@@ -21,6 +21,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_proto_scan_differential {
+
 namespace {
 
 using stemma::id;
@@ -210,3 +212,5 @@ TEST_CASE("wire_model: accepts unknown groups as deeply nested as protobuf does"
     CHECK(counts.accepted > 0);
     CHECK(counts.refused > 0);
 }
+
+} // namespace test::onnx_proto_scan_differential

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_proto_tag_proto {
+
 namespace {
 
 using stemma::id;
@@ -284,3 +286,5 @@ TEST_CASE("tag: nodes that a host program adds are tagged with the others", "[on
     CHECK(untouched.empty());
     CHECK(metadata(model.graph().node(2)).find("pkg.stemma.module")->second == "b");
 }
+
+} // namespace test::onnx_proto_tag_proto

@@ -22,6 +22,8 @@
 #include <tuple>
 #include <vector>
 
+namespace test::onnx_wire_attributed_model {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -300,3 +302,5 @@ TEST_CASE("attributed_model: calls of shared blocks and towers are those that ra
     }
     CHECK(later_calls > 0);
 }
+
+} // namespace test::onnx_wire_attributed_model

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_byte_rope {
+
 namespace {
 
 using stemma::id;
@@ -97,3 +99,5 @@ TEST_CASE("byte_rope: a message goes along with its tag where that is as we woul
         CHECK(pieces_of(rope) == (file == plain ? 1 : 2));
     }
 }
+
+} // namespace test::onnx_wire_byte_rope

@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_call_frame {
+
 namespace {
 
 stemma::wire_reader reader(const std::string& bytes) {
@@ -40,3 +42,5 @@ TEST_CASE("put_named, put_sparse: the name of a value changes where the message 
     stemma::put_sparse(reader(sparse), &frame, 15, out);
     CHECK(out == test::message().inner(15, test::sparse_tensor("call/w")).bytes());
 }
+
+} // namespace test::onnx_wire_call_frame

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_captured_claims {
+
 namespace fs = std::filesystem;
 
 using stemma::attributed_model;
@@ -252,3 +254,5 @@ TEST_CASE("captured_claims: the record of an export is exact, or not used", "[ca
     CHECK_FALSE(other.capture_notes().empty());
     CHECK(other.captured().empty());
 }
+
+} // namespace test::onnx_wire_captured_claims

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_check_data {
+
 namespace {
 
 using found = std::vector<std::string>;
@@ -96,3 +98,5 @@ TEST_CASE("check_data: exported models say the truth about their data") {
         }
     }
 }
+
+} // namespace test::onnx_wire_check_data

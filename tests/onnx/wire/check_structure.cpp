@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_check_structure {
+
 namespace {
 
 std::vector<std::string> findings_of(const std::string& bytes) {
@@ -128,3 +130,5 @@ TEST_CASE("check_structure: functions that call each other in a circle are found
     CHECK(findings_of(test::message(base).inner(25, calling("F", "F")).bytes()) ==
           found{"function.recursive at function 'own::F'"});
 }
+
+} // namespace test::onnx_wire_check_structure

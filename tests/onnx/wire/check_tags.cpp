@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_wire_check_tags {
+
 namespace {
 
 using counts = std::map<std::string, int>;
@@ -127,3 +129,5 @@ TEST_CASE("check_tags: the tree of a file is compared with a capture") {
     // The other model goes on with more layers where this one has its pooler.
     CHECK(places(tagged, other) == "tags.other_tree module 'pooler'");
 }
+
+} // namespace test::onnx_wire_check_tags

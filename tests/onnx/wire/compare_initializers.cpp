@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_compare_initializers {
+
 namespace {
 
 using told = std::vector<std::string>;
@@ -89,3 +91,5 @@ TEST_CASE("compare_initializers: renamed weights of an exported model are recogn
         CHECK(lines[i].find("renamed ") == 0);
     }
 }
+
+} // namespace test::onnx_wire_compare_initializers

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_compare_structure {
+
 namespace {
 
 /// Returns: what differs and the node, or "".
@@ -111,3 +113,5 @@ TEST_CASE("compare_structure: attributes count, in any order, and bodies are com
           "#0 is Relu, the other one Tanh");
     CHECK_FALSE(difference_of(with({body("Relu", "i")}), with({body("Relu", "x")})).empty());
 }
+
+} // namespace test::onnx_wire_compare_structure

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_cut_model {
+
 namespace {
 
 using stemma::id;
@@ -160,3 +162,5 @@ TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_model
     REQUIRE(plans.size() == 1);
     CHECK(stemma::find_unbound(plans[0], model, planner.contents()) == node);
 }
+
+} // namespace test::onnx_wire_cut_model

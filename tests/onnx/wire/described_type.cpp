@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_described_type {
+
 namespace {
 
 test::message tensor_type(std::uint64_t data_type, const test::message& shape) {
@@ -53,3 +55,5 @@ TEST_CASE("describe_type: types within types without end are no danger", "[onnx]
     CHECK(text_of(type).size() < 1000);
     CHECK_THROWS_AS(stemma::describe_type("\x0a\x7f"), stemma::error);
 }
+
+} // namespace test::onnx_wire_described_type

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_edited_nodes {
+
 namespace {
 
 std::vector<std::string> names_in_order(const test::edited_split& split) {
@@ -77,3 +79,5 @@ TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx]
     CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),
                      "changes the constant 'k', which it shares with other parts"));
 }
+
+} // namespace test::onnx_wire_edited_nodes

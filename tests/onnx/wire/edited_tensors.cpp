@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_wire_edited_tensors {
+
 namespace {
 
 std::string text_of(const stemma::byte_rope& rope, const stemma::split_folder& folder) {
@@ -69,3 +71,5 @@ TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") 
     const auto contradicting = split.open();
     CHECK_THROWS_AS(stemma::edited_tensors(*contradicting), stemma::error);
 }
+
+} // namespace test::onnx_wire_edited_tensors

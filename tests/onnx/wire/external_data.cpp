@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_external_data {
+
 namespace fs = std::filesystem;
 
 using stemma::data_placement;
@@ -161,3 +163,5 @@ TEST_CASE("place_external_data: an output in the model's folder needs nothing") 
     s.place(data_placement::copy);
     CHECK(test::read_bytes(s.from + "/w.bin") == "weights");
 }
+
+} // namespace test::onnx_wire_external_data

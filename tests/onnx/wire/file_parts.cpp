@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test::onnx_wire_file_parts {
+
 namespace {
 
 using stemma::id;
@@ -71,3 +73,5 @@ TEST_CASE("divide_file: parts follow each other, and no message lies across two"
         }
     }
 }
+
+} // namespace test::onnx_wire_file_parts

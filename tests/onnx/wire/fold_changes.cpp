@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_fold_changes {
+
 namespace {
 
 stemma::fold_record record_of(test::fold_scene& scene) {
@@ -83,3 +85,5 @@ TEST_CASE("fold_changes: a name that JSON cannot hold is refused rather than dam
                             {4, stemma::no_id, 1}}};
     CHECK_THROWS_AS(record_of(scene), stemma::error);
 }
+
+} // namespace test::onnx_wire_fold_changes

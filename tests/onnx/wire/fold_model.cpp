@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_fold_model {
+
 namespace {
 
 using stemma::id;
@@ -199,3 +201,5 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
     CHECK(compared > 1000);
     CHECK(of_several > 100);
 }
+
+} // namespace test::onnx_wire_fold_model

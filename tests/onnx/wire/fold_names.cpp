@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_fold_names {
+
 TEST_CASE("common_scope: the front that nearly all names share, at a slash") {
     using stemma::detail::common_scope;
     CHECK(common_scope({"/a/b/x", "/a/b/y", "/a/b/c/z"}) == "/a/b");
@@ -76,3 +78,5 @@ TEST_CASE("fold_names: names that would be equal without their scope stay apart"
     CHECK(taken.insert(names.in_body(0, plan.outputs[1][0])).second);
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
+
+} // namespace test::onnx_wire_fold_names

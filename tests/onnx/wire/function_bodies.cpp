@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_function_bodies {
+
 TEST_CASE("read_function_bodies: functions by domain, name and overload, field by field") {
     auto function =
         test::function("d", "F", {"a", "b"}, {"c"}, {test::node("Add", {"a", "b"}, {"c"})}, "o");
@@ -41,3 +43,5 @@ TEST_CASE("read_operator_name: the standard domain has one name") {
     CHECK(read(test::node("Add", {}, {})) == ":Add");
     CHECK(read(test::node("Add", {}, {}, "", "d")) == "d:Add");
 }
+
+} // namespace test::onnx_wire_function_bodies

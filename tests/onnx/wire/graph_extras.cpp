@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_graph_extras {
+
 TEST_CASE("read_graph_extras: name, docs, metadata and annotations of every graph",
           "[onnx][graph_extras]") {
     const auto note = test::message()
@@ -41,3 +43,5 @@ TEST_CASE("read_graph_extras: name, docs, metadata and annotations of every grap
     CHECK(extras[1].annotations.empty());
     CHECK(extras[1].initializers.empty());
 }
+
+} // namespace test::onnx_wire_graph_extras

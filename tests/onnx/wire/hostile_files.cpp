@@ -30,6 +30,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_hostile_files {
+
 namespace {
 
 /// Longer runs are asked for from outside; a number of mutations, not a time.
@@ -378,3 +380,5 @@ TEST_CASE("attributed_model: what stands beside the tags of stemma may be anythi
         }
     }
 }
+
+} // namespace test::onnx_wire_hostile_files

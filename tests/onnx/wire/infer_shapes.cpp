@@ -12,6 +12,8 @@
 #include <string>
 #include <variant>
 
+namespace test::onnx_wire_infer_shapes {
+
 namespace {
 
 /// How far two inferences agree on the values of one model.
@@ -130,3 +132,5 @@ TEST_CASE("infer_shapes: says nothing of operators it does not know, and of newe
     CHECK(test::inferred(test::inference_scene().input("x", {2}), "Relu", {"x"}) == "float32[2]");
     CHECK(test::inferred(test::inference_scene().input("x", {2}), "Relu", {"x"}, {}, 1000).empty());
 }
+
+} // namespace test::onnx_wire_infer_shapes

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_inline_functions {
+
 namespace {
 
 using test::message;
@@ -209,3 +211,5 @@ TEST_CASE("function_inliner: fixtures with functions of PyTorch become well-form
     }
     CHECK(opened > 5);
 }
+
+} // namespace test::onnx_wire_inline_functions

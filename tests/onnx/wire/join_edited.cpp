@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_wire_join_edited {
+
 namespace {
 
 std::string joined(const test::edited_split& split) {
@@ -92,3 +94,5 @@ TEST_CASE("edited_join: another version of an operator set, or of a function, is
     other.add(0, function("Neg")).add(1, function("Abs"));
     CHECK_THROWS_AS(joined(other), stemma::error);
 }
+
+} // namespace test::onnx_wire_join_edited

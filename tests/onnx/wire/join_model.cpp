@@ -12,6 +12,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_join_model {
+
 namespace {
 
 std::string joined(const stemma::split_folder& folder) {
@@ -83,3 +85,5 @@ TEST_CASE("follow_recipe: a recipe that does not fit the files is an error", "[o
     refused(R"(["initializer", "nothing", 0, 1])");
     refused(R"(["weights", 0, 1000000])");
 }
+
+} // namespace test::onnx_wire_join_model

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_wire_message_edits {
+
 namespace {
 
 std::string applied(std::string text, const stemma::message_edits& edits) {
@@ -92,3 +94,5 @@ TEST_CASE("length_position: finds the length in front of a content", "[onnx][mes
         }
     }
 }
+
+} // namespace test::onnx_wire_message_edits

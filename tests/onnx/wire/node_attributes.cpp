@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_node_attributes {
+
 using numbers = std::vector<std::int64_t>;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("read_whole_numbers: of tensors with values that are not read, type an
     CHECK(read.dims == numbers{1000, 1000});
     CHECK(read.data_type == 7);
 }
+
+} // namespace test::onnx_wire_node_attributes

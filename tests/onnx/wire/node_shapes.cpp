@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_node_shapes {
+
 namespace {
 
 using test::message;
@@ -76,3 +78,5 @@ TEST_CASE("text_of: of an entry of metadata the value") {
     CHECK(stemma::text_kind(field) == stemma::node_text::name);
     CHECK(stemma::text_of(fields, field) == "name");
 }
+
+} // namespace test::onnx_wire_node_shapes

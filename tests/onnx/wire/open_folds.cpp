@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_open_folds {
+
 namespace {
 
 using stemma::no_id;
@@ -156,3 +158,5 @@ TEST_CASE("fold_opener: outputs listed twice, made under two names, or that are 
     CHECK(back(nodes, {"y", "x"}) == 1); // an output that is an input
     CHECK(back(nodes, {"b", "y", "a"}) == 1);
 }
+
+} // namespace test::onnx_wire_open_folds

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_opened_calls {
+
 namespace {
 
 /// Functions f0, f1, ... of which each calls the next one twice, so 2^n operators in all.
@@ -97,3 +99,5 @@ TEST_CASE("opened_calls: calls that do not fit their function are refused") {
     CHECK_THROWS_AS(open(with(call({"x"}, {"y"}), body({"c"}, {"b"})), record_for(1, 1)),
                     stemma::error);
 }
+
+} // namespace test::onnx_wire_opened_calls

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_random_nodes {
+
 namespace {
 
 bool is_random(const test::message& model, const std::string& name) {
@@ -37,3 +39,5 @@ TEST_CASE("find_random_nodes: a Dropout that may train, and operators that are r
     CHECK_FALSE(is_random(dropout("\1"), "relu"));
     CHECK(is_random(dropout("\1"), "random"));
 }
+
+} // namespace test::onnx_wire_random_nodes

@@ -11,6 +11,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_read_tags {
+
 namespace {
 
 using stemma::id;
@@ -97,3 +99,5 @@ TEST_CASE("read_tags: a namespace that may mean several modules says nothing") {
     CHECK(found.at("a/b") == stemma::no_id);
     CHECK(found.at("") == 0);
 }
+
+} // namespace test::onnx_wire_read_tags

@@ -20,6 +20,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_wire_rewrite {
+
 namespace {
 
 using stemma::id;
@@ -222,3 +224,5 @@ TEST_CASE("rewrite: a result of 2 GiB is refused before anything is written", "[
     changes_nothing nothing;
     CHECK(stemma::rewrite(model, nothing).size() == static_cast<std::int64_t>(goal));
 }
+
+} // namespace test::onnx_wire_rewrite

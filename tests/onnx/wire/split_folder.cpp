@@ -10,6 +10,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_split_folder {
+
 namespace {
 
 struct scene {
@@ -73,3 +75,5 @@ TEST_CASE("split_folder: refuses a manifest that contradicts itself or leaves th
     refused("\"nodes\": [0, ", "\"nodes\": [0, 4000000000, ");
     CHECK_THROWS_AS(stemma::split_folder(test::fixture("bert_micro")), stemma::error);
 }
+
+} // namespace test::onnx_wire_split_folder

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_split_model {
+
 TEST_CASE("find_loads: a weight counts once, where it is first read; bodies count for their owner",
           "[onnx][split_model]") {
     const auto body = test::graph({test::node("Add", {"x", "b"}, {"r"}, "inside")}, {}, {"r"});
@@ -66,3 +68,5 @@ TEST_CASE("split_skeleton: has neither nodes nor data that a part holds, and all
     CHECK(left.graph(0).outputs.size() == model.graph(0).outputs.size());
     CHECK(text.size() * 5 < model.bytes().size());
 }
+
+} // namespace test::onnx_wire_split_model

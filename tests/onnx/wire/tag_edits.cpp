@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_tag_edits {
+
 using stemma::tag_edits;
 using test::message;
 
@@ -155,3 +157,5 @@ TEST_CASE("tag_edits: entries of a model and of values go by their keys") {
           -static_cast<std::int64_t>(
               message().inner(4, test::entry("pkg.stemma.hierarchy_tags", "[]")).bytes().size()));
 }
+
+} // namespace test::onnx_wire_tag_edits

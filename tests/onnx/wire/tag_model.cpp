@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_tag_model {
+
 namespace {
 
 using stemma::carrier_set;
@@ -399,3 +401,5 @@ TEST_CASE("to_table: lists the modules of nodes, and all of those with several",
         CHECK((listed == table.several.end() ? 1 : listed->second.size()) == several);
     }
 }
+
+} // namespace test::onnx_wire_tag_model

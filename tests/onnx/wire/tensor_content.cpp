@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string>
 
+namespace test::onnx_wire_tensor_content {
+
 namespace {
 
 using namespace std::string_literals;
@@ -75,3 +77,5 @@ TEST_CASE("tensor_content: external data are the part of the file that is named"
     CHECK_FALSE(at("none.bin", "", "").readable);
     CHECK_FALSE(at("../w.bin", "", "").readable);
 }
+
+} // namespace test::onnx_wire_tensor_content

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_tensor_header {
+
 using stemma::tensor_header;
 using extents = std::vector<std::int64_t>;
 
@@ -100,3 +102,5 @@ TEST_CASE("read_tensor_header: numbers that are none are 0") {
     CHECK(read_header(tensor).header.offset == 0);
     CHECK(read_header(tensor).header.length == 0);
 }
+
+} // namespace test::onnx_wire_tensor_header

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_tensor_size {
+
 namespace {
 
 stemma::tensor_header of(std::int64_t data_type, std::vector<std::int64_t> dims) {
@@ -68,3 +70,5 @@ TEST_CASE("tensor_size: the raw data of exported models have that size") {
     }
     CHECK(checked > 0);
 }
+
+} // namespace test::onnx_wire_tensor_size

@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_value_descriptions {
+
 namespace {
 
 using stemma::describe_value_type;
@@ -86,3 +88,5 @@ TEST_CASE("value_descriptions: most values of exported models have a shape",
         CHECK(known * 10 > model.value_count() * 9U);
     }
 }
+
+} // namespace test::onnx_wire_value_descriptions

@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace test::onnx_wire_value_renaming {
+
 namespace {
 
 stemma::wire_reader reader_of(const std::string& bytes) {
@@ -56,3 +58,5 @@ TEST_CASE("value_renaming: renames value infos, tensors and annotations",
     };
     CHECK(names.annotation(reader_of(note("a"))) == note("other"));
 }
+
+} // namespace test::onnx_wire_value_renaming

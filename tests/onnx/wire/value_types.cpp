@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test::onnx_wire_value_types {
+
 using stemma::value_types;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("tensor_type: what it writes is complete and says element type and ext
     header.dims.clear();
     CHECK(value_types::is_complete(stemma::tensor_type(header)));
 }
+
+} // namespace test::onnx_wire_value_types

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+namespace test::onnx_wire_weight_store {
+
 namespace {
 
 /// A model file with a large and a small tensor inside and one whose data are elsewhere.
@@ -115,3 +117,5 @@ TEST_CASE("weight_store: data without a length go to the end of their file",
     stemma::weight_store store(s.model, s.file, "store.bin");
     CHECK(store.add_external(2, s.header(2)).length == 5000);
 }
+
+} // namespace test::onnx_wire_weight_store

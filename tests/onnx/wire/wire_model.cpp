@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+namespace test::onnx_wire_wire_model {
+
 namespace {
 
 using stemma::error_code;
@@ -462,3 +464,5 @@ TEST_CASE("wire_model: a file of 4 GiB is refused, one of 2 GiB of weights is re
     REQUIRE(refusal);
     CHECK(refusal->code() == error_code::unsupported);
 }
+
+} // namespace test::onnx_wire_wire_model

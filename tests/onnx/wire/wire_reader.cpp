@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+namespace test::onnx_wire_wire_reader {
+
 namespace {
 
 using stemma::wire_field;
@@ -184,3 +186,5 @@ TEST_CASE("wire_reader: any bytes end in fields or an error", "[onnx][wire_reade
         }
     }
 }
+
+} // namespace test::onnx_wire_wire_reader

@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 
+namespace test::onnx_wire_write_split {
+
 TEST_CASE("split_writer: every part is a model of its own that names its origin",
           "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
@@ -56,3 +58,5 @@ TEST_CASE("split_writer: the manifest says which tensors go from where to where"
         }
     }
 }
+
+} // namespace test::onnx_wire_write_split
