@@ -2,6 +2,7 @@
 #ifndef STEMMA_BENCH_GENERATE_MODEL_HPP
 #define STEMMA_BENCH_GENERATE_MODEL_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -33,7 +34,7 @@ enum class model_shape {
 struct model_options {
     /// The least number of operators; whole blocks are written.
     std::size_t nodes = 1000;
-    /// Bytes of weights inside the file, spread evenly over the parameters.
+    /// Bytes of weights inside the file, about: the width of all layers follows from them.
     std::size_t weights = 0;
     /// Whether every node carries metadata and a docstring like those of torch's dynamo exporter.
     bool dynamo = false;
@@ -114,13 +115,40 @@ public:
         write(nodes_bytes_, type, inputs, name, result, attribute);
         return result;
     }
-    std::string constant() { return op("Constant", {}, constant_attribute()); }
+    /// A Constant with one float.
+    std::string constant(float value) {
+        std::string tensor;
+        put_number(tensor, 2, float_type);
+        put_bytes(tensor, 9, bytes_of(value));
+        return op("Constant", {}, tensor_attribute(tensor));
+    }
+    /// A Constant with one integer, or with a row of them.
+    std::string constant(std::int64_t value) {
+        std::string tensor;
+        put_number(tensor, 2, int64_type);
+        put_bytes(tensor, 9, bytes_of(value));
+        return op("Constant", {}, tensor_attribute(tensor));
+    }
+    std::string constant(std::initializer_list<std::int64_t> row) {
+        std::string tensor;
+        put_number(tensor, 1, row.size());
+        put_number(tensor, 2, int64_type);
+        std::string data;
+        for (const auto value : row) {
+            data += bytes_of(value);
+        }
+        put_bytes(tensor, 9, data);
+        return op("Constant", {}, tensor_attribute(tensor));
+    }
+
+    /// What a parameter has: `width` is the same for all and follows from the bytes of weights.
+    enum class extent : std::uint8_t { width, width_by_width, words_by_width };
 
     /// Returns: the name of the parameter, an initializer of the current module.
-    std::string parameter(std::string_view attribute) {
+    std::string parameter(std::string_view attribute, extent dimensions) {
         auto name = path_ + '.';
         name += attribute;
-        parameters_.push_back(name);
+        parameters_.emplace_back(name, dimensions);
         return name;
     }
 
@@ -132,9 +160,7 @@ public:
             const auto result = scope_ + '/' + std::string(which) + std::to_string(nodes_);
             write(body, "Identity", {data}, result, result + "_out", {});
             put_bytes(body, 2, which);
-            std::string output;
-            put_bytes(output, 1, result + "_out");
-            put_bytes(body, 12, output);
+            put_info(body, 12, result + "_out", float_type, {"1", sequence, "width"});
             std::string attribute;
             put_bytes(attribute, 1, which);
             put_bytes(attribute, 6, body);
@@ -146,40 +172,44 @@ public:
 
     std::string linear(std::string_view attribute, std::string_view input) {
         enter(attribute, "Linear", true);
-        const auto weight = parameter("weight");
-        const auto bias = parameter("bias");
+        const auto weight = parameter("weight", extent::width_by_width);
+        const auto bias = parameter("bias", extent::width);
         auto result = op("Add", {op("MatMul", {input, weight}), bias});
         leave(attribute);
         return result;
     }
     std::string normalize(std::string_view input) {
         enter("LayerNorm", "LayerNorm", true);
-        const auto weight = parameter("weight");
-        const auto bias = parameter("bias");
-        const auto centred = op("Sub", {input, op("ReduceMean", {input})});
-        const auto variance = op("ReduceMean", {op("Pow", {centred, constant()})});
-        const auto deviation = op("Sqrt", {op("Add", {variance, constant()})});
+        const auto weight = parameter("weight", extent::width);
+        const auto bias = parameter("bias", extent::width);
+        const auto centred = op("Sub", {input, mean(input)});
+        const auto variance = mean(op("Pow", {centred, constant(2.0F)}));
+        const auto deviation = op("Sqrt", {op("Add", {variance, constant(1e-5F)})});
         auto result = op("Add", {op("Mul", {op("Div", {centred, deviation}), weight}), bias});
         leave("LayerNorm");
         return result;
     }
     /// The auxiliary chain that computes a shape for Reshape.
-    std::string heads(std::string_view input) {
-        const auto extent = op("Gather", {op("Shape", {input}), constant()});
-        const auto shape = op("Concat", {op("Unsqueeze", {extent, constant()}), constant()});
-        return op("Transpose", {op("Reshape", {input, shape})});
+    std::string heads(std::string_view input, std::initializer_list<std::int64_t> order) {
+        const auto batch = op("Gather", {op("Shape", {input}), constant(std::int64_t{0})});
+        const auto first = op("Unsqueeze", {batch, constant({0})});
+        const auto shape =
+            op("Concat", {first, constant({0, 4, -1})}, integer_attribute("axis", 0));
+        return op("Transpose", {op("Reshape", {input, shape})}, integers_attribute("perm", order));
     }
     std::string block(std::size_t index, std::string_view input) {
         const auto name = std::to_string(index);
         enter("layer." + name, "Block");
         enter("attention", "Attention");
         enter("self", "SelfAttention");
-        const auto query = heads(linear("query", input));
-        const auto key = heads(linear("key", input));
-        const auto value = heads(linear("value", input));
-        const auto scores = op("Div", {op("MatMul", {query, key}), constant()});
+        const auto query = heads(linear("query", input), {0, 2, 1, 3});
+        const auto key = heads(linear("key", input), {0, 2, 3, 1});
+        const auto value = heads(linear("value", input), {0, 2, 1, 3});
+        const auto scores = op("Div", {op("MatMul", {query, key}), constant(8.0F)});
         const auto context = op("MatMul", {op("Softmax", {op("Add", {scores, "mask"})}), value});
-        const auto mixed = op("Reshape", {op("Transpose", {context}), constant()});
+        const auto mixed =
+            op("Reshape", {op("Transpose", {context}, integers_attribute("perm", {0, 2, 1, 3})),
+                           constant({0, 0, -1})});
         leave("self");
         enter("output", "SelfOutput");
         const auto attended = normalize(op("Add", {linear("dense", mixed), input}));
@@ -187,9 +217,9 @@ public:
         leave("attention");
         enter("intermediate", "Intermediate");
         const auto wide = linear("dense", attended);
-        const auto error = op("Erf", {op("Div", {wide, constant()})});
+        const auto error = op("Erf", {op("Div", {wide, constant(1.4142135F)})});
         const auto active =
-            op("Mul", {op("Mul", {wide, op("Add", {error, constant()})}), constant()});
+            op("Mul", {op("Mul", {wide, op("Add", {error, constant(1.0F)})}), constant(0.5F)});
         leave("intermediate");
         enter("output", "Output");
         auto result = normalize(op("Add", {linear("dense", active), attended}));
@@ -204,21 +234,12 @@ public:
     [[nodiscard]] generated_model finish(std::string_view result) {
         std::string graph = std::move(nodes_bytes_);
         put_bytes(graph, 2, "main_graph");
-        const auto share = parameters_.empty() ? 0 : options_.weights / parameters_.size() / 4 * 4;
-        const std::string data(share, '\x3c');
-        std::string tensor;
-        for (const auto& name : parameters_) {
-            tensor.clear();
-            put_number(tensor, 1, share / 4);
-            put_number(tensor, 2, 1);
-            put_bytes(tensor, 8, name);
-            put_bytes(tensor, 9, data);
-            put_bytes(graph, 5, tensor);
-        }
-        for (const std::string_view input : {"input_ids", "mask", "flag"}) {
-            put_info(graph, 11, input);
-        }
-        put_info(graph, 12, result);
+        put_parameters(graph);
+        const bool words = options_.shape == model_shape::blocks;
+        put_info(graph, 11, "input_ids", words ? int64_type : float_type, {"1", sequence});
+        put_info(graph, 11, "mask", float_type, {"1", "1", "1", sequence});
+        put_info(graph, 11, "flag", bool_type, {});
+        put_info(graph, 12, result, float_type, {"rows", "columns", "width"});
         generated_model made;
         put_number(made.model, 1, 8);
         put_bytes(made.model, 2, "pytorch");
@@ -251,6 +272,53 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t float_type = 1;
+    static constexpr std::uint64_t int64_type = 7;
+    static constexpr std::uint64_t bool_type = 9;
+    static constexpr std::string_view sequence = "16";
+    static constexpr std::uint64_t word_count = 64;
+
+    template <class Value>
+    static std::string bytes_of(Value value) {
+        return {reinterpret_cast<const char*>(&value), sizeof value};
+    }
+
+    std::string mean(std::string_view input) {
+        return op("ReduceMean", {input}, integers_attribute("axes", {-1}));
+    }
+
+    /// All parameters are as wide as makes them take the bytes that were asked for.
+    void put_parameters(std::string& graph) {
+        std::uint64_t vectors = 0;
+        std::uint64_t squares = 0;
+        for (const auto& [name, dimensions] : parameters_) {
+            squares += dimensions == extent::width_by_width ? 1 : 0;
+            vectors += dimensions == extent::width            ? 1
+                       : dimensions == extent::words_by_width ? word_count
+                                                              : 0;
+        }
+        std::uint64_t width = 4;
+        while (4 * (width + 4) * ((width + 4) * squares + vectors) <= options_.weights) {
+            width += 4;
+        }
+        const std::string data(4 * width * std::max(width, word_count), '\x3c');
+        std::string tensor;
+        for (const auto& [name, dimensions] : parameters_) {
+            tensor.clear();
+            const auto rows = dimensions == extent::width            ? 1
+                              : dimensions == extent::words_by_width ? word_count
+                                                                     : width;
+            if (dimensions != extent::width) {
+                put_number(tensor, 1, rows);
+            }
+            put_number(tensor, 1, width);
+            put_number(tensor, 2, float_type);
+            put_bytes(tensor, 8, name);
+            put_bytes(tensor, 9, std::string_view(data).substr(0, 4 * width * rows));
+            put_bytes(graph, 5, tensor);
+        }
+    }
+
     void finish_node(std::string& out, std::string_view type, std::string_view name,
                      std::string_view result, std::string_view attributes) {
         put_bytes(node_, 2, result);
@@ -275,9 +343,22 @@ private:
         put_bytes(entry, 2, value);
         put_bytes(node_, 9, entry);
     }
-    static void put_info(std::string& graph, unsigned field, std::string_view name) {
+    /// Dimensions that are no numbers are names.
+    static void put_info(std::string& graph, unsigned field, std::string_view name,
+                         std::uint64_t element, std::initializer_list<std::string_view> extents) {
+        std::string shape;
+        for (const auto extent : extents) {
+            std::string dimension;
+            if (extent.front() >= '0' && extent.front() <= '9') {
+                put_number(dimension, 1, std::stoull(std::string(extent)));
+            } else {
+                put_bytes(dimension, 2, extent);
+            }
+            put_bytes(shape, 1, dimension);
+        }
         std::string tensor;
-        put_number(tensor, 1, 1);
+        put_number(tensor, 1, element);
+        put_bytes(tensor, 2, shape);
         std::string type;
         put_bytes(type, 1, tensor);
         std::string info;
@@ -285,14 +366,32 @@ private:
         put_bytes(info, 2, type);
         put_bytes(graph, field, info);
     }
-    static std::string constant_attribute() {
-        std::string tensor;
-        put_number(tensor, 2, 7);
-        put_bytes(tensor, 9, std::string_view("\1\0\0\0\0\0\0\0", 8));
+    static std::string tensor_attribute(std::string_view tensor) {
         std::string attribute;
         put_bytes(attribute, 1, "value");
         put_bytes(attribute, 5, tensor);
         put_number(attribute, 20, 4);
+        std::string field;
+        put_bytes(field, 5, attribute);
+        return field;
+    }
+    static std::string integer_attribute(std::string_view name, std::int64_t value) {
+        std::string attribute;
+        put_bytes(attribute, 1, name);
+        put_number(attribute, 3, static_cast<std::uint64_t>(value));
+        put_number(attribute, 20, 2);
+        std::string field;
+        put_bytes(field, 5, attribute);
+        return field;
+    }
+    static std::string integers_attribute(std::string_view name,
+                                          std::initializer_list<std::int64_t> values) {
+        std::string attribute;
+        put_bytes(attribute, 1, name);
+        for (const auto value : values) {
+            put_number(attribute, 8, static_cast<std::uint64_t>(value));
+        }
+        put_number(attribute, 20, 7);
         std::string field;
         put_bytes(field, 5, attribute);
         return field;
@@ -314,7 +413,7 @@ private:
     std::string nodes_bytes_;
     std::string node_;
     std::string modules_;
-    std::vector<std::string> parameters_;
+    std::vector<std::pair<std::string, extent>> parameters_;
     std::size_t nodes_ = 0;
 };
 
@@ -322,7 +421,8 @@ inline generated_model write_blocks(const model_options& options) {
     model_writer out(options);
     out.root("Model");
     out.enter("embeddings", "Embeddings");
-    const auto words = out.parameter("word_embeddings.weight");
+    const auto words =
+        out.parameter("word_embeddings.weight", model_writer::extent::words_by_width);
     auto data = out.normalize(out.op("Gather", {words, "input_ids"}));
     out.leave("embeddings");
     out.enter("encoder", "Encoder");

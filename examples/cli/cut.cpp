@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct cut_options {
     bool all = false;
     bool force = false;
     bool no_sync = false;
+
+    [[nodiscard]] bool to_folder() const noexcept { return !folder.empty(); }
 };
 
 /// One part of one module, written or refused.
@@ -196,7 +199,7 @@ private:
             throw stemma::error(stemma::error_code::too_large, record.file, "",
                                 "the part would have 2 GiB or more even without its weights");
         }
-        if (options_.all) {
+        if (options_.to_folder()) {
             check_replaceable(record.file, options_.force);
         }
         stemma::output_file output(record.file);
@@ -266,20 +269,39 @@ void report(const cut_options& options, const stemma::attributed_model& opened,
         write_index(out, opened, records);
         return;
     }
+    constexpr std::size_t most_refusals = 20;
+    std::size_t refused = 0;
     for (const auto& record : records) {
         const auto module =
             record.module == 0 ? std::string("the root") : opened.modules().path(record.module);
         if (record.status == "refused") {
-            fmt::print(stderr, "stemma: {}: {}: {}\n", module, record.reason, record.text);
-        } else if (!options.common.quiet && !options.all) {
+            if (++refused <= most_refusals || !options.to_folder()) {
+                fmt::print(stderr, "stemma: {}: {}: {}\n", module, record.reason, record.text);
+            }
+        } else if (!options.common.quiet && !options.to_folder()) {
             fmt::print("{}: {} in, {} out{}\n", record.file, counted(record.inputs.size(), "value"),
                        record.outputs.size(),
                        record.exact ? "" : ", gives other results each time");
         }
     }
+    if (refused > most_refusals && options.to_folder()) {
+        fmt::print(stderr, "stemma: {} more refused: index.json says why\n",
+                   refused - most_refusals);
+    }
 }
 
-int cut_all(const cut_options& options, stemma::attributed_model& opened) {
+/// Returns: the modules that go to a folder: those that are named, or all.
+std::vector<id> modules_to_cut(const cut_options& options, const stemma::attributed_model& opened) {
+    if (!options.all) {
+        return find_modules(opened, options.module);
+    }
+    std::vector<id> modules(opened.modules().size());
+    std::iota(modules.begin(), modules.end(), id{0});
+    return modules;
+}
+
+int cut_to_folder(const cut_options& options, stemma::attributed_model& opened) {
+    const auto modules = modules_to_cut(options, opened);
     make_folder(options.folder);
     cutter parts(options, opened);
     const bool beside =
@@ -293,7 +315,7 @@ int cut_all(const cut_options& options, stemma::attributed_model& opened) {
     }
     file_namer names;
     std::vector<cut_record> records;
-    for (id m = 0; m < opened.modules().size(); ++m) {
+    for (auto m : modules) {
         auto made = parts.cut(m, [&](std::size_t part, std::size_t count) {
             return (fs::path(options.folder) / names.name(opened, m, part, count)).string();
         });
@@ -375,15 +397,16 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
 
 int cut(cut_options options) {
     if (options.gaps.empty()) {
-        options.gaps = options.all ? "runs" : "refuse";
+        options.gaps = options.to_folder() ? "runs" : "refuse";
     }
-    if (options.all ? options.folder.empty() || !options.module.empty()
-                    : options.output.empty() || options.module.empty()) {
+    if (options.all != options.module.empty() || options.to_folder() != options.output.empty() ||
+        (options.all && !options.to_folder())) {
         throw stemma::error(stemma::error_code::refused, "", "cut",
-                            "takes --module QUERY and -o OUT, or --all and -d DIR");
+                            "takes --module QUERY and -o OUT, or --module QUERY or --all and "
+                            "-d DIR");
     }
     const auto opened = open_model(options.common);
-    return options.all ? cut_all(options, *opened) : cut_one(options, *opened);
+    return options.to_folder() ? cut_to_folder(options, *opened) : cut_one(options, *opened);
 }
 
 } // namespace
@@ -392,11 +415,15 @@ void add_cut(CLI::App& app, action& chosen) {
     auto options = std::make_shared<cut_options>();
     auto& command = *app.add_subcommand("cut", "write a module as a model of its own that runs");
     add_common_options(command, options->common);
-    command.add_option("--module", options->module, "the module, or a query for nodes")
+    command
+        .add_option("--module", options->module,
+                    "the module; a query for nodes, or with -d for modules")
         ->type_name("QUERY");
     command.add_option("-o,--output", options->output, "where the part goes")->type_name("OUT");
     command.add_flag("--all", options->all, "write every module that has nodes");
-    command.add_option("-d,--directory", options->folder, "where all parts go, with index.json")
+    command
+        .add_option("-d,--directory", options->folder,
+                    "where parts of several modules go, with index.json")
         ->type_name("DIR");
     command
         .add_option("--pull", options->pull,
@@ -420,6 +447,7 @@ void add_cut(CLI::App& app, action& chosen) {
                      "do not wait until the bytes are on the medium");
     command.footer(
         "Examples:\n  stemma cut model.onnx --module encoder.layer.3.attention -o part.onnx\n"
+        "  stemma cut model.onnx --module 'encoder.layer.*' -d blocks\n"
         "  stemma cut model.onnx --all -d parts");
     command.callback([&chosen, options] { chosen = [options] { return cut(*options); }; });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx_library.hpp"
 
+#include "isolated.hpp"
 #include "onnx_plugin.h"
 
 #include <stemma/core/hash.hpp>
@@ -8,6 +9,8 @@
 #include <stemma/onnx/wire/rewrite.hpp>
 
 #include <array>
+#include <cstdio>
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <map>
@@ -81,23 +84,30 @@ std::string without_weights(const stemma::wire_model& model) {
     return std::move(light.text);
 }
 
-/// Finds values by graph and name, and gives them types.
-struct type_taker {
-    stemma::value_types& types;
-    std::map<std::pair<id, std::string_view>, id> values;
-    std::vector<id> graphs; // by number without functions
+/// A type as it comes from the library: number of the graph without functions, name, TypeProto.
+struct type_record {
+    std::uint32_t graph;
+    std::uint32_t name_size;
+    std::uint32_t type_size;
 };
 
-void take_type(void* user, unsigned graph, const char* name, size_t name_size, const char* type,
-               size_t type_size) {
-    auto& taker = *static_cast<type_taker*>(user);
-    if (graph >= taker.graphs.size()) {
-        return;
-    }
-    const auto found = taker.values.find({taker.graphs[graph], {name, name_size}});
-    if (found != taker.values.end()) {
-        taker.types.add(found->second, std::string(type, type_size));
-    }
+void write_type(void* out, unsigned graph, const char* name, size_t name_size, const char* type,
+                size_t type_size) {
+    const type_record record{graph, static_cast<std::uint32_t>(name_size),
+                             static_cast<std::uint32_t>(type_size)};
+    auto* const file = static_cast<std::FILE*>(out);
+    std::fwrite(&record, sizeof record, 1, file);
+    std::fwrite(name, 1, name_size, file);
+    std::fwrite(type, 1, type_size, file);
+}
+
+/// Takes the first bytes of a text away.
+///
+/// Returns: them, or nothing when there are fewer.
+std::string_view take(std::string_view& text, std::size_t size) {
+    const auto taken = text.substr(0, size);
+    text.remove_prefix(taken.size());
+    return taken.size() == size ? taken : std::string_view();
 }
 
 } // namespace
@@ -107,36 +117,72 @@ std::string add_inferred_types(const stemma::wire_model& model, stemma::value_ty
     if (library.infer_types == nullptr) {
         return library.problem;
     }
-    type_taker taker{types, {}, {}};
-    for (id value = 0; value < model.value_count(); ++value) {
-        taker.values.emplace(std::pair(model.graph_of_value(value), model.value_name(value)),
-                             value);
+    // What is written: types, then a record of a name alone, which is the reason why not all are
+    // there.
+    const auto answer = run_isolated([&](std::FILE* out) {
+        const auto light = without_weights(model);
+        std::array<char, 512> message{};
+        library.infer_types(light.data(), light.size(), write_type, out, message.data(),
+                            message.size());
+        write_type(out, 0, message.data(), std::strlen(message.data()), "", 0);
+    });
+    if (!answer.problem.empty()) {
+        return "the onnx library " + answer.problem;
     }
+    std::map<std::pair<id, std::string_view>, id> values;
+    for (id value = 0; value < model.value_count(); ++value) {
+        values.emplace(std::pair(model.graph_of_value(value), model.value_name(value)), value);
+    }
+    std::vector<id> graphs;
     for (id g = 0; g < model.graph_count(); ++g) {
         if (model.graph(g).kind != stemma::graph_kind::function) {
-            taker.graphs.push_back(g);
+            graphs.push_back(g);
         }
     }
-    const auto light = without_weights(model);
-    std::array<char, 512> message{};
-    const int status = library.infer_types(light.data(), light.size(), take_type, &taker,
-                                           message.data(), message.size());
-    return status == 0 ? std::string() : std::string(message.data());
+    std::string_view left = answer.text;
+    for (;;) {
+        type_record record{};
+        const auto bytes = take(left, sizeof record);
+        if (bytes.empty()) {
+            return "the onnx library ended without an answer";
+        }
+        std::memcpy(&record, bytes.data(), sizeof record);
+        const auto name = take(left, record.name_size);
+        const auto type = take(left, record.type_size);
+        if (left.empty()) {
+            return std::string(name);
+        }
+        if (record.graph < graphs.size()) {
+            if (const auto found = values.find({graphs[record.graph], name});
+                found != values.end()) {
+                types.add(found->second, std::string(type));
+            }
+        }
+    }
 }
 
 check_answer check_with_onnx(const stemma::wire_model& model) {
+    using verdict = check_answer::verdict;
     const auto& library = load_plugin();
     if (library.check_model == nullptr) {
-        return {check_answer::verdict::cannot_judge, library.problem};
+        return {verdict::cannot_judge, library.problem};
     }
-    std::array<char, 2048> message{};
-    const int status = library.check_model(model.bytes().data(), model.bytes().size(),
-                                           model.file().c_str(), message.data(), message.size());
-    using verdict = check_answer::verdict;
+    const auto answer = run_isolated([&](std::FILE* out) {
+        std::array<char, 2048> message{};
+        const int status =
+            library.check_model(model.bytes().data(), model.bytes().size(), model.file().c_str(),
+                                message.data(), message.size());
+        std::fputc(status, out);
+        std::fputs(message.data(), out);
+    });
+    if (!answer.problem.empty() || answer.text.empty()) {
+        return {verdict::cannot_judge, "the onnx library " + answer.problem};
+    }
+    const auto status = answer.text.front();
     return {status == 0   ? verdict::valid
             : status == 1 ? verdict::invalid
                           : verdict::cannot_judge,
-            message.data()};
+            answer.text.substr(1)};
 }
 
 } // namespace cli

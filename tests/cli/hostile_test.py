@@ -37,8 +37,8 @@ def node(op_type, inputs, outputs, name="", bodies=()):
     fields = [field(1, value) for value in inputs] + [field(2, value) for value in outputs]
     fields += [field(3, name)] if name else []
     fields.append(field(4, op_type))
-    fields += [field(5, field(1, f"body{i}") + field(6, body) + field(20, 5))
-               for i, body in enumerate(bodies)]
+    fields += [field(5, field(1, which) + field(6, body) + field(20, 5))
+               for which, body in zip(("then_branch", "else_branch"), bodies)]
     return b"".join(fields)
 
 
@@ -74,6 +74,11 @@ ODD_MODELS = {
         node("If", ["x"], ["y"], "/a/If",
              [graph([node("Relu", ["gone"], ["t"], "/a/Relu")], (), ("t",)),
               graph([node("Relu", ["x"], ["e"], "/b/Relu")], (), ("e",))])])),
+    "branches whose results have no type": model(graph([
+        node("If", ["x"], ["v"], "/a/If",
+             [graph([node("Relu", ["x"], ["t"], "/a/Relu")], (), ("t",)),
+              graph([node("Tanh", ["x"], ["e"], "/a/Tanh")], (), ("e",))]),
+        node("Relu", ["v"], ["y"], "/b/Relu")])),
     "nodes in reverse order": model(graph([node("Relu", ["v"], ["y"], "/b/Relu"),
                                            node("Relu", ["x"], ["v"], "/a/Relu")])),
     "no opset": model(graph([node("Relu", ["x"], ["y"], "/a/Relu")]), opset=False),
@@ -109,6 +114,25 @@ class OddModels(Case):
                 self.succeed("query", self.file, "")
                 self.assertIn(run("explain", self.file, "#0", errors="replace").returncode, (0, 1))
                 self.assertIn(run("validate", self.file, errors="replace").returncode, (0, 1))
+
+    def test_every_command_that_writes_answers_or_refuses(self):
+        out = self.folder / "out"
+        commands = [("cut", self.file, "--all", "-d", out), ("split", self.file, "--parts", "2", "-d", out),
+                    ("fold", self.file, "-o", out), ("unfold", self.file, "-o", out),
+                    ("compare", self.file, self.file), ("dag", self.file)]
+        commands += [("export", self.file, "--to", to, "-o", out)
+                     for to in ("graphml", "dot", "html", "model-explorer")]
+        for what, content in ODD_MODELS.items():
+            self.file.write_bytes(content)
+            for command in commands:
+                with self.subTest(f"{what}, {command[0]}"):
+                    result = run(*command, errors="replace")
+                    self.assertIn(result.returncode, range(5), result.stderr)
+                    for line in result.stderr.splitlines():
+                        self.assertTrue(line.startswith("stemma: "), line)
+                if out.is_dir():
+                    shutil.rmtree(out)
+                out.unlink(missing_ok=True)
 
     def test_tags_go_in_and_out(self):
         tagged, stripped = self.folder / "tagged.onnx", self.folder / "stripped.onnx"

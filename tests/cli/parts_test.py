@@ -45,6 +45,17 @@ class Cut(Case):
         self.cut("--module", "encoder", status=2)
         self.cut("--all", status=2)
         self.cut("--all", "-d", self.folder / "parts", "--module", "encoder", status=2)
+        self.cut("--module", "encoder", "-o", self.folder / "x", "-d", self.folder / "parts", status=2)
+
+    def test_modules_that_are_named_go_to_a_folder(self):
+        parts = self.folder / "parts"
+        self.cut("--module", "encoder.layer.*", "-d", parts)
+        cuts = json.loads((parts / "index.json").read_text())["cuts"]
+        self.assertEqual([cut["module"] for cut in cuts], ["encoder.layer.0", "encoder.layer.1"])
+        for cut in cuts:
+            alone = self.folder / "alone.onnx"
+            self.cut("--module", cut["module"], "-o", alone)
+            self.assertEqual(self.names(alone), self.names(parts / cut["file"]))
 
     def test_existing_parts_are_replaced_only_when_forced(self):
         parts = self.folder / "parts"
