@@ -159,7 +159,7 @@ private:
     [[nodiscard]] std::string why_refused(const stemma::cut_plan& plan,
                                           const std::string& text) const {
         if (plan.refusal == stemma::cut_refusal::no_output) {
-            return "nothing outside reads what it makes, or all of that is constant";
+            return "nothing outside reads what it makes";
         }
         if (plan.refusal != stemma::cut_refusal::non_convex) {
             return text;

@@ -3161,6 +3161,12 @@ struct cut_facts {
         }
     }
 
+    void put_apart(std::span<const id> members, bool apart) {
+        for (auto v : members) {
+            set.apart[v] = apart;
+        }
+    }
+
     /// Returns: the part of the order that members are in. Requires: they are on no circle.
     [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
         return {view.graph, order, rank, members};
@@ -3183,7 +3189,7 @@ enum class cut_refusal : std::uint8_t {
     non_convex,    ///< some way leads out of it and back; see the witness
     unknown_type,  ///< type or rank of a value at the boundary is not known
     function_body, ///< it lies in a function whose attributes are not bound
-    no_output,     ///< nothing outside reads what it makes, or all of that is constant
+    no_output,     ///< nothing outside reads what it makes
 };
 
 /// Returns: the name that reports use.
@@ -3548,9 +3554,15 @@ private:
 
     /// Requires: exactly the members are inside of the set of graph `g`.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
-        const auto& known = facts(g);
+        auto& known = facts(g);
         cut_plan plan;
         plan.graph = g;
+        // What belongs to its readers elsewhere is all that a module of constants has.
+        const bool constant = std::none_of(members.begin(), members.end(),
+                                           [&](id v) { return known.set.is_inside(v); });
+        if (constant) {
+            known.put_apart(members, false);
+        }
         for (auto v : members) {
             if (known.set.is_inside(v)) {
                 plan.nodes.push_back(known.view.nodes[v]);
@@ -3558,7 +3570,7 @@ private:
             }
         }
         ++plan_number_;
-        find_outputs(known, plan);
+        find_outputs(known, plan, constant);
         if (plan.outputs.empty()) {
             plan.refusal = cut_refusal::no_output;
         }
@@ -3570,6 +3582,9 @@ private:
         for (auto node : plan.nodes) {
             marks_[node] = mark::none;
         }
+        if (constant) {
+            known.put_apart(members, true);
+        }
         return plan;
     }
 
@@ -3578,12 +3593,15 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    void find_outputs(const cut_facts& known, cut_plan& plan) {
+    /// Constants elsewhere read a value only of a plan that is `constant` itself; they have their own
+    /// copies of others.
+    void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
-                if (known.set.is_outside((*it).target)) {
+                const auto reader = (*it).target;
+                if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
                     seen_[get(value_id, graph, *it)] = plan_number_;
                 }
             }

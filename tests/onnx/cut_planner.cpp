@@ -91,11 +91,24 @@ TEST_CASE("cut_planner: only constants are copied when nothing else is pulled in
     CHECK(plans[0].initializers.empty());
 }
 
-TEST_CASE("cut_planner: a constant is never an output", "[onnx][cut_planner]") {
+TEST_CASE("cut_planner: a constant is an output of constants alone", "[onnx][cut_planner]") {
     const scene s(chain());
-    const auto plans = s.plan({"constant", "turned"});
-    REQUIRE(plans.size() == 1);
-    CHECK(plans[0].refusal == stemma::cut_refusal::no_output);
+    const auto mixed = s.plan({"constant", "turned", "product"});
+    REQUIRE(mixed.size() == 1);
+    CHECK(s.values(mixed[0].outputs) == test::names{"a"});
+
+    stemma::cut_planner<> planner(s.model, {});
+    const std::vector<id> constants{test::node_called(s.model, "constant"),
+                                    test::node_called(s.model, "turned")};
+    for (int again = 0; again < 2; ++again) {
+        const auto plans = planner.plan(constants);
+        REQUIRE(plans.size() == 1);
+        CHECK(plans[0].refusal == stemma::cut_refusal::none);
+        CHECK(s.nodes(plans[0].nodes) == test::names{"constant", "turned"});
+        CHECK(s.values(plans[0].outputs) == test::names{"k", "wt"});
+        CHECK(plans[0].inputs.empty());
+        CHECK(s.values(plans[0].initializers) == test::names{"w"});
+    }
 }
 
 TEST_CASE("cut_planner: a way out and back is refused with the way, or absorbed, or divides",

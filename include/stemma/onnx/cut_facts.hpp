@@ -50,6 +50,12 @@ struct cut_facts {
         }
     }
 
+    void put_apart(std::span<const id> members, bool apart) {
+        for (auto v : members) {
+            set.apart[v] = apart;
+        }
+    }
+
     /// Returns: the part of the order that members are in. Requires: they are on no circle.
     [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
         return {view.graph, order, rank, members};

@@ -16,7 +16,7 @@ enum class cut_refusal : std::uint8_t {
     non_convex,    ///< some way leads out of it and back; see the witness
     unknown_type,  ///< type or rank of a value at the boundary is not known
     function_body, ///< it lies in a function whose attributes are not bound
-    no_output,     ///< nothing outside reads what it makes, or all of that is constant
+    no_output,     ///< nothing outside reads what it makes
 };
 
 /// Returns: the name that reports use.

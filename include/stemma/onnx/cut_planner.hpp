@@ -260,9 +260,15 @@ private:
 
     /// Requires: exactly the members are inside of the set of graph `g`.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
-        const auto& known = facts(g);
+        auto& known = facts(g);
         cut_plan plan;
         plan.graph = g;
+        // What belongs to its readers elsewhere is all that a module of constants has.
+        const bool constant = std::none_of(members.begin(), members.end(),
+                                           [&](id v) { return known.set.is_inside(v); });
+        if (constant) {
+            known.put_apart(members, false);
+        }
         for (auto v : members) {
             if (known.set.is_inside(v)) {
                 plan.nodes.push_back(known.view.nodes[v]);
@@ -270,7 +276,7 @@ private:
             }
         }
         ++plan_number_;
-        find_outputs(known, plan);
+        find_outputs(known, plan, constant);
         if (plan.outputs.empty()) {
             plan.refusal = cut_refusal::no_output;
         }
@@ -282,6 +288,9 @@ private:
         for (auto node : plan.nodes) {
             marks_[node] = mark::none;
         }
+        if (constant) {
+            known.put_apart(members, true);
+        }
         return plan;
     }
 
@@ -290,12 +299,15 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    void find_outputs(const cut_facts& known, cut_plan& plan) {
+    /// Constants elsewhere read a value only of a plan that is `constant` itself; they have their own
+    /// copies of others.
+    void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
-                if (known.set.is_outside((*it).target)) {
+                const auto reader = (*it).target;
+                if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
                     seen_[get(value_id, graph, *it)] = plan_number_;
                 }
             }
