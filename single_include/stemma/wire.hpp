@@ -3593,8 +3593,8 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    /// Constants elsewhere read a value only of a plan that is `constant` itself; they have their own
-    /// copies of others.
+    /// Constants elsewhere read a value only of a plan that is `constant` itself; they have their
+    /// own copies of others.
     void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
