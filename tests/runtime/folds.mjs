@@ -2,23 +2,11 @@
 // Folds every fixture model, and checks that the folded model is valid and computes the same, bit for bit, that it
 // unfolds to the file it was, and that its functions hold the nodes of their modules.
 
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
-import { fixtureModels, firstLine, groupBy, layoutOf, printList, printTable } from "./fixtures.mjs";
-import { Workplace, differences, harnessOrSkip, skipped } from "./ort.mjs";
-
-const { values: options } = parseArgs({
-    options: {
-        fixtures: { type: "string", default: process.env.STEMMA_FIXTURES },
-        stemma: { type: "string" },
-        checker: { type: "string", default: process.env.STEMMA_CHECKER },
-        work: { type: "string", default: process.env.STEMMA_WORK },
-        only: { type: "string", default: "" }, // fixtures with this in their name
-    },
-});
+import { differences } from "./ort.mjs";
+import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 
 // What is folded: modules as the capture and a trace know them, with and without torch.nn; as the file alone tells
 // them.
@@ -29,49 +17,17 @@ const ways = {
     alone: { words: [], captures: [] },
 };
 
-class FoldTest {
-    rows = [];
-    failures = [];
-    remarks = [];
-    unjudged = [];
-
-    constructor(harness, workplace) {
-        this.harness = harness;
-        this.workplace = workplace;
+class FoldTest extends FixtureSuite {
+    constructor() {
+        const counted = ["folded", "functions", "calls", "deepest", "same", "valid", "unfolded", "opened"];
+        super(counted, ["nothing to fold", unjudged]);
     }
 
-    fail(model, reason) {
-        this.failures.push(`${model}: ${reason}`);
-    }
-
-    async fixture(name, infos) {
-        this.row = {
-            fixture: name,
-            models: 0,
-            folded: 0,
-            functions: 0,
-            calls: 0,
-            deepest: 0,
-            same: 0,
-            valid: 0,
-            unfolded: 0,
-            opened: 0,
-        };
-        for (const group of groupBy(infos, layoutOf).values()) {
-            const folder = fs.mkdtempSync(path.join(this.workplace.folder, `${name}-`));
-            if (group[0].external.length > 0) {
-                this.harness.writeWeights(group[0].file, folder);
-            }
-            for (const info of group) {
-                await this.model(`${name}/${path.basename(info.file)}`, info, folder);
-            }
-            fs.rmSync(folder, { recursive: true });
-        }
-        this.rows.push(this.row);
+    isComplete() {
+        return this.rows.some((row) => row.folded > 0);
     }
 
     async model(name, info, folder) {
-        this.row.models += 1;
         const whole = path.join(folder, path.basename(info.file));
         // Random operators draw the same numbers in the whole and in the folded model when both have a seed.
         if (info.random_nodes > 0) {
@@ -79,7 +35,7 @@ class FoldTest {
         } else {
             fs.copyFileSync(info.file, whole);
         }
-        const feeds = this.feeds(info);
+        const feeds = this.feeds(info, [1, 2]);
         const expected = await this.harness.runCases(whole, feeds);
         const folded = [];
         for (const [way, how] of Object.entries(ways)) {
@@ -99,28 +55,14 @@ class FoldTest {
         made.forEach((file) => fs.rmSync(file));
     }
 
-    feeds(info) {
-        const saved = path.join(path.dirname(info.file), "io");
-        return fs.existsSync(path.join(saved, "io.json"))
-            ? this.harness.savedCases(saved).map((one) => one.feeds)
-            : [1, 2].map((seed) => this.harness.seededInputs(info, { seed }));
-    }
-
-    stemma(words) {
-        const result = spawnSync(options.stemma, words, { encoding: "utf8", maxBuffer: 1 << 28 });
-        const reason = result.error?.message ?? `exit code ${result.status}: ${result.stderr}`;
-        return { status: result.status, out: result.stdout, reason: firstLine(reason) };
-    }
-
     /** @returns the folded file; null when there was nothing to fold. */
     fold(name, info, whole, way, how) {
         const file = whole.replace(/\.onnx$/, `.${way}.folded.onnx`);
-        const captured = how.captures.map((part) => path.join(path.dirname(info.file), part)).filter((file) => fs.existsSync(file));
-        const more = [...how.words, ...captured.flatMap((part) => ["-m", part])];
+        const more = [...how.words, ...this.captured(info, how.captures)];
         const common = ["--format", "json", "--quiet", "--no-sync"];
         const result = this.stemma(["fold", whole, "-o", file, ...more, ...common]);
         if (result.status === 1) {
-            this.remarks.push(`${name}, ${way}`);
+            this.note("nothing to fold", `${name}, ${way}`);
             return null;
         }
         if (result.status !== 0) {
@@ -203,19 +145,9 @@ class FoldTest {
     }
 
     check(name, whole, folded) {
-        if (!options.checker) {
-            this.unjudged.push(`${name}: the checker is not built`);
-            return;
-        }
-        const result = spawnSync(options.checker, [whole, ...folded], { encoding: "utf8" });
-        const lines = (result.stdout ?? "").split("\n").filter(Boolean);
-        if (lines.length !== folded.length + 1) {
-            this.fail(name, `the checker gave ${lines.length} verdicts on ${folded.length + 1} models`);
-            return;
-        }
-        const [plain, ...verdicts] = lines.map((line) => JSON.parse(line));
+        const [plain, ...verdicts] = this.verdicts(name, [whole, ...folded]) ?? [{ judged: true }];
         if (!plain.judged) {
-            this.unjudged.push(`${name}: ${firstLine(plain.message)}`);
+            this.note(unjudged, `${name}: ${firstLine(plain.message)}`);
         }
         verdicts.forEach(({ file, judged, ok, message }) => {
             if (judged !== plain.judged || (judged && !ok)) {
@@ -224,33 +156,6 @@ class FoldTest {
             this.row.valid += judged && ok ? 1 : 0;
         });
     }
-
-    /** Prints what was done. @returns whether all is well. */
-    report() {
-        printTable(this.rows);
-        printList("nothing to fold", this.remarks);
-        printList("not judged by the checker", this.unjudged);
-        printList("FAILED", this.failures);
-        return this.rows.some((row) => row.folded > 0) && this.failures.length === 0;
-    }
 }
 
-async function main() {
-    if (!options.stemma) {
-        console.log("skipped: the program stemma is not built");
-        return skipped;
-    }
-    const harness = harnessOrSkip();
-    const workplace = new Workplace(options.work);
-    try {
-        const test = new FoldTest(harness, workplace);
-        for (const [name, models] of fixtureModels(options.fixtures, options.only)) {
-            await test.fixture(name, harness.describe(models));
-        }
-        return test.report() ? 0 : 1;
-    } finally {
-        workplace.dispose();
-    }
-}
-
-process.exitCode = await main();
+process.exitCode = await new FoldTest().main();

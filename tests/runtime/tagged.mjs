@@ -2,13 +2,11 @@
 // Tags every fixture model with the program and checks that for those who load it nothing has changed:
 // the ONNX checker accepts it, and ONNX Runtime computes the same bits.
 
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 
-import { fixtureModels, firstLine, groupBy, layoutOf, printList, printTable } from "./fixtures.mjs";
-import { Workplace, allFinite, differences, harnessOrSkip, relativeError, skipped } from "./ort.mjs";
+import { allFinite, differences, relativeError } from "./ort.mjs";
+import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 
 // Which carriers run at which level of graph optimization. Fusions copy what a node carries.
 const carriers = {
@@ -26,58 +24,22 @@ const refusal = /Unrecognized attribute: (source_module|hierarchy_tags)/;
 // Against what PyTorch computed: its kernels are others, but a wrong input or weight would show.
 const tolerance = 1e-4;
 
-const { values: options } = parseArgs({
-    options: {
-        fixtures: { type: "string", default: process.env.STEMMA_FIXTURES },
-        stemma: { type: "string" },
-        checker: { type: "string", default: process.env.STEMMA_CHECKER },
-        work: { type: "string", default: process.env.STEMMA_WORK },
-        only: { type: "string", default: "" }, // fixtures with this in their name
-    },
-});
+const seeded = "seeded before they were compared";
+const unrunnable = "not run, as ONNX Runtime refuses the untagged model";
 
-class TaggedTest {
-    rows = [];
-    failures = [];
-    remarks = [];
-    unjudged = [];
-    unrunnable = [];
-
-    constructor(harness, workplace) {
-        this.harness = harness;
-        this.workplace = workplace;
+class TaggedTest extends FixtureSuite {
+    constructor() {
+        const counted = ["cases", "runs", "outputs compared", "checker accepts"];
+        const refusals = ["checker refuses attribute", "runtime refuses attribute"];
+        super([...counted, ...refusals], [seeded, unjudged, unrunnable]);
     }
 
-    fail(model, reason) {
-        this.failures.push(`${model}: ${reason}`);
-    }
-
-    async fixture(name, infos) {
-        this.row = {
-            fixture: name,
-            models: 0,
-            cases: 0,
-            runs: 0,
-            "outputs compared": 0,
-            "checker accepts": 0,
-            "checker refuses attribute": 0,
-            "runtime refuses attribute": 0,
-        };
-        for (const group of groupBy(infos, layoutOf).values()) {
-            const folder = fs.mkdtempSync(path.join(this.workplace.folder, `${name}-`));
-            if (group[0].external.length > 0) {
-                this.harness.writeWeights(group[0].file, folder);
-            }
-            for (const info of group) {
-                await this.model(`${name}/${path.basename(info.file)}`, info, folder);
-            }
-            fs.rmSync(folder, { recursive: true });
-        }
-        this.rows.push(this.row);
+    /** All fixtures run; one that no longer does must not drop out of the test in silence. */
+    isComplete() {
+        return super.isComplete() && this.lists.get(unrunnable).length === 0;
     }
 
     async model(name, info, folder) {
-        this.row.models += 1;
         const plain = path.join(folder, path.basename(info.file));
         fs.copyFileSync(info.file, plain);
         const cases = this.cases(info);
@@ -128,12 +90,12 @@ class TaggedTest {
             try {
                 results[level] = await this.run(info, plain, cases, level);
             } catch (error) {
-                this.unrunnable.push(`${name}: optimization ${level}: ${firstLine(error.message)}`);
+                this.note(unrunnable, `${name}: optimization ${level}: ${firstLine(error.message)}`);
                 return null;
             }
         }
         if (info.random_nodes > 0) {
-            this.remarks.push(`${name}: ${info.random_nodes} random operators, seeded in both files`);
+            this.note(seeded, `${name}: ${info.random_nodes} random operators, seeded in both files`);
         }
         results.none.forEach((outputs, k) => {
             outputs.forEach((tensor, output) => this.judgeUntagged(name, info, cases[k], output, tensor));
@@ -155,14 +117,10 @@ class TaggedTest {
 
     tag(name, info, plain, carrier) {
         const tagged = plain.replace(/\.onnx$/, `.${carrier.replaceAll(",", "+")}.tagged.onnx`);
-        const capture = path.join(path.dirname(info.file), "modules.json");
         const words = ["tag", plain, "-o", tagged, "--carrier", carrier, "--quiet", "--no-sync"];
-        const result = spawnSync(options.stemma, fs.existsSync(capture) ? [...words, "-m", capture] : words, {
-            encoding: "utf8",
-        });
+        const result = this.stemma([...words, ...this.captured(info)]);
         if (result.status !== 0) {
-            const reason = result.error?.message ?? `exit code ${result.status}: ${result.stderr}`;
-            this.fail(name, `tag --carrier ${carrier}: ${firstLine(reason)}`);
+            this.fail(name, `tag --carrier ${carrier}: ${result.reason}`);
             return null;
         }
         if (!fs.readFileSync(tagged).includes(carrier === "attribute" ? "source_module" : "pkg.stemma.")) {
@@ -204,19 +162,12 @@ class TaggedTest {
     }
 
     check(name, files) {
-        if (!options.checker) {
-            this.unjudged.push(`${name}: the checker is not built`);
+        const [plain, ...verdicts] = this.verdicts(name, [...files.values()]) ?? [];
+        if (plain === undefined) {
             return;
         }
-        const result = spawnSync(options.checker, [...files.values()], { encoding: "utf8" });
-        const lines = (result.stdout ?? "").split("\n").filter(Boolean);
-        if (lines.length !== files.size) {
-            this.fail(name, `the checker gave ${lines.length} verdicts on ${files.size} models`);
-            return;
-        }
-        const [plain, ...verdicts] = lines.map((line) => JSON.parse(line));
         if (!plain.judged) {
-            this.unjudged.push(`${name}: ${firstLine(plain.message)}`);
+            this.note(unjudged, `${name}: ${firstLine(plain.message)}`);
         } else if (!plain.ok) {
             this.fail(name, `untagged: the checker says ${firstLine(plain.message)}`);
         }
@@ -239,35 +190,6 @@ class TaggedTest {
             this.fail(name, `carrier ${carrier}: the checker says ${firstLine(message)}`);
         }
     }
-
-    /** Prints what was done. @returns whether all is well. */
-    report() {
-        printTable(this.rows);
-        printList("seeded before they were compared", this.remarks);
-        printList("not judged by the checker", this.unjudged);
-        printList("not run, as ONNX Runtime refuses the untagged model", this.unrunnable);
-        printList("FAILED", this.failures);
-        // All fixtures run; one that no longer does must not drop out of the test in silence.
-        return this.rows.length > 0 && this.failures.length === 0 && this.unrunnable.length === 0;
-    }
 }
 
-async function main() {
-    if (!options.stemma) {
-        console.log("skipped: the program stemma is not built");
-        return skipped;
-    }
-    const harness = harnessOrSkip();
-    const workplace = new Workplace(options.work);
-    try {
-        const test = new TaggedTest(harness, workplace);
-        for (const [name, models] of fixtureModels(options.fixtures, options.only)) {
-            await test.fixture(name, harness.describe(models));
-        }
-        return test.report() ? 0 : 1;
-    } finally {
-        workplace.dispose();
-    }
-}
-
-process.exitCode = await main();
+process.exitCode = await new TaggedTest().main();

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests over all fixture models share: options, finding models, running them one after the other, and saying
+// what came out.
+
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+
+import { Workplace, harnessOrSkip, skipped } from "./ort.mjs";
+
+const { values: options } = parseArgs({
+    options: {
+        fixtures: { type: "string", default: process.env.STEMMA_FIXTURES },
+        stemma: { type: "string" },
+        checker: { type: "string", default: process.env.STEMMA_CHECKER },
+        work: { type: "string", default: process.env.STEMMA_WORK },
+        only: { type: "string", default: "" }, // fixtures with this in their name
+    },
+});
+
+/**
+ * A test over all models of all fixtures. A derived class has `async model(name, info, folder)`, which is called with a
+ * folder where the made-up weights of models without weights are.
+ */
+export class FixtureSuite {
+    rows = [];
+    failures = [];
+
+    /**
+     * @param counted the columns of the table: what is counted for each fixture in `this.row`.
+     * @param listed titles of lists that are printed, and that `note` adds to.
+     */
+    constructor(counted, listed) {
+        this.counted = counted;
+        this.lists = new Map(listed.map((title) => [title, []]));
+    }
+
+    fail(model, reason) {
+        this.failures.push(`${model}: ${reason}`);
+    }
+
+    note(title, line) {
+        this.lists.get(title).push(line);
+    }
+
+    /** @returns the inputs that are saved with a model, else made-up ones: one for each seed. */
+    feeds(info, seeds) {
+        const saved = path.join(path.dirname(info.file), "io");
+        return fs.existsSync(path.join(saved, "io.json"))
+            ? this.harness.savedCases(saved).map((one) => one.feeds)
+            : seeds.map((seed) => this.harness.seededInputs(info, { seed }));
+    }
+
+    /** @returns the options for those files that are captured beside a model. */
+    captured(info, parts = ["modules.json"]) {
+        return parts
+            .map((part) => path.join(path.dirname(info.file), part))
+            .filter((file) => fs.existsSync(file))
+            .flatMap((file) => ["-m", file]);
+    }
+
+    stemma(words) {
+        const result = spawnSync(options.stemma, words, { encoding: "utf8", maxBuffer: 1 << 28 });
+        const reason = result.error?.message ?? `exit code ${result.status}: ${result.stderr}`;
+        return { status: result.status, out: result.stdout, err: result.stderr, reason: firstLine(reason) };
+    }
+
+    /** @returns what the ONNX checker says of each file; null when it does not say it. */
+    verdicts(name, files) {
+        if (!options.checker) {
+            this.note(unjudged, `${name}: the checker is not built`);
+            return null;
+        }
+        const result = spawnSync(options.checker, files, { encoding: "utf8", maxBuffer: 1 << 28 });
+        const verdicts = (result.stdout ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+        if (verdicts.length !== files.length) {
+            this.fail(name, `the checker gave ${verdicts.length} verdicts on ${files.length} files`);
+            return null;
+        }
+        return verdicts;
+    }
+
+    /** Fails for files that the checker refuses, and notes when it cannot judge them. */
+    checkAll(name, files) {
+        const verdicts = this.verdicts(name, files) ?? [];
+        const silent = verdicts.find((verdict) => !verdict.judged);
+        if (silent) {
+            this.note(unjudged, `${name}: ${firstLine(silent.message)}`);
+        }
+        verdicts
+            .filter((verdict) => verdict.judged && !verdict.ok)
+            .forEach(({ file, message }) =>
+                this.fail(name, `the checker says of ${path.basename(file)}: ${firstLine(message)}`),
+            );
+    }
+
+    /** @returns whether the figures are those of a test that has tested something. */
+    isComplete() {
+        return this.rows.length > 0;
+    }
+
+    async fixture(name, infos) {
+        this.row = { fixture: name, models: 0, ...Object.fromEntries(this.counted.map((column) => [column, 0])) };
+        for (const group of groupBy(infos, layoutOf).values()) {
+            const folder = fs.mkdtempSync(path.join(this.workplace.folder, `${name}-`));
+            if (group[0].external.length > 0) {
+                this.harness.writeWeights(group[0].file, folder);
+            }
+            for (const info of group) {
+                this.row.models += 1;
+                await this.model(`${name}/${path.basename(info.file)}`, info, folder);
+            }
+            fs.rmSync(folder, { recursive: true });
+        }
+        this.rows.push(this.row);
+    }
+
+    /** @returns the exit code. */
+    async main() {
+        if (!options.stemma) {
+            console.log("skipped: the program stemma is not built");
+            return skipped;
+        }
+        this.harness = harnessOrSkip();
+        this.workplace = new Workplace(options.work);
+        try {
+            for (const [name, models] of fixtureModels(options.fixtures, options.only)) {
+                await this.fixture(name, this.harness.describe(models));
+            }
+        } finally {
+            this.workplace.dispose();
+        }
+        printTable(this.rows);
+        this.lists.forEach((lines, title) => printList(title, lines));
+        printList("FAILED", this.failures);
+        return this.failures.length === 0 && this.isComplete() ? 0 : 1;
+    }
+}
+
+/** The list of models that the installed checker is too old for. */
+export const unjudged = "not judged by the checker";
+
+export function firstLine(text) {
+    return text.trim().split("\n")[0].slice(0, 300);
+}
+
+function printTable(rows) {
+    const columns = Object.keys(rows[0] ?? {});
+    const total = { ...rows[0], fixture: "all" };
+    for (const column of columns.filter((c) => c !== "fixture")) {
+        total[column] = rows.reduce((sum, row) => sum + row[column], 0);
+    }
+    const header = Object.fromEntries(columns.map((c) => [c, c]));
+    for (const row of [header, ...rows, total]) {
+        const cells = columns.map((c) => {
+            const width = Math.max(...[header, ...rows].map((other) => String(other[c]).length));
+            return c === "fixture" ? row[c].padEnd(width) : String(row[c]).padStart(width);
+        });
+        console.log(cells.join("  "));
+    }
+}
+
+function printList(title, lines) {
+    console.log(`\n${title}: ${lines.length === 0 ? "none" : lines.length}`);
+    lines.forEach((line) => console.log(`  ${line}`));
+}
+
+/** Models of one layout share the made-up weights, which are large. */
+function layoutOf(info) {
+    return JSON.stringify(info.external.map((tensor) => ({ ...tensor, name: "" })));
+}
+
+function groupBy(things, keyOf) {
+    const groups = new Map();
+    for (const thing of things) {
+        const key = keyOf(thing);
+        groups.set(key, [...(groups.get(key) ?? []), thing]);
+    }
+    return groups;
+}
+
+/** @returns [fixture, model files] of every fixture with `only` in its name. */
+function fixtureModels(fixtures, only) {
+    const entries = fs.readdirSync(fixtures, { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+    return names
+        .filter((name) => name.includes(only))
+        .sort()
+        .map((name) => [name, modelsIn(path.join(fixtures, name))])
+        .filter(([, models]) => models.length > 0);
+}
+
+function modelsIn(folder) {
+    return fs
+        .readdirSync(folder)
+        .filter((file) => file.endsWith(".onnx"))
+        .sort()
+        .map((file) => path.join(folder, file));
+}
