@@ -5,12 +5,19 @@
 #include "../catch.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/captured_operations.hpp>
+#include <stemma/model/mapped_operators.hpp>
 #include <stemma/policy/lexicon.hpp>
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/property_map/function_property_map.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace test::algorithm_align {
 
@@ -299,6 +306,39 @@ struct tiny_lexicon {
 };
 
 } // namespace
+
+TEST_CASE("align: a plain Boost graph, which says of nothing what it reads", "[align]") {
+    struct step {
+        std::string type;
+    };
+    using graph_type = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, step>;
+    stemma::captured_operations captured;
+    graph_type graph;
+    const auto add = [&](id module, const char* name, const char* type) {
+        captured.add({module, 0}, name);
+        const auto v = boost::add_vertex(step{type}, graph);
+        if (v > 0) {
+            captured.add_source(static_cast<id>(v) - 1);
+            boost::add_edge(v - 1, v, graph);
+        } else {
+            captured.add_input();
+        }
+    };
+    for (id module = 1; module <= 3; ++module) {
+        add(module, "torch.conv2d", "Conv");
+        add(module, "torch.relu", "Relu");
+    }
+    const auto type = boost::make_function_property_map<std::size_t>(
+        [&](std::size_t v) -> std::string_view { return graph[v].type; });
+    const stemma::mapped_operators ops(graph, type, type);
+    const auto found =
+        stemma::align(ops, stemma::tree_index(std::vector<id>{no_id, 0, 0, 0}), captured);
+    REQUIRE(found.of.size() == 6);
+    CHECK(found.placed == 6);
+    for (id v = 0; v < 6; ++v) {
+        CHECK(found.of[v].module == v / 2 + 1);
+    }
+}
 
 TEST_CASE("align: the lexicon may be replaced", "[align]") {
     alignment_scene scene;

@@ -48,12 +48,12 @@ TEST_CASE("aligned_nodes: constants are left out, what computes with shapes is k
     graph.finish();
     auto finder = stemma::detail::aligned_nodes_finder(graph);
     const auto nodes = finder.find();
-    CHECK(nodes.vertex == std::vector<id>{input, shape, gather, reshape, folded});
-    CHECK(nodes.of_shapes == std::vector<bool>{false, true, true, false, false});
-    CHECK(nodes.parameters[4].size() == 1);
-    CHECK(std::ranges::equal(nodes.producers[3], std::vector<id>{0, 2}));
-    CHECK(std::ranges::equal(nodes.readers[0], std::vector<id>{1, 3}));
-    CHECK(cast != no_id);
+    CHECK(nodes.vertex == std::vector<id>{cast, input, shape, gather, reshape, folded});
+    CHECK(nodes.of_shapes == std::vector<bool>{false, false, true, true, false, false});
+    CHECK(nodes.fixed == std::vector<bool>{true, false, false, false, false, false});
+    CHECK(nodes.parameters[5].size() == 1);
+    CHECK(std::ranges::equal(nodes.producers[4], std::vector<id>{1, 3}));
+    CHECK(std::ranges::equal(nodes.readers[1], std::vector<id>{2, 4}));
 }
 
 } // namespace test::detail_aligned_nodes

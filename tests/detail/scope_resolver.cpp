@@ -140,6 +140,23 @@ TEST_CASE("scope_resolver: scopes that print alike are numbered through the modu
     CHECK(s.path_of(2) == "b.fc");
 }
 
+TEST_CASE("scope_resolver: children of modules that print alike are numbered through as well") {
+    const std::vector<std::string> names{"/x/fc/Add", "/x/Mul", "/x/fc_1/Add", "/x_1/Mul"};
+    scene s(counted({{"a", 0}, {"a.x", 1}, {"a.x.fc", 1}, {"b", 0}, {"b.x", 1}, {"b.x.fc", 1}}),
+            names);
+    CHECK(s.path_of(0) == "a.x.fc");
+    CHECK(s.path_of(1) == "a.x");
+    CHECK(s.path_of(2) == "b.x.fc");
+    CHECK(s.path_of(3) == "b.x");
+    // Unless it is known that they ran more often, each ran once.
+    scene unknown(test::tree_of({"a.x.fc", "b.x.fc"}), names);
+    CHECK(unknown.path_of(2) == "b.x.fc");
+    CHECK(unknown.path_of(3) == "b.x");
+    scene twice(counted({{"a", 0}, {"a.x", 2}, {"a.x.fc", 2}, {"b", 0}, {"b.x", 1}}), names);
+    CHECK(twice.path_of(2) == "a.x.fc");
+    CHECK(twice.path_of(3) == "a.x");
+}
+
 TEST_CASE("scope_resolver: a module that somebody else owns") {
     scene s(counted({{"a", 1}, {"a.act", 2}, {"b", 1}}), {"/a/act/Add", "/b/act/Add"});
     CHECK(s.path_of(1) == "a.act");

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -111,6 +112,28 @@ TEST_CASE("captured_trace: a tensor changed in place comes from what changed it 
          leave("")});
     REQUIRE(made.sources_of(2).size() == 1);
     CHECK(made.sources_of(2)[0] == 1);
+}
+
+TEST_CASE("captured_trace: what repeats an operation, or serves no output, may leave nothing",
+          "[captured_trace]") {
+    const auto made = read(
+        {enter("", {}),
+         event(
+             R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})"),
+         event(
+             R"({"seq":2,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t2"]})"),
+         event(
+             R"({"seq":3,"kind":"func","op":"abs","stack":[""],"in_ids":["i0"],"out_ids":["t3"]})"),
+         event(
+             R"({"seq":4,"kind":"func","op":"add","stack":[""],"in_ids":["t1","t2"],"out_ids":["t4"]})"),
+         event(R"({"kind":"exit","module":"","out_ids":["t4"]})")});
+    REQUIRE(made.size() == 4);
+    CHECK_FALSE(made[0].optional);
+    CHECK(made[1].optional);
+    CHECK(made[2].optional);
+    CHECK_FALSE(made[3].optional);
+    // Its results may be those of the earlier one.
+    CHECK(std::ranges::count(made.sources_of(3), id(0)) == 2);
 }
 
 TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fault",

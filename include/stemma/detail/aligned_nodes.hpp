@@ -52,12 +52,13 @@ private:
     std::vector<id> ends_;
 };
 
-/// The operators of a graph that an alignment places, in the order of the graph: those that work on
-/// data or read parameters. Constants and bodies of functions are left out.
+/// The operators of a graph that an alignment places, in the order of the graph. Constants and
+/// bodies of functions are left out.
 struct aligned_nodes {
     std::vector<id> vertex;
     std::vector<id> type;        ///< number of the operator type
     std::vector<bool> of_shapes; ///< computes with shapes only
+    std::vector<bool> fixed;     ///< computes with constants only
     std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
     std::vector<id> chain;       ///< which chain it is in: 0 for those in no body
     id chains = 1;               ///< one for each body besides
@@ -89,7 +90,7 @@ public:
         }
         for_each_in_order([&](vertex_type v) {
             const auto i = index_of(graph_, v);
-            if (!in_function(v) && (owns[i] || is_dynamic(v))) {
+            if (!in_function(v) && (owns[i] || !is_constant(v))) {
                 add(v, static_cast<id>(i), owns[i]);
             }
         });
@@ -147,20 +148,16 @@ private:
         return false;
     }
 
-    /// Whether its result depends on more than constants of the graph.
-    [[nodiscard]] bool is_dynamic(vertex_type v) const {
-        bool dynamic = false;
+    /// Whether it is a constant, as far as the operators tell data from constants.
+    [[nodiscard]] bool is_constant(vertex_type v) const {
         if constexpr (data_aware_operators<Ops>) {
-            dynamic = ops_.reads_data(v);
+            bool reads = in_degree(v, graph_) > 0 || ops_.reads_data(v);
+            if constexpr (parameter_readers<Ops>) {
+                ops_.for_each_parameter(v, [&](id) { reads = true; });
+            }
+            return !reads;
         }
-        if constexpr (parameter_readers<Ops>) {
-            ops_.for_each_parameter(v, [&](id) { dynamic = true; });
-        }
-        for (auto [it, last] = in_edges(v, graph_); it != last && !dynamic; ++it) {
-            const auto u = index_of(graph_, source(*it, graph_));
-            dynamic = place_[u] != no_id;
-        }
-        return dynamic;
+        return false;
     }
 
     /// Returns: the chain of an operator, which may be new.
@@ -189,12 +186,14 @@ private:
         found_.owns.push_back(owns);
         found_.chain.push_back(chain_of(v));
         bool shapes_only = !owns;
+        bool fixed = data_aware_operators<Ops> && !owns;
         bool has_producer = false;
         std::vector<id> producers;
         for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
             const auto u = place_[index_of(graph_, source(*it, graph_))];
             if (u != no_id) {
                 has_producer = true;
+                fixed = fixed && found_.fixed[u];
                 shapes_only = shapes_only && found_.of_shapes[u];
                 if (!owns && std::find(producers.begin(), producers.end(), u) == producers.end()) {
                     producers.push_back(u);
@@ -209,17 +208,20 @@ private:
             ops_.for_each_parameter(v, [&](id p) {
                 found_.parameters.add(p);
                 shapes_only = false;
+                fixed = false;
             });
         }
         found_.parameters.close();
         shapes_only = shapes_only && has_producer;
         if constexpr (data_aware_operators<Ops>) {
             shapes_only = !owns && ((shapes_only && !ops_.reads_data(v)) || ops_.hides_data(v));
+            fixed = fixed && !ops_.reads_data(v);
         }
         place_[index] = found_.size();
         found_.vertex.push_back(index);
         found_.type.push_back(found_.types.intern(ops_.op_type(v)));
         found_.of_shapes.push_back(shapes_only);
+        found_.fixed.push_back(fixed);
     }
 
     const Ops& ops_;

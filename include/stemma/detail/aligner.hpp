@@ -17,7 +17,6 @@
 #include <stemma/policy/lexicon.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -73,8 +72,7 @@ public:
 private:
     static constexpr std::size_t max_candidates = 64;
     static constexpr std::size_t max_readers = 8;
-    // A body may be aligned twice at each level; what is nested deeper follows its surroundings.
-    static constexpr int max_depth = 6;
+    static constexpr int max_depth = 6; // a body may be aligned twice at each level
 
     /// Aligns a chain, and then the bodies of the owners in it, each with what the owner left out:
     /// the branches of an If are alternatives, and a Loop ran its body any number of times.
@@ -98,7 +96,7 @@ private:
         made_head_.resize(captured_.size(), false);
         made_count_.resize(captured_.size(), 0);
         for (auto n : nodes) {
-            result.placed += chain == 0 && !nodes_.owns[n] && !nodes_.of_shapes[n] ? 1U : 0U;
+            result.placed += chain == 0 && !nodes_.owns[n] && is_judged(n) ? 1U : 0U;
             const auto item = result.of[nodes_.vertex[n]].operation;
             if (item != no_id) {
                 const bool again = made_head_[item];
@@ -115,18 +113,20 @@ private:
         }
     }
 
+    /// Exporters compute shapes and constants as they like.
+    [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
+
     /// Counts what speaks for a placement and what does not.
     void judge(id n, id item, bool again, alignment& result) {
         const auto fit = fits(n, item);
-        const bool shapes = nodes_.of_shapes[n];
         // One operation makes only so much; what runs below it tells how much that may be.
         const auto below = captured_.names_of(item).size();
         const auto room = captured_[item].exact ? 6 + 2 * below : 64;
         const bool surplus =
             ++made_count_[item] > room || (again && fit == correspondence::head && below < 8);
-        result.explained += !shapes && fit >= correspondence::part && !surplus ? 1U : 0U;
+        result.explained += is_judged(n) && fit >= correspondence::part && !surplus ? 1U : 0U;
         for (auto u : nodes_.producers[n]) {
-            if (!shapes && !nodes_.of_shapes[u] && item_of_[u] != no_id && item_of_[u] != item) {
+            if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
                 ++result.links;
                 result.flows += flows(item_of_[u], item) ? 1U : 0U;
             }

@@ -95,6 +95,7 @@ public:
             }
         }
         const auto plain = candidates(around, segment);
+        note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, 0.95F);
         }
@@ -263,6 +264,36 @@ private:
         return hash;
     }
 
+    /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
+    /// `s`, calls in all of them are numbered through.
+    [[nodiscard]] std::vector<id> candidates_in(id s, id around, std::string_view segment) {
+        const auto known = alternatives_.find(s);
+        if (known == alternatives_.end() ||
+            std::find(known->second.begin(), known->second.end(), around) == known->second.end()) {
+            return candidates(around, segment);
+        }
+        std::vector<id> fits;
+        for (auto module : known->second) {
+            for (auto m : candidates(module, segment)) {
+                if (fits.size() < max_candidates &&
+                    std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                    fits.push_back(m);
+                }
+            }
+        }
+        return fits;
+    }
+
+    void note_alternatives(id s, id around, const std::vector<id>& plain) {
+        const auto parent = table_.scopes[s].parent;
+        auto all = alternatives_.contains(parent)
+                       ? candidates_in(parent, around, table_.scopes[s].instance())
+                       : plain;
+        if (all.size() > 1) {
+            alternatives_.emplace(s, std::move(all));
+        }
+    }
+
     /// The candidate that holds what the parameters point at, else the first.
     [[nodiscard]] id best_fit(const std::vector<id>& fits, id deep) const {
         if (deep != no_id) {
@@ -277,10 +308,11 @@ private:
 
     [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
                                              std::size_t count, id deep) {
-        const auto first = table_.find(table_.scopes[s].parent, stem);
-        auto [known, added] = stems_.try_emplace({around, stem});
+        const auto parent = table_.scopes[s].parent;
+        const auto first = table_.find(parent, stem);
+        auto [known, added] = stems_.try_emplace({parent, stem});
         if (added) {
-            known->second = candidates(around, stem);
+            known->second = candidates_in(parent, around, stem);
         }
         const auto& fits = known->second;
         if (fits.empty()) {
@@ -288,22 +320,25 @@ private:
         }
         const auto fit = best_fit(fits, deep);
         if (deep != no_id && tree_.is_ancestor(fit, deep)) {
-            return found(fit, around, deep, 0.95F);
+            return found(fit, fit, deep, 0.95F);
         }
         if (calls_known_) {
             // Scopes that print alike are numbered through: first all calls of one module ...
             for (auto m : fits) {
                 const auto times = calls(m) == no_id ? count + 1 : calls(m);
                 if (count < times) {
-                    return found(m, around, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                    return found(m, m, deep, fits.size() == 1 ? 0.93F : 0.85F);
                 }
                 count -= times;
             }
-            return found(fit, around, deep, 0.7F);
+            return found(fit, fit, deep, 0.7F);
+        }
+        if (count < fits.size()) {
+            return found(fits[count], fits[count], deep, 0.8F);
         }
         const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
                            table_.scopes[first].kinds == table_.scopes[s].kinds;
-        return alike ? found(fit, around, deep, 0.8F) : scope_module{};
+        return alike ? found(fit, fit, deep, 0.8F) : scope_module{};
     }
 
     /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
@@ -345,6 +380,7 @@ private:
     std::vector<scope_witness> witness_;
     std::unordered_map<std::uint64_t, std::vector<id>> printed_; // by hash of the text
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
+    std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
     bool calls_known_ = false;
 };
 

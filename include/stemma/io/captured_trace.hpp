@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
+#include <stemma/detail/tensor_makers.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/captured_json.hpp>
 #include <stemma/model/captured_operations.hpp>
@@ -82,6 +83,7 @@ public:
         }
         place_unhooked(modules);
         compare_shapes(modules);
+        find_unused();
         return std::move(made_);
     }
 
@@ -107,6 +109,9 @@ private:
         const auto path = at.text("module");
         if (!open_.empty() && open_.back().path == path) {
             open_.pop_back();
+            if (open_.empty()) {
+                note_outputs(at);
+            }
             return;
         }
         ++misplaced_;
@@ -139,6 +144,7 @@ private:
         }
         if (into == no_id) {
             add(at, name, inputs);
+            find_earlier(at, name, inputs);
             if (is_call) {
                 by_seq_.clear(); // what ran below a call follows it
                 by_seq_.emplace(seq, made_.size() - 1);
@@ -155,9 +161,44 @@ private:
     }
 
     void note_results(const captured_json& at, id maker) {
+        makers_.note(at.strings("out_ids"), maker);
+    }
+
+    void note_outputs(const captured_json& at) {
         for (const auto& tensor : at.strings("out_ids")) {
-            if (!tensor.starts_with("p:")) {
-                maker_[tensor] = maker;
+            if (const auto maker = makers_.maker(tensor); maker != no_id) {
+                outputs_.push_back(maker);
+            }
+        }
+    }
+
+    /// Exporters compute once what is written several times, so what repeats an operation may leave
+    /// nothing.
+    void find_earlier(const captured_json& at, const std::string& name,
+                      const std::vector<std::string>& inputs) {
+        const auto number = made_.size() - 1;
+        if (makers_.is_repeated(number, name, inputs, at.strings("out_ids"),
+                                at.shapes("output_shapes"))) {
+            made_[number].optional = true;
+        }
+    }
+
+    /// What nothing reads that comes out of the model is not exported.
+    void find_unused() {
+        if (outputs_.empty()) {
+            return;
+        }
+        std::vector<bool> used(made_.size(), false);
+        for (auto i : outputs_) {
+            used[i] = true;
+        }
+        for (auto i = made_.size(); i-- > 0;) {
+            if (used[i]) {
+                for (auto source : made_.sources_of(i)) {
+                    used[source] = true;
+                }
+            } else {
+                made_[i].optional = true;
             }
         }
     }
@@ -200,8 +241,11 @@ private:
             if (input.starts_with("p:")) {
                 made_.add_parameter(input.substr(2),
                                     i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
-            } else if (const auto maker = maker_.find(inputs[i]); maker != maker_.end()) {
-                made_.add_source(maker->second);
+            } else if (const auto maker = makers_.maker(inputs[i]); maker != no_id) {
+                made_.add_source(maker);
+                if (const auto first = makers_.repeated(maker); first != no_id) {
+                    made_.add_source(first);
+                }
             } else {
                 made_.add_input();
             }
@@ -310,7 +354,8 @@ private:
     string_pool paths_;
     std::vector<open_module> open_;
     std::unordered_map<id, id> by_seq_;
-    std::unordered_map<std::string, id> maker_;
+    detail::tensor_makers makers_;
+    std::vector<id> outputs_; // what made them
     std::vector<std::string> unhooked_;
     std::vector<call_above> above_; // the last calls
     std::size_t count_ = 0;

@@ -300,7 +300,7 @@ private:
             bool settled = false;
             prepared.for_each_claim(node, [&](const claim& made) {
                 exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.7F &&
+                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
                                       made.source < provenance::parameter);
             });
             open[node] = !settled || exact > 1;
