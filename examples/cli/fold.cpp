@@ -225,7 +225,7 @@ int fold(const fold_options& options) {
                          options.common.model, version, stemma::first_version_with_functions));
     }
     if (source.was_tagged()) {
-        note(options.common, fmt::format("{}: tags were taken out; tag {} for new ones",
+        note(options.common, fmt::format("{}: tags are kept for unfolding; tag {} for new ones",
                                          options.common.model, options.output));
     }
     stemma::model_record tree;
@@ -233,7 +233,9 @@ int fold(const fold_options& options) {
     tree.modules = opened->modules();
     stemma::fold_writer writer(model, contents, opened->modules(), tags.tags, tags.attributions,
                                plan);
-    const auto rope = writer.build(stemma::to_json(tree));
+    const auto record = stemma::to_json(tree);
+    const auto source_tags = source.tags();
+    const auto rope = writer.build({record, source_tags});
     write_rope(rope, source.file(), model, options.output, options.data, !options.no_sync);
     if (options.common.format == "json") {
         print_json(plan, *opened, rope.size());

@@ -29,14 +29,17 @@ struct unfold_options {
 
 /// Returns: the model as it was before it was folded; nothing when that cannot be made any more.
 std::optional<stemma::byte_rope> open_folds(const unfold_options& options,
-                                            const stemma::wire_model& model) {
+                                            const stemma::wire_model& model, bool& has_tags) {
     const auto record = stemma::find_fold_record(model);
     if (!record || options.as_called) {
         return std::nullopt;
     }
     const stemma::graph_contents contents(model);
     try {
-        return stemma::fold_opener(model, contents, *record).build();
+        stemma::fold_opener opener(model, contents, *record);
+        auto rope = opener.build();
+        has_tags = opener.restored_tags();
+        return rope;
     } catch (const stemma::error& e) {
         if (e.code() != stemma::error_code::contradiction) {
             throw;
@@ -55,7 +58,8 @@ int unfold(const unfold_options& options) {
         throw stemma::error(stemma::error_code::not_found, options.common.model, "",
                             "has no functions");
     }
-    auto rope = open_folds(options, model);
+    bool has_tags = false;
+    auto rope = open_folds(options, model, has_tags);
     std::string what = "as before it was folded";
     if (!rope) {
         stemma::function_inliner inliner(model);
@@ -63,7 +67,9 @@ int unfold(const unfold_options& options) {
         what = counted(inliner.calls(), "call") + " opened";
     }
     write_rope(*rope, source.file(), model, options.output, options.data, !options.no_sync);
-    if (source.was_tagged()) {
+    const bool had_tags =
+        stemma::find_model_metadata(model, stemma::fold_source_tags_key).has_value();
+    if (!has_tags && (source.was_tagged() || had_tags)) {
         note(options.common, fmt::format("{}: tags were taken out; tag {} for new ones",
                                          options.common.model, options.output));
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "untagged.hpp"
 
+#include <stemma/core/base64.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/wire/byte_patch.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
@@ -9,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace cli {
 
@@ -39,6 +42,17 @@ untagged_model::~untagged_model() {
         std::error_code ignored;
         std::filesystem::remove(path_, ignored);
     }
+}
+
+std::string untagged_model::tags() const {
+    if (!copy_) {
+        return {};
+    }
+    stemma::strip_editor editor(model_);
+    stemma::rewrite plan(model_, editor);
+    stemma::way_back way(file_.bytes());
+    plan.write(way);
+    return stemma::to_base64(std::move(way).take().to_bytes());
 }
 
 void write_rope(const stemma::byte_rope& rope, const stemma::mapped_file& file,

@@ -30,6 +30,8 @@ public:
         return copied_ ? *copied_ : model_;
     }
     [[nodiscard]] bool was_tagged() const noexcept { return copy_.has_value(); }
+    /// Returns: how the tagged file is made of this one; "" when it is this one.
+    [[nodiscard]] std::string tags() const;
 
 private:
     const stemma::mapped_file& file_;

@@ -28,6 +28,7 @@
 #include <stemma/algorithm/select_modules.hpp>
 #include <stemma/algorithm/sweeps.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/base64.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/glob.hpp>

@@ -81,11 +81,39 @@ class Fold(Case):
         tagged, folded = self.folder / "tagged.onnx", self.folder / "other.onnx"
         self.succeed("tag", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-o", tagged)
         told = self.succeed("fold", tagged, "-o", folded, *LIGHT)
-        self.assertIn("tags were taken out", told.stderr)
+        self.assertIn("tags are kept for unfolding", told.stderr)
         self.fold()
-        self.assertEqual(folded.read_bytes(), self.folded.read_bytes())
+        data = self.folded.read_bytes()
+        self.assertEqual(folded.read_bytes()[:len(data)], data)
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
                          ["folded.onnx", "other.onnx", "tagged.onnx"])
+
+    def test_tags_of_every_kind_come_back(self):
+        for carrier in ("metadata", "attribute", "doc-string", "namespace", "model",
+                        "metadata,doc-string"):
+            for fixture in ("bert_micro", "two_tower", "quirks"):
+                with self.subTest(carrier=carrier, fixture=fixture):
+                    tagged, folded = self.folder / "tagged.onnx", self.folder / "folded.onnx"
+                    self.succeed("tag", FIXTURES / fixture / "model.onnx", "-m",
+                                 FIXTURES / fixture / "modules.json", "--carrier", carrier, "-o",
+                                 tagged, "--force", *LIGHT)
+                    self.succeed("fold", tagged, "-o", folded, *LIGHT)
+                    back = self.unfold(folded)
+                    self.assertEqual(back, tagged.read_bytes())
+                    again = self.folder / "again.onnx"  # whatever tags the folded file has
+                    self.succeed("tag", folded, "-o", again, *LIGHT)
+                    self.assertEqual(self.unfold(again), back)
+
+    def test_a_tagged_model_that_was_changed_loses_its_tags_only(self):
+        tagged, folded = self.folder / "tagged.onnx", self.folder / "folded.onnx"
+        self.succeed("tag", MICRO / "model.onnx", "-o", tagged)
+        self.succeed("fold", tagged, "-o", folded, *LIGHT)
+        entry = b"\x72\x08\x0a\x03key\x12\x01v"  # metadata of the model that someone added
+        folded.write_bytes(folded.read_bytes() + entry)
+        out = self.folder / "out.onnx"
+        told = self.succeed("unfold", folded, "-o", out, *LIGHT)
+        self.assertIn("tags were taken out", told.stderr)
+        self.assertEqual(out.read_bytes(), (MICRO / "model.onnx").read_bytes() + entry)
 
     def test_refusals(self):
         self.fold()

@@ -46,6 +46,8 @@ inline constexpr std::string_view fold_key = "pkg.stemma.fold";
 /// As `fold_key`.
 inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
 /// As `fold_key`.
+inline constexpr std::string_view fold_source_tags_key = "pkg.stemma.fold.source_tags";
+/// As `fold_key`.
 inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
 /// As `fold_key`.
 inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";

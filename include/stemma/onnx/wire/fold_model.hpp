@@ -34,6 +34,13 @@ namespace stemma {
 /// The first IR version whose models may have functions.
 inline constexpr std::int64_t first_version_with_functions = 8;
 
+/// What goes along with a folded model, each part if it is there.
+struct fold_notes {
+    std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
+    std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
+                                    ///< `byte_patch` in base64
+};
+
 /// Writes a model in which modules are functions: everything outside of them as bytes of the
 /// source, and a record from which `fold_opener` makes these bytes again.
 ///
@@ -63,11 +70,10 @@ public:
         }
     }
 
-    /// Makes the bytes of the folded model. `tree`, if any, is a record of the modules
-    /// (`stemma.model/1`) that goes along.
+    /// Makes the bytes of the folded model.
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
-    [[nodiscard]] byte_rope build(std::string_view tree = {}) {
+    [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
         record_ = fold_changes(model_, plan_, names_, nodes_).take();
         byte_rope result;
         wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
@@ -100,8 +106,11 @@ public:
             record_.layout.clear(); // they stand where the first one stood
         }
         add_model_entry(fold_key, to_json(record_), result);
-        if (!tree.empty()) {
-            add_model_entry(fold_modules_key, tree, result);
+        if (!notes.modules.empty()) {
+            add_model_entry(fold_modules_key, notes.modules, result);
+        }
+        if (!notes.source_tags.empty()) {
+            add_model_entry(fold_source_tags_key, notes.source_tags, result);
         }
         return result;
     }

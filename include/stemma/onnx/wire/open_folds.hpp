@@ -2,10 +2,14 @@
 #ifndef STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
 #define STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
 
+#include <stemma/config.hpp>
+#include <stemma/core/base64.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/error.hpp>
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire/byte_patch.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>
@@ -32,9 +36,10 @@ public:
     fold_opener(const wire_model& model, const graph_contents& contents, fold_record record)
         : model_(model), record_(std::move(record)), calls_(model, contents, record_) {}
 
-    /// Makes the bytes of the model as it was.
+    /// Makes the bytes of the model as it was, with its tags.
     /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
-    ///   record does not fit it any more; of `too_large` when the result would reach 2 GiB.
+    ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
+    ///   `too_large` when the result would reach 2 GiB.
     /// Complexity: O(bytes that are not weights) of the result.
     [[nodiscard]] byte_rope build() {
         find_order();
@@ -52,8 +57,12 @@ public:
             }
         }
         check(written_ == record_.nodes);
-        return result;
+        return with_tags(std::move(result));
     }
+
+    /// Whether the model that was folded had tags, and `build` put them back. Those of a model of
+    /// which something else was changed since are lost.
+    [[nodiscard]] bool restored_tags() const noexcept { return restored_tags_; }
 
 private:
     using at_model = detail::onnx_fields::model;
@@ -62,6 +71,22 @@ private:
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    [[nodiscard]] byte_rope with_tags(byte_rope untagged) {
+        const auto text = find_model_metadata(model_, fold_source_tags_key);
+        if (!text) {
+            return untagged;
+        }
+        const auto bytes = from_base64(*text);
+        const auto patch = bytes ? byte_patch::from_bytes(*bytes) : std::nullopt;
+        if (!patch) {
+            STEMMA_THROW(error(error_code::malformed, model_.file(),
+                               std::string(fold_source_tags_key), "is not what folding writes"));
+        }
+        auto tagged = patch->apply(untagged);
+        restored_tags_ = tagged.has_value();
+        return tagged ? std::move(*tagged) : std::move(untagged);
+    }
 
     [[nodiscard]] std::string version_field() const {
         std::string field;
@@ -147,6 +172,7 @@ private:
     id next_function_ = 0;
     std::size_t written_ = 0;
     std::uint32_t part_ = 0;
+    bool restored_tags_ = false;
 };
 
 /// Returns: what a model says of how it was folded, if it was.
