@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does it cost to cut all blocks of a model out, and all of its modules? Beside it the floor:
+// a copy of the bytes that the parts have, operator by operator, into one text for each part.
+#include "generate_model.hpp"
+
+#include <stemma/algorithm/boundary.hpp>
+#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/module_members.hpp>
+#include <stemma/onnx/cut_planner.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/infer_shapes.hpp>
+#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/policies.hpp>
+#include <stemma/tagger.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using stemma::id;
+
+/// A generated model whose operators have been attributed.
+struct scene {
+    explicit scene(const benchmark::State& state) {
+        stemma_bench::model_options options;
+        options.nodes = static_cast<std::size_t>(state.range(0));
+        bytes = stemma_bench::generate_model(options).model;
+        model = std::make_unique<stemma::wire_model>(bytes);
+        const stemma::onnx_operators ops(*model);
+        auto rebuilt = stemma::rebuild_tree(ops);
+        modules = std::move(rebuilt.modules);
+        stemma::evidence_context context(ops, modules);
+        std::move(rebuilt).teach(context);
+        found = stemma::tag_operators(context, stemma::policies{});
+        const stemma::module_members members(modules.index(), found.attributions);
+        for (id m = 0; m < modules.size(); ++m) {
+            const auto path = modules.path(m);
+            const bool is_block = path.rfind("encoder.layer.", 0) == 0 &&
+                                  path.find('.', sizeof "encoder.layer") == std::string::npos;
+            if (state.range(1) != 0 ? members.count(m) > 0 : is_block) {
+                parts.push_back(members.all(m));
+            }
+        }
+    }
+
+    std::string bytes;
+    std::unique_ptr<stemma::wire_model> model;
+    stemma::module_tree modules;
+    stemma::tagging found;
+    std::vector<std::vector<id>> parts; // the nodes of each
+};
+
+void count(benchmark::State& state, const scene& made) {
+    std::size_t nodes = 0;
+    for (const auto& part : made.parts) {
+        nodes += part.size();
+    }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(nodes));
+}
+
+void floor_copy(benchmark::State& state) {
+    const scene s(state);
+    for (auto _ : state) {
+        for (const auto& part : s.parts) {
+            std::string copy;
+            for (auto node : part) {
+                const auto message = s.model->message(node);
+                copy.append(s.bytes, message.begin, message.size);
+            }
+            benchmark::DoNotOptimize(copy);
+        }
+    }
+    count(state, s);
+}
+
+void plan(benchmark::State& state) {
+    const scene s(state);
+    for (auto _ : state) {
+        stemma::cut_planner<> planner(*s.model);
+        for (const auto& part : s.parts) {
+            benchmark::DoNotOptimize(planner.plan(part));
+        }
+    }
+    count(state, s);
+}
+
+void infer_types(benchmark::State& state) {
+    const scene s(state);
+    for (auto _ : state) {
+        stemma::value_types types(*s.model);
+        stemma::infer_shapes(*s.model, types);
+        benchmark::DoNotOptimize(types);
+    }
+    count(state, s);
+}
+
+void plan_and_write(benchmark::State& state) {
+    const scene s(state);
+    stemma::value_types types(*s.model);
+    stemma::infer_shapes(*s.model, types);
+    for (auto _ : state) {
+        stemma::cut_planner<> planner(*s.model);
+        stemma::cut_writer<> writer(*s.model, planner.contents(), types, {});
+        for (const auto& part : s.parts) {
+            for (const auto& made : planner.plan(part)) {
+                stemma::string_splice splice(s.bytes);
+                writer.build(made, "", nullptr).write(splice);
+                benchmark::DoNotOptimize(splice.text);
+            }
+        }
+    }
+    count(state, s);
+}
+
+void boundaries_of_all_modules(benchmark::State& state) {
+    const scene s(state);
+    const auto view = stemma::flat_graph(*s.model);
+    std::vector<id> module;
+    for (const auto& attribution : s.found.attributions) {
+        module.push_back(attribution.module);
+    }
+    const std::vector<bool> apart(module.size());
+    const std::vector<id> none;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(
+            stemma::find_module_boundaries(view, s.modules.index(), module, apart,
+                                           [&](id) -> const std::vector<id>& { return none; }));
+    }
+    count(state, s);
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+    bench->ArgNames({"nodes", "all"})->Unit(benchmark::kMillisecond);
+    for (const int nodes : {10000, 100000, 1000000}) {
+        for (const int all : {0, 1}) {
+            bench->Args({nodes, all});
+        }
+    }
+}
+
+BENCHMARK(floor_copy)->Apply(sizes);
+BENCHMARK(plan)->Apply(sizes);
+BENCHMARK(infer_types)->Apply(sizes);
+BENCHMARK(plan_and_write)->Apply(sizes);
+BENCHMARK(boundaries_of_all_modules)->Apply(sizes);
+
+} // namespace
+
+BENCHMARK_MAIN();
