@@ -50,6 +50,10 @@ struct cut_facts {
         }
     }
 
+    [[nodiscard]] bool are_apart(std::span<const id> members) const {
+        return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
+    }
+
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;

@@ -264,8 +264,7 @@ private:
         cut_plan plan;
         plan.graph = g;
         // What belongs to its readers elsewhere is all that a module of constants has.
-        const bool constant = std::none_of(members.begin(), members.end(),
-                                           [&](id v) { return known.set.is_inside(v); });
+        const bool constant = known.are_apart(members);
         if (constant) {
             known.put_apart(members, false);
         }
@@ -299,8 +298,7 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    /// Constants elsewhere read a value only of a plan that is `constant` itself; they have their
-    /// own copies of others.
+    /// Other constants are readers of a plan that is `constant`; of others they have copies.
     void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
