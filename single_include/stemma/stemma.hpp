@@ -1276,12 +1276,13 @@ private:
     std::vector<id> ends_;
 };
 
-/// The operators of a graph that an alignment places, in the order of the graph: those that work on
-/// data or read parameters. Constants and bodies of functions are left out.
+/// The operators of a graph that an alignment places, in the order of the graph. Constants and
+/// bodies of functions are left out.
 struct aligned_nodes {
     std::vector<id> vertex;
     std::vector<id> type;        ///< number of the operator type
     std::vector<bool> of_shapes; ///< computes with shapes only
+    std::vector<bool> fixed;     ///< computes with constants only
     std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
     std::vector<id> chain;       ///< which chain it is in: 0 for those in no body
     id chains = 1;               ///< one for each body besides
@@ -1313,7 +1314,7 @@ public:
         }
         for_each_in_order([&](vertex_type v) {
             const auto i = index_of(graph_, v);
-            if (!in_function(v) && (owns[i] || is_dynamic(v))) {
+            if (!in_function(v) && (owns[i] || !is_constant(v))) {
                 add(v, static_cast<id>(i), owns[i]);
             }
         });
@@ -1371,20 +1372,16 @@ private:
         return false;
     }
 
-    /// Whether its result depends on more than constants of the graph.
-    [[nodiscard]] bool is_dynamic(vertex_type v) const {
-        bool dynamic = false;
+    /// Whether it is a constant, as far as the operators tell data from constants.
+    [[nodiscard]] bool is_constant(vertex_type v) const {
         if constexpr (data_aware_operators<Ops>) {
-            dynamic = ops_.reads_data(v);
+            bool reads = in_degree(v, graph_) > 0 || ops_.reads_data(v);
+            if constexpr (parameter_readers<Ops>) {
+                ops_.for_each_parameter(v, [&](id) { reads = true; });
+            }
+            return !reads;
         }
-        if constexpr (parameter_readers<Ops>) {
-            ops_.for_each_parameter(v, [&](id) { dynamic = true; });
-        }
-        for (auto [it, last] = in_edges(v, graph_); it != last && !dynamic; ++it) {
-            const auto u = index_of(graph_, source(*it, graph_));
-            dynamic = place_[u] != no_id;
-        }
-        return dynamic;
+        return false;
     }
 
     /// Returns: the chain of an operator, which may be new.
@@ -1413,12 +1410,14 @@ private:
         found_.owns.push_back(owns);
         found_.chain.push_back(chain_of(v));
         bool shapes_only = !owns;
+        bool fixed = data_aware_operators<Ops> && !owns;
         bool has_producer = false;
         std::vector<id> producers;
         for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
             const auto u = place_[index_of(graph_, source(*it, graph_))];
             if (u != no_id) {
                 has_producer = true;
+                fixed = fixed && found_.fixed[u];
                 shapes_only = shapes_only && found_.of_shapes[u];
                 if (!owns && std::find(producers.begin(), producers.end(), u) == producers.end()) {
                     producers.push_back(u);
@@ -1433,17 +1432,20 @@ private:
             ops_.for_each_parameter(v, [&](id p) {
                 found_.parameters.add(p);
                 shapes_only = false;
+                fixed = false;
             });
         }
         found_.parameters.close();
         shapes_only = shapes_only && has_producer;
         if constexpr (data_aware_operators<Ops>) {
             shapes_only = !owns && ((shapes_only && !ops_.reads_data(v)) || ops_.hides_data(v));
+            fixed = fixed && !ops_.reads_data(v);
         }
         place_[index] = found_.size();
         found_.vertex.push_back(index);
         found_.type.push_back(found_.types.intern(ops_.op_type(v)));
         found_.of_shapes.push_back(shapes_only);
+        found_.fixed.push_back(fixed);
     }
 
     const Ops& ops_;
@@ -3493,8 +3495,7 @@ public:
 private:
     static constexpr std::size_t max_candidates = 64;
     static constexpr std::size_t max_readers = 8;
-    // A body may be aligned twice at each level; what is nested deeper follows its surroundings.
-    static constexpr int max_depth = 6;
+    static constexpr int max_depth = 6; // a body may be aligned twice at each level
 
     /// Aligns a chain, and then the bodies of the owners in it, each with what the owner left out:
     /// the branches of an If are alternatives, and a Loop ran its body any number of times.
@@ -3518,7 +3519,7 @@ private:
         made_head_.resize(captured_.size(), false);
         made_count_.resize(captured_.size(), 0);
         for (auto n : nodes) {
-            result.placed += chain == 0 && !nodes_.owns[n] && !nodes_.of_shapes[n] ? 1U : 0U;
+            result.placed += chain == 0 && !nodes_.owns[n] && is_judged(n) ? 1U : 0U;
             const auto item = result.of[nodes_.vertex[n]].operation;
             if (item != no_id) {
                 const bool again = made_head_[item];
@@ -3535,18 +3536,20 @@ private:
         }
     }
 
+    /// Exporters compute shapes and constants as they like.
+    [[nodiscard]] bool is_judged(id n) const { return !nodes_.of_shapes[n] && !nodes_.fixed[n]; }
+
     /// Counts what speaks for a placement and what does not.
     void judge(id n, id item, bool again, alignment& result) {
         const auto fit = fits(n, item);
-        const bool shapes = nodes_.of_shapes[n];
         // One operation makes only so much; what runs below it tells how much that may be.
         const auto below = captured_.names_of(item).size();
         const auto room = captured_[item].exact ? 6 + 2 * below : 64;
         const bool surplus =
             ++made_count_[item] > room || (again && fit == correspondence::head && below < 8);
-        result.explained += !shapes && fit >= correspondence::part && !surplus ? 1U : 0U;
+        result.explained += is_judged(n) && fit >= correspondence::part && !surplus ? 1U : 0U;
         for (auto u : nodes_.producers[n]) {
-            if (!shapes && !nodes_.of_shapes[u] && item_of_[u] != no_id && item_of_[u] != item) {
+            if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
                 ++result.links;
                 result.flows += flows(item_of_[u], item) ? 1U : 0U;
             }
@@ -6153,6 +6156,7 @@ public:
             }
         }
         const auto plain = candidates(around, segment);
+        note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, 0.95F);
         }
@@ -6321,6 +6325,36 @@ private:
         return hash;
     }
 
+    /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
+    /// `s`, calls in all of them are numbered through.
+    [[nodiscard]] std::vector<id> candidates_in(id s, id around, std::string_view segment) {
+        const auto known = alternatives_.find(s);
+        if (known == alternatives_.end() ||
+            std::find(known->second.begin(), known->second.end(), around) == known->second.end()) {
+            return candidates(around, segment);
+        }
+        std::vector<id> fits;
+        for (auto module : known->second) {
+            for (auto m : candidates(module, segment)) {
+                if (fits.size() < max_candidates &&
+                    std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                    fits.push_back(m);
+                }
+            }
+        }
+        return fits;
+    }
+
+    void note_alternatives(id s, id around, const std::vector<id>& plain) {
+        const auto parent = table_.scopes[s].parent;
+        auto all = alternatives_.contains(parent)
+                       ? candidates_in(parent, around, table_.scopes[s].instance())
+                       : plain;
+        if (all.size() > 1) {
+            alternatives_.emplace(s, std::move(all));
+        }
+    }
+
     /// The candidate that holds what the parameters point at, else the first.
     [[nodiscard]] id best_fit(const std::vector<id>& fits, id deep) const {
         if (deep != no_id) {
@@ -6335,10 +6369,11 @@ private:
 
     [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
                                              std::size_t count, id deep) {
-        const auto first = table_.find(table_.scopes[s].parent, stem);
-        auto [known, added] = stems_.try_emplace({around, stem});
+        const auto parent = table_.scopes[s].parent;
+        const auto first = table_.find(parent, stem);
+        auto [known, added] = stems_.try_emplace({parent, stem});
         if (added) {
-            known->second = candidates(around, stem);
+            known->second = candidates_in(parent, around, stem);
         }
         const auto& fits = known->second;
         if (fits.empty()) {
@@ -6346,22 +6381,25 @@ private:
         }
         const auto fit = best_fit(fits, deep);
         if (deep != no_id && tree_.is_ancestor(fit, deep)) {
-            return found(fit, around, deep, 0.95F);
+            return found(fit, fit, deep, 0.95F);
         }
         if (calls_known_) {
             // Scopes that print alike are numbered through: first all calls of one module ...
             for (auto m : fits) {
                 const auto times = calls(m) == no_id ? count + 1 : calls(m);
                 if (count < times) {
-                    return found(m, around, deep, fits.size() == 1 ? 0.93F : 0.85F);
+                    return found(m, m, deep, fits.size() == 1 ? 0.93F : 0.85F);
                 }
                 count -= times;
             }
-            return found(fit, around, deep, 0.7F);
+            return found(fit, fit, deep, 0.7F);
+        }
+        if (count < fits.size()) {
+            return found(fits[count], fits[count], deep, 0.8F);
         }
         const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
                            table_.scopes[first].kinds == table_.scopes[s].kinds;
-        return alike ? found(fit, around, deep, 0.8F) : scope_module{};
+        return alike ? found(fit, fit, deep, 0.8F) : scope_module{};
     }
 
     /// A module that somebody else owns and the surrounding one calls: by an alias, by what the
@@ -6403,6 +6441,7 @@ private:
     std::vector<scope_witness> witness_;
     std::unordered_map<std::uint64_t, std::vector<id>> printed_; // by hash of the text
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
+    std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
     bool calls_known_ = false;
 };
 
@@ -12330,6 +12369,81 @@ std::vector<id> repropagate(const Ops& ops, const tree_index& modules,
 
 #endif // STEMMA_ALGORITHM_REPROPAGATE_HPP
 
+// <stemma/core/base64.hpp>
+#ifndef STEMMA_CORE_BASE64_HPP
+#define STEMMA_CORE_BASE64_HPP
+
+namespace stemma {
+
+namespace detail {
+
+inline constexpr std::string_view base64_digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+} // namespace detail
+
+/// Returns: bytes as text that every format can hold (RFC 4648, padded with `=`).
+/// Complexity: O(length).
+[[nodiscard]] inline std::string to_base64(std::string_view bytes) {
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const auto part = bytes.substr(i, 3);
+        std::uint32_t bits = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            bits = bits << 8U | (k < part.size() ? static_cast<unsigned char>(part[k]) : 0U);
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+            text.push_back(k <= part.size() ? detail::base64_digits[bits >> (18 - 6 * k) & 63U]
+                                            : '=');
+        }
+    }
+    return text;
+}
+
+/// Returns: the bytes that `to_base64` made this text of; nothing where it did not make it.
+/// Complexity: O(length).
+[[nodiscard]] inline std::optional<std::string> from_base64(std::string_view text) {
+    static constexpr std::uint8_t none = 64;
+    static constexpr auto values = [] {
+        std::array<std::uint8_t, 256> table{};
+        table.fill(none);
+        for (std::uint8_t i = 0; i < 64; ++i) {
+            table[static_cast<unsigned char>(detail::base64_digits[i])] = i;
+        }
+        return table;
+    }();
+    if (text.size() % 4 != 0) {
+        return std::nullopt;
+    }
+    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+    std::string bytes;
+    bytes.reserve(text.size() / 4 * 3);
+    for (std::size_t i = 0; i < text.size(); i += 4) {
+        const bool last = i + 4 == text.size();
+        const auto digits = 4 - (last ? padding : 0);
+        std::uint32_t bits = 0;
+        for (std::size_t k = 0; k < 4; ++k) {
+            const auto value = k < digits ? values[static_cast<unsigned char>(text[i + k])] : 0U;
+            if (value == none) {
+                return std::nullopt;
+            }
+            bits = bits << 6U | value;
+        }
+        for (std::size_t k = 0; k + 1 < digits; ++k) {
+            bytes.push_back(static_cast<char>(bits >> (16 - 8 * k) & 255U));
+        }
+        if ((bits & (digits == 4 ? 0U : digits == 3 ? 255U : 65535U)) != 0) {
+            return std::nullopt; // bits that stand for nothing
+        }
+    }
+    return bytes;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_BASE64_HPP
+
 // <stemma/core/parallel.hpp>
 #ifndef STEMMA_CORE_PARALLEL_HPP
 #define STEMMA_CORE_PARALLEL_HPP
@@ -12971,6 +13085,8 @@ inline constexpr std::string_view namespace_key = "namespace";
 inline constexpr std::string_view fold_key = "pkg.stemma.fold";
 /// As `fold_key`.
 inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
+/// As `fold_key`.
+inline constexpr std::string_view fold_source_tags_key = "pkg.stemma.fold.source_tags";
 /// As `fold_key`.
 inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
 /// As `fold_key`.

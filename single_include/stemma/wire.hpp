@@ -450,6 +450,86 @@ private:
 
 #endif // STEMMA_IO_CAPTURED_FX_HPP
 
+// <stemma/detail/tensor_makers.hpp>
+#ifndef STEMMA_DETAIL_TENSOR_MAKERS_HPP
+#define STEMMA_DETAIL_TENSOR_MAKERS_HPP
+
+namespace stemma::detail {
+
+/// Which operation of a run made a tensor last, and which operations do what another did before.
+class tensor_makers {
+public:
+    /// Notes results of an operation; names that start with `p:` are parameters, and stay so.
+    void note(std::span<const std::string> results, id operation) {
+        for (const auto& tensor : results) {
+            if (!tensor.starts_with("p:")) {
+                maker_[tensor] = operation;
+            }
+        }
+    }
+
+    /// Returns: what made the tensor, or `no_id`.
+    [[nodiscard]] id maker(const std::string& tensor) const {
+        const auto found = maker_.find(tensor);
+        return found == maker_.end() ? no_id : found->second;
+    }
+
+    /// Returns: the operation that an operation repeats, or `no_id`.
+    [[nodiscard]] id repeated(id operation) const {
+        const auto found = first_of_.find(operation);
+        return found == first_of_.end() ? no_id : found->second;
+    }
+
+    /// Notes an operation before its results are. It repeats an earlier one of that name that read
+    /// the same tensors, as they were then, and whose results have the same shapes.
+    /// Returns: whether it repeats one.
+    bool is_repeated(id operation, std::string_view name, std::span<const std::string> inputs,
+                     std::span<const std::string> results,
+                     std::span<const std::vector<std::int64_t>> shapes) {
+        if (inputs.empty() || results.empty()) {
+            return false;
+        }
+        std::string key(name);
+        for (const auto& input : inputs) {
+            const auto same = same_as_.find(input);
+            const auto& tensor = same == same_as_.end() ? input : same->second;
+            key.append("\n").append(tensor).append("@").append(std::to_string(maker(tensor)));
+        }
+        for (const auto& shape : shapes) {
+            key += '\n';
+            for (auto extent : shape) {
+                key.append(std::to_string(extent)).append(",");
+            }
+        }
+        const auto [known, added] =
+            computed_.emplace(std::move(key), call{operation, {results.begin(), results.end()}});
+        if (added) {
+            return false;
+        }
+        const auto& first = known->second;
+        first_of_.emplace(operation, first.operation);
+        for (std::size_t i = 0; i < std::min(results.size(), first.results.size()); ++i) {
+            same_as_.emplace(results[i], first.results[i]);
+        }
+        return true;
+    }
+
+private:
+    struct call {
+        id operation = no_id;
+        std::vector<std::string> results;
+    };
+
+    std::unordered_map<std::string, id> maker_;
+    std::unordered_map<std::string, call> computed_; // by name, what is read, shapes of results
+    std::unordered_map<std::string, std::string> same_as_;
+    std::unordered_map<id, id> first_of_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_TENSOR_MAKERS_HPP
+
 // <stemma/io/captured_trace.hpp>
 #ifndef STEMMA_IO_CAPTURED_TRACE_HPP
 #define STEMMA_IO_CAPTURED_TRACE_HPP
@@ -515,6 +595,7 @@ public:
         }
         place_unhooked(modules);
         compare_shapes(modules);
+        find_unused();
         return std::move(made_);
     }
 
@@ -540,6 +621,9 @@ private:
         const auto path = at.text("module");
         if (!open_.empty() && open_.back().path == path) {
             open_.pop_back();
+            if (open_.empty()) {
+                note_outputs(at);
+            }
             return;
         }
         ++misplaced_;
@@ -572,6 +656,7 @@ private:
         }
         if (into == no_id) {
             add(at, name, inputs);
+            find_earlier(at, name, inputs);
             if (is_call) {
                 by_seq_.clear(); // what ran below a call follows it
                 by_seq_.emplace(seq, made_.size() - 1);
@@ -588,9 +673,44 @@ private:
     }
 
     void note_results(const captured_json& at, id maker) {
+        makers_.note(at.strings("out_ids"), maker);
+    }
+
+    void note_outputs(const captured_json& at) {
         for (const auto& tensor : at.strings("out_ids")) {
-            if (!tensor.starts_with("p:")) {
-                maker_[tensor] = maker;
+            if (const auto maker = makers_.maker(tensor); maker != no_id) {
+                outputs_.push_back(maker);
+            }
+        }
+    }
+
+    /// Exporters compute once what is written several times, so what repeats an operation may leave
+    /// nothing.
+    void find_earlier(const captured_json& at, const std::string& name,
+                      const std::vector<std::string>& inputs) {
+        const auto number = made_.size() - 1;
+        if (makers_.is_repeated(number, name, inputs, at.strings("out_ids"),
+                                at.shapes("output_shapes"))) {
+            made_[number].optional = true;
+        }
+    }
+
+    /// What nothing reads that comes out of the model is not exported.
+    void find_unused() {
+        if (outputs_.empty()) {
+            return;
+        }
+        std::vector<bool> used(made_.size(), false);
+        for (auto i : outputs_) {
+            used[i] = true;
+        }
+        for (auto i = made_.size(); i-- > 0;) {
+            if (used[i]) {
+                for (auto source : made_.sources_of(i)) {
+                    used[source] = true;
+                }
+            } else {
+                made_[i].optional = true;
             }
         }
     }
@@ -633,8 +753,11 @@ private:
             if (input.starts_with("p:")) {
                 made_.add_parameter(input.substr(2),
                                     i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
-            } else if (const auto maker = maker_.find(inputs[i]); maker != maker_.end()) {
-                made_.add_source(maker->second);
+            } else if (const auto maker = makers_.maker(inputs[i]); maker != no_id) {
+                made_.add_source(maker);
+                if (const auto first = makers_.repeated(maker); first != no_id) {
+                    made_.add_source(first);
+                }
             } else {
                 made_.add_input();
             }
@@ -743,7 +866,8 @@ private:
     string_pool paths_;
     std::vector<open_module> open_;
     std::unordered_map<id, id> by_seq_;
-    std::unordered_map<std::string, id> maker_;
+    detail::tensor_makers makers_;
+    std::vector<id> outputs_; // what made them
     std::vector<std::string> unhooked_;
     std::vector<call_above> above_; // the last calls
     std::size_t count_ = 0;
@@ -3161,6 +3285,10 @@ struct cut_facts {
         }
     }
 
+    [[nodiscard]] bool are_apart(std::span<const id> members) const {
+        return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
+    }
+
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;
@@ -3558,8 +3686,7 @@ private:
         cut_plan plan;
         plan.graph = g;
         // What belongs to its readers elsewhere is all that a module of constants has.
-        const bool constant = std::none_of(members.begin(), members.end(),
-                                           [&](id v) { return known.set.is_inside(v); });
+        const bool constant = known.are_apart(members);
         if (constant) {
             known.put_apart(members, false);
         }
@@ -3593,8 +3720,7 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    /// Constants elsewhere read a value only of a plan that is `constant` itself; they have their
-    /// own copies of others.
+    /// Other constants are readers of a plan that is `constant`; of others they have copies.
     void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view.graph;
         for (auto node : plan.nodes) {
@@ -11792,7 +11918,7 @@ private:
             bool settled = false;
             prepared.for_each_claim(node, [&](const claim& made) {
                 exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.7F &&
+                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
                                       made.source < provenance::parameter);
             });
             open[node] = !settled || exact > 1;
@@ -11990,6 +12116,186 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+// <stemma/onnx/wire/byte_patch.hpp>
+#ifndef STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
+#define STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
+
+namespace stemma {
+
+/// How one sequence of bytes is made of another one. Texts that are put in twice are kept once.
+class byte_patch {
+public:
+    /// Goes over bytes that stay.
+    void keep(std::uint64_t size) {
+        if (size == 0) {
+            return;
+        }
+        if (changes_.empty() || changes_.back().drop > 0 || changes_.back().text != 0) {
+            changes_.emplace_back();
+        }
+        changes_.back().keep += size;
+    }
+
+    /// Puts `text` in the place of the next `size` bytes. Calls without a `keep` between them are
+    /// as one.
+    void replace(std::uint64_t size, std::string_view text) {
+        if (size == 0 && text.empty()) {
+            return;
+        }
+        if (changes_.empty()) {
+            changes_.emplace_back();
+        }
+        auto& last = changes_.back();
+        last.drop += size;
+        if (!text.empty()) {
+            const auto whole = std::string(last.text == 0 ? "" : texts_[last.text - 1]);
+            last.text = texts_.intern(whole + std::string(text)) + 1;
+        }
+    }
+
+    /// Returns: the changed bytes; nothing when there are more or fewer than it was made for.
+    /// Complexity: O(pieces and changes).
+    [[nodiscard]] std::optional<byte_rope> apply(const byte_rope& from) const {
+        byte_rope result;
+        std::size_t next = 0;
+        auto left = changes_.empty() ? change{} : changes_.front();
+        bool fits = true;
+        const auto settle = [&] { // texts stand behind what they replace
+            while (next < changes_.size() && left.keep == 0 && left.drop == 0) {
+                result.add_text(left.text == 0 ? std::string_view() : texts_[left.text - 1]);
+                ++next;
+                left = next < changes_.size() ? changes_[next] : change{};
+            }
+        };
+        settle();
+        const auto consume = [&](std::uint64_t size, auto put) {
+            for (std::uint64_t at = 0; fits && at < size;) {
+                fits = next < changes_.size();
+                auto& count = left.keep > 0 ? left.keep : left.drop;
+                const auto part = std::min(count, size - at);
+                if (&count == &left.keep) {
+                    put(at, part);
+                }
+                count -= part;
+                at += part;
+                settle();
+            }
+        };
+        from.for_each(
+            [&](id file, std::uint64_t begin, std::uint64_t size) {
+                consume(size, [&](std::uint64_t at, std::uint64_t part) {
+                    result.add_range(begin + at, part, file);
+                });
+            },
+            [&](std::string_view text) {
+                consume(text.size(), [&](std::uint64_t at, std::uint64_t part) {
+                    result.add_text(text.substr(at, part));
+                });
+            });
+        return fits && next == changes_.size() ? std::optional(std::move(result)) : std::nullopt;
+    }
+
+    /// Returns: the patch as bytes: the number of texts, each with its length; then of every change
+    /// how many bytes stay, how many go, and which text takes their place (from 1 on; 0 for none).
+    [[nodiscard]] std::string to_bytes() const {
+        std::string bytes;
+        detail::append_varint(texts_.size(), bytes);
+        for (id i = 0; i < texts_.size(); ++i) {
+            const auto text = texts_[i];
+            detail::append_varint(text.size(), bytes);
+            bytes.append(text);
+        }
+        for (const auto& c : changes_) {
+            detail::append_varint(c.keep, bytes);
+            detail::append_varint(c.drop, bytes);
+            detail::append_varint(c.text, bytes);
+        }
+        return bytes;
+    }
+
+    /// Reads what `to_bytes` makes; nothing where it did not make that.
+    [[nodiscard]] static std::optional<byte_patch> from_bytes(std::string_view bytes) {
+        byte_patch patch;
+        bool fits = true;
+        const auto number = [&] {
+            std::uint64_t value = 0;
+            for (unsigned shift = 0;; shift += 7) {
+                fits = fits && shift < 35 && !bytes.empty();
+                if (!fits) {
+                    return std::uint64_t{0};
+                }
+                const auto byte = static_cast<unsigned char>(bytes.front());
+                bytes.remove_prefix(1);
+                value |= std::uint64_t{byte & 127U} << shift;
+                if (byte < 128U) {
+                    return value;
+                }
+            }
+        };
+        const auto count = number();
+        for (std::uint64_t i = 0; fits && i < count; ++i) {
+            const auto size = number();
+            fits = fits && size <= bytes.size();
+            if (fits) {
+                // Texts are told apart, else numbers would not be those of the file.
+                fits = patch.texts_.intern(bytes.substr(0, size)) == i;
+                bytes.remove_prefix(size);
+            }
+        }
+        while (fits && !bytes.empty()) {
+            change next;
+            next.keep = number();
+            next.drop = number();
+            const auto text = number();
+            fits = fits && text <= count && (next.keep > 0 || next.drop > 0 || text > 0);
+            next.text = static_cast<id>(text);
+            patch.changes_.push_back(next);
+        }
+        return fits ? std::optional(std::move(patch)) : std::nullopt;
+    }
+
+private:
+    struct change {
+        std::uint64_t keep = 0;
+        std::uint64_t drop = 0;
+        id text = 0; // and one
+    };
+
+    string_pool texts_;
+    std::vector<change> changes_;
+};
+
+/// A splice sink that records how the source is made again of what is written to it.
+class way_back {
+public:
+    /// Requires: the source outlives it.
+    explicit way_back(std::string_view source) : source_(source) {}
+
+    void copy(std::uint32_t from, std::uint32_t size) {
+        if (size > 0) {
+            patch_.replace(0, source_.substr(at_, from - at_));
+            patch_.keep(size);
+            at_ = std::uint64_t{from} + size;
+        }
+    }
+    void write(std::string_view text) { patch_.replace(text.size(), {}); }
+
+    /// Returns: the patch. Requires: the whole result was written.
+    [[nodiscard]] byte_patch take() && {
+        patch_.replace(0, source_.substr(at_));
+        return std::move(patch_);
+    }
+
+private:
+    std::string_view source_;
+    std::uint64_t at_ = 0;
+    byte_patch patch_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
 
 // <stemma/onnx/wire/call_frame.hpp>
 #ifndef STEMMA_ONNX_WIRE_CALL_FRAME_HPP
@@ -15587,6 +15893,13 @@ namespace stemma {
 /// The first IR version whose models may have functions.
 inline constexpr std::int64_t first_version_with_functions = 8;
 
+/// What goes along with a folded model, each part if it is there.
+struct fold_notes {
+    std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
+    std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
+                                    ///< `byte_patch` in base64
+};
+
 /// Writes a model in which modules are functions: everything outside of them as bytes of the
 /// source, and a record from which `fold_opener` makes these bytes again.
 ///
@@ -15616,11 +15929,10 @@ public:
         }
     }
 
-    /// Makes the bytes of the folded model. `tree`, if any, is a record of the modules
-    /// (`stemma.model/1`) that goes along.
+    /// Makes the bytes of the folded model.
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
-    [[nodiscard]] byte_rope build(std::string_view tree = {}) {
+    [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
         record_ = fold_changes(model_, plan_, names_, nodes_).take();
         byte_rope result;
         wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
@@ -15653,8 +15965,11 @@ public:
             record_.layout.clear(); // they stand where the first one stood
         }
         add_model_entry(fold_key, to_json(record_), result);
-        if (!tree.empty()) {
-            add_model_entry(fold_modules_key, tree, result);
+        if (!notes.modules.empty()) {
+            add_model_entry(fold_modules_key, notes.modules, result);
+        }
+        if (!notes.source_tags.empty()) {
+            add_model_entry(fold_source_tags_key, notes.source_tags, result);
         }
         return result;
     }
@@ -18201,9 +18516,10 @@ public:
     fold_opener(const wire_model& model, const graph_contents& contents, fold_record record)
         : model_(model), record_(std::move(record)), calls_(model, contents, record_) {}
 
-    /// Makes the bytes of the model as it was.
+    /// Makes the bytes of the model as it was, with its tags.
     /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
-    ///   record does not fit it any more; of `too_large` when the result would reach 2 GiB.
+    ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
+    ///   `too_large` when the result would reach 2 GiB.
     /// Complexity: O(bytes that are not weights) of the result.
     [[nodiscard]] byte_rope build() {
         find_order();
@@ -18221,8 +18537,12 @@ public:
             }
         }
         check(written_ == record_.nodes);
-        return result;
+        return with_tags(std::move(result));
     }
+
+    /// Whether the model that was folded had tags, and `build` put them back. Those of a model of
+    /// which something else was changed since are lost.
+    [[nodiscard]] bool restored_tags() const noexcept { return restored_tags_; }
 
 private:
     using at_model = detail::onnx_fields::model;
@@ -18231,6 +18551,22 @@ private:
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    [[nodiscard]] byte_rope with_tags(byte_rope untagged) {
+        const auto text = find_model_metadata(model_, fold_source_tags_key);
+        if (!text) {
+            return untagged;
+        }
+        const auto bytes = from_base64(*text);
+        const auto patch = bytes ? byte_patch::from_bytes(*bytes) : std::nullopt;
+        if (!patch) {
+            STEMMA_THROW(error(error_code::malformed, model_.file(),
+                               std::string(fold_source_tags_key), "is not what folding writes"));
+        }
+        auto tagged = patch->apply(untagged);
+        restored_tags_ = tagged.has_value();
+        return tagged ? std::move(*tagged) : std::move(untagged);
+    }
 
     [[nodiscard]] std::string version_field() const {
         std::string field;
@@ -18316,6 +18652,7 @@ private:
     id next_function_ = 0;
     std::size_t written_ = 0;
     std::uint32_t part_ = 0;
+    bool restored_tags_ = false;
 };
 
 /// Returns: what a model says of how it was folded, if it was.
