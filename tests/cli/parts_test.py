@@ -9,6 +9,7 @@ import shutil
 import sys
 import unittest
 
+from hostile_test import field, graph, model, node, varint
 from program_test import FIXTURES, Case
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
@@ -56,6 +57,30 @@ class Cut(Case):
             alone = self.folder / "alone.onnx"
             self.cut("--module", cut["module"], "-o", alone)
             self.assertEqual(self.names(alone), self.names(parts / cut["file"]))
+
+    def test_a_part_of_2_gib_has_its_weights_outside(self):
+        count = 2 ** 29 + 16
+        weight = field(1, count) + field(2, 1) + field(8, "w")
+        raw = varint(9 << 3 | 2) + varint(4 * count)
+        tensor = varint(5 << 3 | 2) + varint(len(weight + raw) + 4 * count) + weight + raw
+        typed = field(1, field(1, 1) + field(2, field(1, field(1, 1))))
+        nodes = graph([node("Add", ["x", "w"], ["v"], "/fc/Add"),
+                       node("Relu", ["v"], ["y"], "/act/Relu")], (), ())
+        ends = field(11, field(1, "x") + field(2, typed)) + field(12, field(1, "y") + field(2, typed))
+        whole, part = self.folder / "large.onnx", self.folder / "part.onnx"
+        head = model(b"")[:-2] + varint(7 << 3 | 2) + \
+            varint(len(nodes + ends + tensor) + 4 * count) + nodes + ends + tensor
+        with whole.open("wb") as file:
+            file.write(head)
+            file.truncate(len(head) + 4 * count - 3)
+            file.seek(0, 2)
+            file.write(b"end")
+        self.succeed("cut", whole, "--module", "fc", "-o", part, "--no-sync")
+        self.assertLess(part.stat().st_size, 1000)
+        self.assertIn(b"part.onnx.data", part.read_bytes())
+        with (self.folder / "part.onnx.data").open("rb") as file:
+            file.seek(4 * count - 3)
+            self.assertEqual(file.read(3), b"end")
 
     def test_existing_parts_are_replaced_only_when_forced(self):
         parts = self.folder / "parts"
