@@ -38,7 +38,7 @@ def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", to
 
     path         the file to write; without one the capture is kept in memory
     trace        whether to run the model and write what ran
-    fx           "symbolic_trace", "torch.export", None, or "auto": the first of them that works
+    fx           "symbolic_trace", "torch.export", "both", None, or "auto": the first that works
     torchscript  whether to trace the model to TorchScript as well, and write its operators
     export       an ONNX file to write with torch.onnx.export, and to record the scopes of
     export_options  what else torch.onnx.export is to be given
@@ -442,22 +442,26 @@ def full_name(func):
 # FX -----------------------------------------------------------------------------------------------
 
 def write_fx(model, args, kwargs, wanted, out, missing):
-    """Writes the graph of the first tracer that works."""
+    """Writes the graph of the first tracer that works, or those of both."""
     tracers = {"symbolic_trace": symbolic_graph, "torch.export": exported_graph}
-    if wanted != "auto" and wanted not in tracers:
-        raise ValueError(f"fx: '{wanted}' is none of {', '.join(tracers)} and auto")
-    for name in tracers if wanted == "auto" else [wanted]:
+    if wanted not in ("auto", "both", *tracers):
+        raise ValueError(f"fx: '{wanted}' is none of {', '.join(tracers)}, both and auto")
+    graphs = {}
+    for name in [wanted] if wanted in tracers else tracers:
         try:
-            nodes = tracers[name](model, args, kwargs, missing)
+            graphs[name] = tracers[name](model, args, kwargs, missing)
         except Exception as problem:  # whatever the model does that a tracer cannot follow
             missing[f"fx.{name}"] = reason_of(problem)
-            continue
-        with out.nested("fx"):
-            out.member("tracer", name)
-            with out.list("nodes"):
-                for node in nodes:
-                    out.add(node)
+        if graphs and wanted != "both":
+            break
+    if not graphs:
         return
+    with out.nested("fx"):
+        out.member("tracer", "both" if len(graphs) > 1 else next(iter(graphs)))
+        with out.list("nodes"):
+            for name, nodes in graphs.items():
+                for node in nodes:
+                    out.add({**node, "tracer": name} if len(graphs) > 1 else node)
 
 
 def reason_of(problem):
@@ -478,8 +482,9 @@ def symbolic_graph(model, args, kwargs, missing):
     class tracer(torch.fx.Tracer):
         """Knows for every node which modules were open."""
 
-        def __init__(self, **options):
-            super().__init__(**options)
+        def __init__(self, proxy_buffers):
+            super().__init__()
+            self.proxy_buffer_attributes = proxy_buffers
             self.open, self.stacks = [""], {}
 
         def call_module(self, module, forward, args, kwargs):
@@ -498,15 +503,15 @@ def symbolic_graph(model, args, kwargs, missing):
     # None, numbers and texts decide what a model does: they are taken as they are.
     fixed = {name: value for name, value in arguments.items()
              if value is None or isinstance(value, (bool, int, float, str))}
-    followed = None
-    for options in ({}, {"proxy_buffer_attributes": True}):
-        try:
-            followed = tracer(**options)
+    try:
+        followed = tracer(False)
+        graph = followed.trace(model, concrete_args=fixed or None)
+    except Exception as problem:
+        try:  # some models only compute with sizes where buffers are not taken as they are
+            followed = tracer(True)
             graph = followed.trace(model, concrete_args=fixed or None)
-            break
         except Exception:
-            if options:
-                raise
+            raise problem from None
     drop_checks(graph)
     shapes = shapes_by_running(model, graph, arguments, missing)
     return [describe_fx(node, followed.stacks.get(node, [""]), model, shapes.get(node.name))
@@ -884,7 +889,7 @@ def main():
     options.add_argument("-o", "--output", metavar="CAPTURE", required=True)
     options.add_argument("--export", metavar="MODEL", help="write the model to an ONNX file")
     options.add_argument("--opset", type=int, help="of the ONNX file")
-    options.add_argument("--fx", choices=["auto", "symbolic_trace", "torch.export", "none"], default="auto")
+    options.add_argument("--fx", choices=["auto", "symbolic_trace", "torch.export", "both", "none"], default="auto")
     options.add_argument("--no-trace", action="store_true", help="do not run the model")
     options.add_argument("--torchscript", action="store_true", help="trace to TorchScript as well")
     chosen = options.parse_args()

@@ -625,6 +625,42 @@ class Fx(Case):
         with self.assertRaises(ValueError):
             capture(model, args, fx="no such tracer")
 
+    def test_both_tracers_may_be_asked_for(self):
+        model, args = make("towers")
+        document, _, missing = self.capture(model, args, trace=False, fx="both")
+        one = self.capture(model, args, trace=False, fx="symbolic_trace")[0]["fx"]["nodes"]
+        if not hasattr(torch, "export"):
+            self.assertIn("torch.export", missing["fx.torch.export"])
+            self.assertEqual(document["fx"], {"tracer": "symbolic_trace", "nodes": one})
+            return
+        self.assertEqual(document["fx"]["tracer"], "both")
+        by_tracer = {"symbolic_trace": [], "torch.export": []}
+        for node in document["fx"]["nodes"]:
+            by_tracer[node.pop("tracer")].append(node)
+        self.assertEqual(by_tracer["symbolic_trace"], one)
+        self.assertTrue(by_tracer["torch.export"])
+
+    def test_sizes_of_buffers_may_be_followed(self):
+        class sliced(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("rows", torch.rand(1, 16))
+
+            def forward(self, x):
+                return x + self.rows[:, :x.shape[1]]
+
+        part = self.capture(sliced(), (torch.rand(2, 8),), trace=False)[0]["fx"]
+        self.assertEqual(part["tracer"], "symbolic_trace")
+        self.assertEqual([n["target"] for n in part["nodes"] if n["op"] == "get_attr"], ["rows"])
+
+    def test_the_reason_is_that_of_the_model(self):
+        class deciding(nn.Module):
+            def forward(self, x):
+                return x if x.sum() > 0 else -x
+
+        _, _, missing = self.capture(deciding(), (torch.rand(2),), trace=False)
+        self.assertIn("control flow", missing["fx.symbolic_trace"])
+
 
 class Restored(Case):
     def state(self, model):

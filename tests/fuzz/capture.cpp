@@ -19,8 +19,10 @@ void use(std::string_view text) {
         const auto parent = modules.index().parent(m);
         fuzz::demand(m == 0 || parent < m, "a parent stands behind its child");
     }
-    for (const auto& operations :
-         {reader.trace(modules), reader.fx(modules), reader.torchscript(modules)}) {
+    auto parts = reader.fx(modules);
+    parts.push_back(reader.trace(modules));
+    parts.push_back(reader.torchscript(modules));
+    for (const auto& operations : parts) {
         for (stemma::id i = 0; i < operations.size(); ++i) {
             const auto module = operations[i].module;
             fuzz::demand(module == stemma::no_id || module < modules.size(),

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test::io_captured_fx {
@@ -39,7 +40,9 @@ stemma::captured_operations read(const module_tree& modules,
     for (const auto* node : nodes) {
         fx.read_node(json::parse(node), "file");
     }
-    return fx.finish(modules);
+    auto graphs = fx.finish(modules);
+    REQUIRE(graphs.size() == 1);
+    return std::move(graphs.front());
 }
 
 } // namespace
@@ -98,13 +101,37 @@ TEST_CASE("captured_fx: what computes with sizes may leave nothing", "[captured_
         read_one(R"({"name":"v","op":"call_method","target":"view","args":["x","d"])" + shape +
                  "}");
         read_one(R"({"name":"output","op":"output","target":"output"})");
-        const auto made = fx.finish(modules);
+        const auto made = fx.finish(modules).at(0);
         REQUIRE(made.size() == 4);
         CHECK(made[0].optional);
         CHECK(made[1].optional);
         CHECK(made[2].optional);
         CHECK_FALSE(made[3].optional);
     }
+}
+
+TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own names",
+          "[captured_fx]") {
+    const auto modules = some_modules();
+    captured_fx fx;
+    for (const std::string tracer : {"symbolic_trace", "torch.export"}) {
+        const auto end = R"(,"tracer":")" + tracer + "\"}";
+        fx.read_node(json::parse(R"({"name":"x","op":"placeholder","target":"x")" + end), "file");
+        fx.read_node(
+            json::parse(R"({"name":"a","op":"call_module","target":"fc","args":["x"])" + end),
+            "file");
+        if (tracer == "symbolic_trace") {
+            fx.read_node(json::parse(R"({"name":"output","op":"output","target":"output")" + end),
+                         "file");
+        }
+    }
+    const auto made = fx.finish(modules);
+    REQUIRE(made.size() == 2);
+    CHECK(made[0].size() == 1);
+    CHECK(made[0].faults().empty());
+    CHECK(made[1].size() == 1);
+    CHECK(made[1].faults().size() == 1); // it is cut short
+    CHECK(fx.empty());
 }
 
 TEST_CASE("captured_fx: picking one of several results is no operation", "[captured_fx]") {

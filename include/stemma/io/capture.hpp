@@ -61,12 +61,14 @@ public:
         return !trace_.empty() || !fx_.empty() || !torchscript_.empty() || !export_.empty();
     }
 
-    /// Returns: the operations of the trace, of the FX graph and of TorchScript, with modules of
+    /// Returns: the operations of the trace, of the FX graphs and of TorchScript, with modules of
     /// the tree; to be asked for once.
     [[nodiscard]] captured_operations trace(const module_tree& modules) {
         return trace_.finish(modules);
     }
-    [[nodiscard]] captured_operations fx(const module_tree& modules) { return fx_.finish(modules); }
+    [[nodiscard]] std::vector<captured_operations> fx(const module_tree& modules) {
+        return fx_.finish(modules);
+    }
     [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
         return torchscript_.finish(modules);
     }

@@ -21,14 +21,14 @@
 
 namespace stemma {
 
-/// Reads the nodes of an FX graph.
+/// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
 ///
 /// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
 /// call_module is the operation of a layer, which reads the layer's parameters; call_function and
 /// call_method are operations; output is none. Unknown keys are ignored.
 class captured_fx {
 public:
-    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
     void read_node(const nlohmann::json& node, std::string_view file) {
@@ -45,7 +45,6 @@ public:
         }
         made.arguments = at.strings("args");
         made.is_tensor = at.has("shape");
-        shapes_known_ = shapes_known_ || made.is_tensor;
         const auto stack = at.strings("module_stack");
         made.path = made.kind == "call_module" ? made.target
                     : stack.empty()            ? std::string()
@@ -58,11 +57,49 @@ public:
             made.kind = "get_attr";
             made.target = at.text("parameter");
         }
-        nodes_.push_back(std::move(made));
+        auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
+        const auto known_graph =
+            std::find_if(graphs_.begin(), graphs_.end(),
+                         [&](const graph_record& graph) { return graph.tracer == tracer; });
+        auto& graph = known_graph == graphs_.end()
+                          ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
+                          : *known_graph;
+        graph.shapes_known = graph.shapes_known || made.is_tensor;
+        graph.nodes.push_back(std::move(made));
     }
 
-    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
-    [[nodiscard]] captured_operations finish(const module_tree& modules) {
+    /// Returns: the operations of every graph, with modules of the tree. What does not add up is
+    /// among the faults.
+    [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
+        std::vector<captured_operations> made;
+        for (const auto& graph : graphs_) {
+            made.push_back(operations_of(graph, modules));
+        }
+        graphs_.clear();
+        return made;
+    }
+
+private:
+    struct node_record {
+        std::string kind;
+        std::string name;
+        std::string target;
+        std::string operation;
+        std::string path;
+        std::vector<std::string> arguments;
+        bool is_tensor = false; // as far as shapes are known
+    };
+
+    struct graph_record {
+        std::string tracer;
+        std::vector<node_record> nodes;
+        bool shapes_known = false;
+    };
+
+    enum class result { tensor, number, tuple };
+
+    [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
+                                                           const module_tree& modules) {
         captured_operations made;
         string_pool paths;
         std::vector<id> path_of;
@@ -70,7 +107,7 @@ public:
         std::unordered_map<std::string, std::string> parameter;
         std::unordered_map<std::string, result> results;
         bool finished = false;
-        for (const auto& node : nodes_) {
+        for (const auto& node : graph.nodes) {
             finished = finished || node.kind == "output";
             if (node.kind == "get_attr") {
                 parameter[node.name] = node.target;
@@ -79,7 +116,7 @@ public:
             if (!node.kind.starts_with("call_")) {
                 continue;
             }
-            results[node.name] = result_of(node, results);
+            results[node.name] = result_of(node, graph.shapes_known, results);
             if (const auto whole = tuple_of(node, results); !whole.empty()) {
                 if (const auto source = maker.find(whole); source != maker.end()) {
                     maker[node.name] = source->second;
@@ -105,38 +142,24 @@ public:
             made[number].optional = results[node.name] == result::number;
             maker[node.name] = number;
         }
-        if (!finished && !nodes_.empty()) {
+        if (!finished) {
             made.add_fault("the FX graph has no output: it is cut short");
         }
         const captured_paths known(modules, paths, made, "FX graph");
         for (id i = 0; i < made.size(); ++i) {
             made[i].module = known.module_of(made[i].module, made[i].exact);
         }
-        nodes_.clear();
         return made;
     }
 
-private:
-    struct node_record {
-        std::string kind;
-        std::string name;
-        std::string target;
-        std::string operation;
-        std::string path;
-        std::vector<std::string> arguments;
-        bool is_tensor = false; // as far as shapes are known
-    };
-
-    enum class result { tensor, number, tuple };
-
     /// Python computes with sizes and tuples as well; hardly anything of that is exported.
-    [[nodiscard]] result result_of(const node_record& node,
-                                   const std::unordered_map<std::string, result>& results) const {
+    [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
+                                          const std::unordered_map<std::string, result>& results) {
         const auto is_number = [&](const std::string& name) {
             const auto known = results.find(name);
             return known != results.end() && known->second == result::number;
         };
-        if (shapes_known_ && node.is_tensor) {
+        if (shapes_known && node.is_tensor) {
             return result::tensor;
         }
         const bool asks = node.target == "size" || node.target == "dim" ||
@@ -146,7 +169,7 @@ private:
         if (node.kind != "call_module" && (asks || computes)) {
             return result::number;
         }
-        return shapes_known_ ? result::tuple : result::tensor;
+        return shapes_known ? result::tuple : result::tensor;
     }
 
     /// Returns: the node whose several results this one only picks from, or "".
@@ -193,8 +216,7 @@ private:
         }
     }
 
-    std::vector<node_record> nodes_;
-    bool shapes_known_ = false;
+    std::vector<graph_record> graphs_;
     std::size_t count_ = 0;
 };
 

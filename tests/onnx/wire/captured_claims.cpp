@@ -6,16 +6,23 @@
 #include "../../scratch_folder.hpp"
 
 #include <stemma/algorithm/accuracy.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/io/capture.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test::onnx_wire_captured_claims {
@@ -208,6 +215,60 @@ TEST_CASE("captured_claims: --sources says which parts speak", "[captured_claims
     CHECK(sources_of("trace") == std::vector{provenance::trace});
     CHECK(sources_of("fx") == std::vector{provenance::fx});
     CHECK(sources_of("scope").empty());
+}
+
+TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is sure",
+          "[captured_claims]") {
+    const auto folder = fs::path(test::fixture("two_tower"));
+    const auto bytes = test::read_bytes((folder / "anonymous.onnx").string());
+    const stemma::wire_model model(bytes, "anonymous.onnx");
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto graph = nlohmann::json::parse(test::read_bytes((folder / "fx.json").string()));
+    auto swapped = graph; // the towers, one for the other
+    const auto swap = [](const std::string& text) {
+        const std::string first = "text_model";
+        const std::string second = "vision_model";
+        return text.starts_with(first)    ? second + text.substr(first.size())
+               : text.starts_with(second) ? first + text.substr(second.size())
+                                          : text;
+    };
+    for (auto& node : swapped["nodes"]) {
+        if (node["op"] == "call_module") {
+            node["target"] = swap(node["target"]);
+        }
+    }
+    const auto claims_of = [&](std::vector<nlohmann::json> graphs) {
+        stemma::capture_reader reader;
+        reader.read(test::read_bytes((folder / "modules.json").string()), "modules.json");
+        nlohmann::json both{{"fx", {{"tracer", "both"}, {"nodes", nlohmann::json::array()}}}};
+        for (std::size_t i = 0; i < graphs.size(); ++i) {
+            for (auto& node : graphs[i]["nodes"]) {
+                node["tracer"] = "tracer " + std::to_string(i);
+                both["fx"]["nodes"].push_back(node);
+            }
+        }
+        reader.read(both.dump(), "fx");
+        const auto tree = reader.tree();
+        const auto owners = stemma::find_parameter_owners(ops, tree);
+        stemma::captured_claims finder(model, ops, tree, owners.mapping);
+        for (const auto& operations : reader.fx(tree)) {
+            finder.align_operations(operations, provenance::fx,
+                                    std::vector<bool>(model.node_count(), true));
+        }
+        auto found = finder.finish().claims;
+        REQUIRE(found.size() == 1);
+        return found.front().of;
+    };
+    const auto one = claims_of({graph});
+    const auto same = claims_of({graph, graph});
+    const auto other = claims_of({graph, swapped});
+    std::size_t doubted = 0;
+    for (std::size_t node = 0; node < one.size(); ++node) {
+        CHECK(same[node].module == one[node].module);
+        CHECK(same[node].confidence == one[node].confidence);
+        doubted += one[node].confidence >= 0.9F && other[node].confidence < 0.9F ? 1U : 0U;
+    }
+    CHECK(doubted > 10);
 }
 
 TEST_CASE("captured_claims: a trace of another model makes no sure claims, and that is said",

@@ -282,7 +282,9 @@ private:
                 finder.align_operations(capture_->trace(modules_), provenance::trace, open);
             }
             if (uses(provenance::fx)) {
-                finder.align_operations(capture_->fx(modules_), provenance::fx, open);
+                for (const auto& graph : capture_->fx(modules_)) {
+                    finder.align_operations(graph, provenance::fx, open);
+                }
             }
         }
         auto found = finder.finish();

@@ -92,6 +92,13 @@ public:
                                   made.exact};
             }
         }
+        for (auto& known : found_.claims) {
+            if (known.source == source) { // another graph of the same kind
+                settle(known, table);
+                join(known, table);
+                return;
+            }
+        }
         found_.claims.push_back(std::move(table));
     }
 
@@ -134,26 +141,25 @@ public:
 
     /// Returns: all that was found, once.
     [[nodiscard]] captured_evidence finish() {
-        settle();
-        return std::move(found_);
-    }
-
-private:
-    /// Where a trace and an FX graph name different modules, both lose by what speaks for the
-    /// other; and where the trace's word is worth much less, it is not heard.
-    void settle() {
         claim_table* trace = nullptr;
         claim_table* fx = nullptr;
         for (auto& table : found_.claims) {
             trace = table.source == provenance::trace ? &table : trace;
             fx = table.source == provenance::fx ? &table : fx;
         }
-        if (trace == nullptr || fx == nullptr) {
-            return;
+        if (trace != nullptr && fx != nullptr) {
+            settle(*trace, *fx);
         }
+        return std::move(found_);
+    }
+
+private:
+    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
+    /// for the other; and where the first one's word is worth much less, it is not heard.
+    void settle(claim_table& first_table, claim_table& second_table) const {
         for (id node = 0; node < model_.node_count(); ++node) {
-            auto& a = trace->of[node];
-            auto& b = fx->of[node];
+            auto& a = first_table.of[node];
+            auto& b = second_table.of[node];
             if (a.module == no_id || b.module == no_id || a.module == b.module ||
                 ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
                 continue;
@@ -166,6 +172,18 @@ private:
             if (b.confidence > a.confidence + 0.5F) {
                 a = {};
             }
+        }
+    }
+
+    /// Adds the claims that are surer, or new.
+    static void join(claim_table& into, const claim_table& from) {
+        for (std::size_t node = 0; node < into.of.size(); ++node) {
+            const auto& made = from.of[node];
+            auto& known = into.of[node];
+            known = known.module == no_id ||
+                            (made.module != no_id && made.confidence > known.confidence)
+                        ? made
+                        : known;
         }
     }
 
