@@ -269,14 +269,14 @@ private:
 
 namespace stemma {
 
-/// Reads the nodes of an FX graph.
+/// Reads the nodes of an FX graph, or of several, whose nodes say which `tracer` they are of.
 ///
 /// A placeholder is an input, or a parameter when it says which; get_attr is a parameter;
 /// call_module is the operation of a layer, which reads the layer's parameters; call_function and
 /// call_method are operations; output is none. Unknown keys are ignored.
 class captured_fx {
 public:
-    [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
     void read_node(const nlohmann::json& node, std::string_view file) {
@@ -293,7 +293,6 @@ public:
         }
         made.arguments = at.strings("args");
         made.is_tensor = at.has("shape");
-        shapes_known_ = shapes_known_ || made.is_tensor;
         const auto stack = at.strings("module_stack");
         made.path = made.kind == "call_module" ? made.target
                     : stack.empty()            ? std::string()
@@ -306,11 +305,49 @@ public:
             made.kind = "get_attr";
             made.target = at.text("parameter");
         }
-        nodes_.push_back(std::move(made));
+        auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
+        const auto known_graph =
+            std::find_if(graphs_.begin(), graphs_.end(),
+                         [&](const graph_record& graph) { return graph.tracer == tracer; });
+        auto& graph = known_graph == graphs_.end()
+                          ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
+                          : *known_graph;
+        graph.shapes_known = graph.shapes_known || made.is_tensor;
+        graph.nodes.push_back(std::move(made));
     }
 
-    /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
-    [[nodiscard]] captured_operations finish(const module_tree& modules) {
+    /// Returns: the operations of every graph, with modules of the tree. What does not add up is
+    /// among the faults.
+    [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
+        std::vector<captured_operations> made;
+        for (const auto& graph : graphs_) {
+            made.push_back(operations_of(graph, modules));
+        }
+        graphs_.clear();
+        return made;
+    }
+
+private:
+    struct node_record {
+        std::string kind;
+        std::string name;
+        std::string target;
+        std::string operation;
+        std::string path;
+        std::vector<std::string> arguments;
+        bool is_tensor = false; // as far as shapes are known
+    };
+
+    struct graph_record {
+        std::string tracer;
+        std::vector<node_record> nodes;
+        bool shapes_known = false;
+    };
+
+    enum class result { tensor, number, tuple };
+
+    [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
+                                                           const module_tree& modules) {
         captured_operations made;
         string_pool paths;
         std::vector<id> path_of;
@@ -318,7 +355,7 @@ public:
         std::unordered_map<std::string, std::string> parameter;
         std::unordered_map<std::string, result> results;
         bool finished = false;
-        for (const auto& node : nodes_) {
+        for (const auto& node : graph.nodes) {
             finished = finished || node.kind == "output";
             if (node.kind == "get_attr") {
                 parameter[node.name] = node.target;
@@ -327,7 +364,7 @@ public:
             if (!node.kind.starts_with("call_")) {
                 continue;
             }
-            results[node.name] = result_of(node, results);
+            results[node.name] = result_of(node, graph.shapes_known, results);
             if (const auto whole = tuple_of(node, results); !whole.empty()) {
                 if (const auto source = maker.find(whole); source != maker.end()) {
                     maker[node.name] = source->second;
@@ -353,38 +390,24 @@ public:
             made[number].optional = results[node.name] == result::number;
             maker[node.name] = number;
         }
-        if (!finished && !nodes_.empty()) {
+        if (!finished) {
             made.add_fault("the FX graph has no output: it is cut short");
         }
         const captured_paths known(modules, paths, made, "FX graph");
         for (id i = 0; i < made.size(); ++i) {
             made[i].module = known.module_of(made[i].module, made[i].exact);
         }
-        nodes_.clear();
         return made;
     }
 
-private:
-    struct node_record {
-        std::string kind;
-        std::string name;
-        std::string target;
-        std::string operation;
-        std::string path;
-        std::vector<std::string> arguments;
-        bool is_tensor = false; // as far as shapes are known
-    };
-
-    enum class result { tensor, number, tuple };
-
     /// Python computes with sizes and tuples as well; hardly anything of that is exported.
-    [[nodiscard]] result result_of(const node_record& node,
-                                   const std::unordered_map<std::string, result>& results) const {
+    [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
+                                          const std::unordered_map<std::string, result>& results) {
         const auto is_number = [&](const std::string& name) {
             const auto known = results.find(name);
             return known != results.end() && known->second == result::number;
         };
-        if (shapes_known_ && node.is_tensor) {
+        if (shapes_known && node.is_tensor) {
             return result::tensor;
         }
         const bool asks = node.target == "size" || node.target == "dim" ||
@@ -394,7 +417,7 @@ private:
         if (node.kind != "call_module" && (asks || computes)) {
             return result::number;
         }
-        return shapes_known_ ? result::tuple : result::tensor;
+        return shapes_known ? result::tuple : result::tensor;
     }
 
     /// Returns: the node whose several results this one only picks from, or "".
@@ -441,8 +464,7 @@ private:
         }
     }
 
-    std::vector<node_record> nodes_;
-    bool shapes_known_ = false;
+    std::vector<graph_record> graphs_;
     std::size_t count_ = 0;
 };
 
@@ -1098,12 +1120,14 @@ public:
         return !trace_.empty() || !fx_.empty() || !torchscript_.empty() || !export_.empty();
     }
 
-    /// Returns: the operations of the trace, of the FX graph and of TorchScript, with modules of
+    /// Returns: the operations of the trace, of the FX graphs and of TorchScript, with modules of
     /// the tree; to be asked for once.
     [[nodiscard]] captured_operations trace(const module_tree& modules) {
         return trace_.finish(modules);
     }
-    [[nodiscard]] captured_operations fx(const module_tree& modules) { return fx_.finish(modules); }
+    [[nodiscard]] std::vector<captured_operations> fx(const module_tree& modules) {
+        return fx_.finish(modules);
+    }
     [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
         return torchscript_.finish(modules);
     }
@@ -10446,6 +10470,13 @@ public:
                                   made.exact};
             }
         }
+        for (auto& known : found_.claims) {
+            if (known.source == source) { // another graph of the same kind
+                settle(known, table);
+                join(known, table);
+                return;
+            }
+        }
         found_.claims.push_back(std::move(table));
     }
 
@@ -10488,26 +10519,25 @@ public:
 
     /// Returns: all that was found, once.
     [[nodiscard]] captured_evidence finish() {
-        settle();
-        return std::move(found_);
-    }
-
-private:
-    /// Where a trace and an FX graph name different modules, both lose by what speaks for the
-    /// other; and where the trace's word is worth much less, it is not heard.
-    void settle() {
         claim_table* trace = nullptr;
         claim_table* fx = nullptr;
         for (auto& table : found_.claims) {
             trace = table.source == provenance::trace ? &table : trace;
             fx = table.source == provenance::fx ? &table : fx;
         }
-        if (trace == nullptr || fx == nullptr) {
-            return;
+        if (trace != nullptr && fx != nullptr) {
+            settle(*trace, *fx);
         }
+        return std::move(found_);
+    }
+
+private:
+    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
+    /// for the other; and where the first one's word is worth much less, it is not heard.
+    void settle(claim_table& first_table, claim_table& second_table) const {
         for (id node = 0; node < model_.node_count(); ++node) {
-            auto& a = trace->of[node];
-            auto& b = fx->of[node];
+            auto& a = first_table.of[node];
+            auto& b = second_table.of[node];
             if (a.module == no_id || b.module == no_id || a.module == b.module ||
                 ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
                 continue;
@@ -10520,6 +10550,18 @@ private:
             if (b.confidence > a.confidence + 0.5F) {
                 a = {};
             }
+        }
+    }
+
+    /// Adds the claims that are surer, or new.
+    static void join(claim_table& into, const claim_table& from) {
+        for (std::size_t node = 0; node < into.of.size(); ++node) {
+            const auto& made = from.of[node];
+            auto& known = into.of[node];
+            known = known.module == no_id ||
+                            (made.module != no_id && made.confidence > known.confidence)
+                        ? made
+                        : known;
         }
     }
 
@@ -11900,7 +11942,9 @@ private:
                 finder.align_operations(capture_->trace(modules_), provenance::trace, open);
             }
             if (uses(provenance::fx)) {
-                finder.align_operations(capture_->fx(modules_), provenance::fx, open);
+                for (const auto& graph : capture_->fx(modules_)) {
+                    finder.align_operations(graph, provenance::fx, open);
+                }
             }
         }
         auto found = finder.finish();
