@@ -53,6 +53,28 @@ TEST_CASE("parameter_regions: what joins the results of two modules belongs to w
     CHECK(scene.paths<parameter_regions>("join") == texts{"block"});
 }
 
+TEST_CASE("parameter_regions: behind the last parameters, all modules before count") {
+    // Two heads of two layers each, whose results are worked on at the end.
+    using test::node;
+    const auto op = [&](const char* type, const test::names& in, const char* out) {
+        return node(type, in, {out}, out);
+    };
+    test::evidence_scene scene(
+        test::model(
+            test::graph(
+                {op("Add", {"x", "heads.a.fc1.bias"}, "a1"),
+                 op("Add", {"a1", "heads.a.fc2.bias"}, "a2"),
+                 op("Add", {"x", "heads.b.fc1.bias"}, "b1"),
+                 op("Add", {"b1", "heads.b.fc2.bias"}, "b2"), op("Mul", {"a1", "a2"}, "both"),
+                 op("Mul", {"both", "b2"}, "join"), op("Relu", {"join"}, "last")},
+                {"x"}, {"last"},
+                {"heads.a.fc1.bias", "heads.a.fc2.bias", "heads.b.fc1.bias", "heads.b.fc2.bias"}))
+            .bytes());
+    CHECK(scene.paths<parameter_regions>("both") == texts{"heads.a"});
+    CHECK(scene.paths<parameter_regions>("join") == texts{"heads"});
+    CHECK(scene.paths<parameter_regions>("last") == texts{"heads"});
+}
+
 TEST_CASE("parameter_regions: what reads parameters with names is left to these") {
     test::evidence_scene scene(nameless_block());
     CHECK(scene.claims<parameter_regions>("a1").empty());
