@@ -7754,6 +7754,13 @@ private:
             const bool leaf = only != no_id && tree_.end(only) == only + 1;
             return leaf && only != 0 ? tree_.parent(only) : only;
         }
+        if (behind.begin() == behind.end()) { // the end of a model: who knows whose
+            common_module all;
+            for (const auto& e : before) {
+                all.add(e.module == no_id ? 0 : e.module);
+            }
+            return all.get(tree_);
+        }
         id best = 0;
         id best_distance = no_id;
         for (const auto& a : before) {
