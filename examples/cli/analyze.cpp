@@ -90,7 +90,7 @@ std::string bytes_text(std::uint64_t bytes) {
 
 void print_rest(std::size_t count, std::size_t rows) {
     if (count > rows) {
-        fmt::print("  and {} more\n", grouped(count - rows));
+        put("  and {} more\n", grouped(count - rows));
     }
 }
 
@@ -116,15 +116,15 @@ void print_conflicts(const stemma::attributed_model& opened, const analyzed_part
             continue;
         }
         if (++shown == 1) {
-            fmt::print("\n{}\n", shaded("conflicts", shade::strong));
+            put("\n{}\n", shaded("conflicts", shade::strong));
         }
         if (shown > rows) {
             continue;
         }
-        fmt::print("  {}\n", shortened(node_text(opened, node), 98));
+        put("  {}\n", shortened(node_text(opened, node), 98));
         for (const auto& one : claims) {
-            fmt::print("    {} says {} ({:.2f})\n", stemma::to_string(one.source),
-                       shortened(path_text(opened, one.module), 70), one.confidence);
+            put("    {} says {} ({:.2f})\n", stemma::to_string(one.source),
+                shortened(path_text(opened, one.module), 70), one.confidence);
         }
     }
     print_rest(shown, rows);
@@ -139,25 +139,18 @@ void print_modules(const stemma::attributed_model& opened, const analyzed_part& 
         return analysis.bytes[a] != analysis.bytes[b] ? analysis.bytes[a] > analysis.bytes[b]
                                                       : counts.nodes[a] > counts.nodes[b];
     });
-    fmt::print("\n{}\n", shaded(fmt::format("{:>9} {:>10} {:>9}  {:<28}  {}", "nodes", "parameters",
-                                            "size", "operators", "module"),
-                                shade::strong));
+    put("\n{}\n", shaded(fmt::format("{:>9} {:>14} {:>9}  {}  {}", "nodes", "parameters", "size",
+                                     fitted("operators", 26), "module"),
+                         shade::strong));
     for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
         const auto m = order[i];
-        std::string operators;
-        for (const auto& [op, count] : counts.operators[m]) {
-            operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ",
-                                     opened.model().operator_type(op), count);
-        }
-        if (operators.size() > 28) {
-            operators = operators.substr(0, 26) + "..";
-        }
-        fmt::print("{:>9} {:>10} {:>9}  {:<28}  {}\n", grouped(counts.nodes[m]),
-                   grouped(counts.parameters[m]), bytes_text(analysis.bytes[m]), operators,
-                   shaded(shortened(path_text(opened, m), 38), shade::name));
+        put("{:>9} {:>14} {:>9}  {}  {}\n", grouped(counts.nodes[m]), grouped(counts.parameters[m]),
+            bytes_text(analysis.bytes[m]),
+            fitted(top_operators(opened.model(), counts.operators[m], 26), 26),
+            shaded(shortened(path_text(opened, m), 36), shade::name));
     }
     if (order.size() > rows) {
-        fmt::print("{:>62}and {} more modules\n", "", grouped(order.size() - rows));
+        put("{:>64}and {} more modules\n", "", grouped(order.size() - rows));
     }
 }
 
@@ -167,7 +160,7 @@ void print_list(std::string_view heading, const List& list, std::size_t rows, Li
     if (list.empty()) {
         return;
     }
-    fmt::print("\n{}\n", shaded(heading, shade::strong));
+    put("\n{}\n", shaded(heading, shade::strong));
     for (std::size_t i = 0; i < std::min<std::size_t>(rows, list.size()); ++i) {
         line(list[i]);
     }
@@ -177,27 +170,26 @@ void print_list(std::string_view heading, const List& list, std::size_t rows, Li
 void print_lists(const stemma::attributed_model& opened, const stemma::model_analysis& analysis,
                  std::size_t rows) {
     print_list("weights that several modules read", analysis.shared, rows, [&](const auto& one) {
-        fmt::print("  {} ({})\n", shortened(std::string(opened.model().value_name(one.value)), 80),
-                   bytes_text(one.bytes));
+        put("  {} ({})\n", shortened(std::string(opened.model().value_name(one.value)), 80),
+            bytes_text(one.bytes));
         for (auto m : one.modules) {
-            fmt::print("    {}\n", shortened(path_text(opened, m), 96));
+            put("    {}\n", shortened(path_text(opened, m), 96));
         }
     });
     print_list("parameters that are one", opened.modules().shared_parameters(), rows,
                [&](const auto& group) {
                    for (const auto& path : group) {
-                       fmt::print("  {}{}\n", &path == &group.front() ? "" : "  ",
-                                  shortened(path, 96));
+                       put("  {}{}\n", &path == &group.front() ? "" : "  ", shortened(path, 96));
                    }
                });
     print_list("modules that own no node", analysis.without_nodes, rows,
-               [&](id m) { fmt::print("  {}\n", shortened(path_text(opened, m), 98)); });
+               [&](id m) { put("  {}\n", shortened(path_text(opened, m), 98)); });
     print_list("modules that are not convex", analysis.non_convex, rows, [&](const auto& one) {
-        fmt::print("  {}\n", shortened(path_text(opened, one.module), 98));
+        put("  {}\n", shortened(path_text(opened, one.module), 98));
         const auto& way = one.witness;
-        fmt::print("    leaves at {}\n", shortened(node_text(opened, way.front()), 85));
-        fmt::print("    through   {}\n", shortened(node_text(opened, way[1]), 85));
-        fmt::print("    comes back to {}\n", shortened(node_text(opened, way.back()), 80));
+        put("    leaves at {}\n", shortened(node_text(opened, way.front()), 85));
+        put("    through   {}\n", shortened(node_text(opened, way[1]), 85));
+        put("    comes back to {}\n", shortened(node_text(opened, way.back()), 80));
     });
 }
 
@@ -231,19 +223,18 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     print_captured(opened);
     print_row("dialects", dialects.empty() ? "none" : dialects);
     print_row("confidence", confidence_text(analysis));
-    fmt::print("\n{}\n",
-               shaded(fmt::format("{:>9} {:>7}  {}", "nodes", "share", "tag"), shade::strong));
+    put("\n{}\n", shaded(fmt::format("{:>9} {:>7}  {}", "nodes", "share", "tag"), shade::strong));
     std::size_t shown = 0;
     for (const auto& [tag, nodes] : summary.tags) {
         if (++shown > options.rows) {
-            fmt::print("{:>9} {:>7}  and {} more tags\n", "", "",
-                       grouped(summary.tags.size() - options.rows));
+            put("{:>9} {:>7}  and {} more tags\n", "", "",
+                grouped(summary.tags.size() - options.rows));
             break;
         }
-        fmt::print("{:>9} {:>5.1f} %  {}\n", grouped(nodes),
-                   100.0 * static_cast<double>(nodes) /
-                       static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
-                   shaded(width_of(tag) > 80 ? fitted(tag, 80) : tag, shade::name));
+        put("{:>9} {:>5.1f} %  {}\n", grouped(nodes),
+            100.0 * static_cast<double>(nodes) /
+                static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
+            shaded(width_of(tag) > 80 ? fitted(tag, 80) : tag, shade::name));
     }
     print_modules(opened, part, analysis, options.rows);
     if (options.filter.empty()) {
@@ -267,26 +258,27 @@ void print_csv(const analyze_options& options, const stemma::attributed_model& o
                const analyzed_part& part, const stemma::tag_summary& summary,
                const stemma::model_analysis& analysis) {
     if (options.table == "tags") {
-        fmt::print("tag,nodes\n");
+        put_names("tag,nodes\n");
         for (const auto& [tag, nodes] : summary.tags) {
-            fmt::print("{},{}\n", csv_text(tag), nodes);
+            put_names(fmt::format("{},{}\n", csv_text(tag), nodes));
         }
     } else if (options.table == "modules") {
-        fmt::print("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
+        put_names("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
         const auto& counts = analysis.modules;
         for (auto m : part.modules) {
-            fmt::print("{},{},{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
-                       csv_text(std::string(opened.modules().class_name(m))), counts.own_nodes[m],
-                       counts.nodes[m], counts.own_parameters[m], counts.parameters[m],
-                       analysis.bytes[m]);
+            put_names(fmt::format("{},{},{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
+                                  csv_text(std::string(opened.modules().class_name(m))),
+                                  counts.own_nodes[m], counts.nodes[m], counts.own_parameters[m],
+                                  counts.parameters[m], analysis.bytes[m]));
         }
     } else {
-        fmt::print("module,domain,operator,nodes\n");
+        put_names("module,domain,operator,nodes\n");
         for (auto m : part.modules) {
             for (const auto& [op, count] : analysis.modules.operators[m]) {
-                fmt::print("{},{},{},{}\n", csv_text(opened.modules().path(m)),
-                           csv_text(std::string(opened.model().operator_domain(op))),
-                           csv_text(std::string(opened.model().operator_type(op))), count);
+                put_names(fmt::format("{},{},{},{}\n", csv_text(opened.modules().path(m)),
+                                      csv_text(std::string(opened.model().operator_domain(op))),
+                                      csv_text(std::string(opened.model().operator_type(op))),
+                                      count));
             }
         }
     }

@@ -70,7 +70,7 @@ stemma::thread_limit threads_of(const common_options& options) {
 
 void note(const common_options& options, std::string_view text) {
     if (!options.quiet) {
-        fmt::print(stderr, "stemma: {}\n", printable(text));
+        print_error(text);
     }
 }
 
@@ -181,6 +181,14 @@ std::unique_ptr<stemma::attributed_model> open_model(const common_options& optio
         for (const auto& text : opened->capture_notes()) {
             note(options, "capture, " + text);
         }
+    }
+    const auto& modules = opened->modules();
+    if (opened->tree_from_model() && modules.size() == 1 && modules.class_name(0).empty() &&
+        model.node_count() > 0) {
+        note(options,
+             fmt::format("{}: nothing in it names a module, so all its nodes are taken for "
+                         "the root's; a capture (-m) tells what PyTorch knew",
+                         options.model));
     }
     if (const auto findings = opened->findings(); !findings.empty()) {
         note(options,

@@ -142,8 +142,8 @@ private:
         const id first = node < 2 ? 0 : node - 2;
         const auto end = std::min<id>(node + 2, opened.model().node_count());
         for (id each = first; each < end; ++each) {
-            fmt::print("  {} {} {}\n", fitted(each == first ? label : "", 7),
-                       each == node ? ">" : " ", node_line(opened, each));
+            put("  {} {} {}\n", fitted(each == first ? label : "", 7), each == node ? ">" : " ",
+                node_line(opened, each));
         }
     }
 
@@ -153,46 +153,46 @@ private:
                 found_.renamed_nodes == 0
                     ? std::string()
                     : fmt::format(", {} with another name", counted(found_.renamed_nodes, "node"));
-            fmt::print("structure    identical: {}{}\n",
-                       counted(first_->model().node_count(), "node"), names);
+            put("structure    identical: {}{}\n", counted(first_->model().node_count(), "node"),
+                names);
             return;
         }
         const auto& difference = *found_.structure;
-        fmt::print("structure    {}: {} {}\n", shaded("different", shade::bad),
-                   difference.first == no_id ? "the first model"
-                                             : stemma::place_of(first_->model(), difference.first),
-                   difference.text);
+        put("structure    {}: {} {}\n", shaded("different", shade::bad),
+            difference.first == no_id ? "the first model"
+                                      : stemma::place_of(first_->model(), difference.first),
+            difference.text);
         print_context("first", *first_, difference.first);
         print_context("second", *second_, difference.second);
     }
 
     void print_weights() const {
-        fmt::print("initializers {}: {} the same\n",
-                   found_.weights.empty() ? "identical" : shaded("different", shade::bad),
-                   grouped(found_.same_weights));
+        put("initializers {}: {} the same\n",
+            found_.weights.empty() ? "identical" : shaded("different", shade::bad),
+            grouped(found_.same_weights));
         for (std::size_t i = 0; i < found_.weights.size(); ++i) {
             const auto& one = found_.weights[i];
             if (i == options_.rows) {
-                fmt::print("  and {} more\n", grouped(found_.weights.size() - i));
+                put("  and {} more\n", grouped(found_.weights.size() - i));
                 break;
             }
-            fmt::print("  {} {}{} ({})\n", fitted(to_string(one.change), 8), one.name,
-                       one.other.empty() ? std::string() : " to " + one.other, one.text);
+            put("  {} {}{} ({})\n", fitted(to_string(one.change), 8), one.name,
+                one.other.empty() ? std::string() : " to " + one.other, one.text);
         }
     }
 
     void print_tags(const stemma::tag_comparison& tags) const {
-        fmt::print("tags         {}: {} with equal tags\n",
-                   tags.is_equal() ? "identical" : shaded("different", shade::bad),
-                   counted(tags.same, "node"));
+        put("tags         {}: {} with equal tags\n",
+            tags.is_equal() ? "identical" : shaded("different", shade::bad),
+            counted(tags.same, "node"));
         if (tags.only_first + tags.only_second > 0) {
-            fmt::print("  {} of the first model and {} of the second one have no partner\n",
-                       counted(tags.only_first, "node"), grouped(tags.only_second));
+            put("  {} of the first model and {} of the second one have no partner\n",
+                counted(tags.only_first, "node"), grouped(tags.only_second));
         }
         std::size_t shown = 0;
         const auto row = [&](const std::string& text) {
             if (++shown <= options_.rows) {
-                fmt::print("  {}\n", text);
+                put("  {}\n", text);
             }
         };
         for (const auto& one : tags.vanished) {
@@ -208,7 +208,7 @@ private:
                             one.from, one.to));
         }
         if (shown > options_.rows) {
-            fmt::print("  and {} more\n", grouped(shown - options_.rows));
+            put("  and {} more\n", grouped(shown - options_.rows));
         }
     }
 

@@ -276,17 +276,15 @@ void report(const cut_options& options, const stemma::attributed_model& opened,
             record.module == 0 ? std::string("the root") : opened.modules().path(record.module);
         if (record.status == "refused") {
             if (++refused <= most_refusals || !options.to_folder()) {
-                fmt::print(stderr, "stemma: {}: {}: {}\n", module, record.reason, record.text);
+                print_error(fmt::format("{}: {}: {}", module, record.reason, record.text));
             }
         } else if (!options.common.quiet && !options.to_folder()) {
-            fmt::print("{}: {} in, {} out{}\n", record.file, counted(record.inputs.size(), "value"),
-                       record.outputs.size(),
-                       record.exact ? "" : ", gives other results each time");
+            put("{}: {} in, {} out{}\n", record.file, counted(record.inputs.size(), "value"),
+                record.outputs.size(), record.exact ? "" : ", gives other results each time");
         }
     }
     if (refused > most_refusals && options.to_folder()) {
-        fmt::print(stderr, "stemma: {} more refused: index.json says why\n",
-                   refused - most_refusals);
+        print_error(fmt::format("{} more refused: index.json says why", refused - most_refusals));
     }
 }
 
@@ -330,8 +328,8 @@ int cut_to_folder(const cut_options& options, stemma::attributed_model& opened) 
     const auto refused = std::count_if(records.begin(), records.end(),
                                        [](const auto& r) { return r.status == "refused"; });
     if (options.common.format == "text" && !options.common.quiet) {
-        fmt::print("{}: {}, {} refused\n", options.folder,
-                   counted(records.size() - static_cast<std::size_t>(refused), "part"), refused);
+        put("{}: {}, {} refused\n", options.folder,
+            counted(records.size() - static_cast<std::size_t>(refused), "part"), refused);
     }
     return refused == 0 ? done : found_something;
 }

@@ -85,12 +85,12 @@ public:
 
     void print_node(id node) {
         const auto& made = found_.attributions[node];
-        fmt::print("{} {}\n", shaded(node_text(node), shade::strong),
-                   shaded(fmt::format("{}{}", model_.op_type(node),
-                                      model_.domain(node).empty()
-                                          ? std::string()
-                                          : fmt::format(" of {}", model_.domain(node))),
-                          shade::dim));
+        put("{} {}\n", shaded(node_text(node), shade::strong),
+            shaded(fmt::format("{}{}", model_.op_type(node),
+                               model_.domain(node).empty()
+                                   ? std::string()
+                                   : fmt::format(" of {}", model_.domain(node))),
+                   shade::dim));
         row("module", module_text(made.module));
         row("tag", shaded(found_.tags.text(made.module), shade::name));
         print_tags(found_.tag_sets[node], found_.selected(node));
@@ -124,8 +124,7 @@ public:
     }
 
     void print_value(id value) {
-        fmt::print(
-            "{} {}\n", shaded(model_.value_name(value), shade::strong),
+        put("{} {}\n", shaded(model_.value_name(value), shade::strong),
             shaded(fmt::format("{} value", stemma::to_string(model_.kind(value))), shade::dim));
         found_.pool.for_each(value_tags_[value],
                              [&](id m) { row("tag", shaded(found_.tags.text(m), shade::name)); });
@@ -157,7 +156,7 @@ private:
     static constexpr std::size_t max_lines = 6;
 
     static void row(std::string_view label, std::string_view text) {
-        fmt::print("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
+        put("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
     }
 
     [[nodiscard]] std::string path_text(id m) const {
@@ -305,8 +304,8 @@ int explain(const explain_options& options) {
         for (const auto& name : answers.names_like(asked)) {
             like += fmt::format("{}'{}'", like.empty() ? "; like it are " : ", ", name);
         }
-        fmt::print(stderr, "stemma: {}: no node or value is called '{}'{}\n", options.common.model,
-                   asked, like);
+        print_error(fmt::format("{}: no node or value is called '{}'{}", options.common.model,
+                                asked, like));
     };
     if (options.common.format == "json") {
         standard_output out;
@@ -332,12 +331,12 @@ int explain(const explain_options& options) {
         const auto nodes = answers.nodes_called(asked);
         const auto values = nodes.empty() ? answers.values_called(asked) : std::vector<id>{};
         for (auto node : nodes) {
-            fmt::print("{}", first ? "" : "\n");
+            put("{}", first ? "" : "\n");
             answers.print_node(node);
             first = false;
         }
         for (auto value : values) {
-            fmt::print("{}", first ? "" : "\n");
+            put("{}", first ? "" : "\n");
             answers.print_value(value);
             first = false;
         }

@@ -103,8 +103,7 @@ void print_tree(const stemma::fold_plan& plan, id region, std::size_t level) {
     for (const auto& [f, count] : calls_in(plan, region)) {
         const auto& function = plan.functions[f];
         const auto label = fmt::format("{:{}}{} x {}", "", 2 * level, count, function.numbered());
-        fmt::print("{} {}\n", fitted(label, 44),
-                   shaded(contents_of(plan, function.region), shade::dim));
+        put("{} {}\n", fitted(label, 44), shaded(contents_of(plan, function.region), shade::dim));
         print_tree(plan, function.region, level + 1);
     }
 }
@@ -170,10 +169,10 @@ void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& o
 void print_text(const fold_options& options, const stemma::fold_plan& plan,
                 const stemma::attributed_model& opened, std::uint64_t bytes) {
     const auto& name = options.output;
-    fmt::print("{}: {} in {}, {} bytes of {}\n", name, counted(plan.functions.size(), "function"),
-               counted(plan.regions.size() - 1, "call"), grouped(bytes),
-               grouped(opened.file().bytes().size()));
-    fmt::print("{} {}\n", fitted("main graph", 44), shaded(contents_of(plan, 0), shade::dim));
+    put("{}: {} in {}, {} bytes of {}\n", name, counted(plan.functions.size(), "function"),
+        counted(plan.regions.size() - 1, "call"), grouped(bytes),
+        grouped(opened.file().bytes().size()));
+    put("{} {}\n", fitted("main graph", 44), shaded(contents_of(plan, 0), shade::dim));
     print_tree(plan, 0, 1);
 }
 

@@ -65,16 +65,15 @@ int join(const join_options& options) {
     stemma::write_joined(rope, folder, output);
     output.commit(!options.no_sync);
     if (!options.quiet) {
-        fmt::print("{}: {}\n", options.output,
-                   edited.empty()
-                       ? fmt::format("the same bytes as {}", folder.manifest().source.file)
-                       : fmt::format("joined with changes in {}", edited));
+        put("{}: {}\n", options.output,
+            edited.empty() ? fmt::format("the same bytes as {}", folder.manifest().source.file)
+                           : fmt::format("joined with changes in {}", edited));
     }
     const auto external = stemma::external_files(*folder.skeleton().model);
     for (const auto& name : external) {
         if (!options.quiet && !std::filesystem::exists(folder_of(options.output) / name)) {
-            fmt::print(stderr, "stemma: {}: its weights in '{}' are not beside it\n",
-                       options.output, name);
+            print_error(
+                fmt::format("{}: its weights in '{}' are not beside it", options.output, name));
         }
     }
     return done;

@@ -50,18 +50,18 @@ int main(int argc, char** argv) {
     cli::add_tree(app, chosen);
     cli::add_explain(app, chosen);
     cli::add_analyze(app, chosen);
-    cli::add_compare(app, chosen);
-    cli::add_cut(app, chosen);
+    cli::add_query(app, chosen);
     cli::add_dag(app, chosen);
     cli::add_export(app, chosen);
-    cli::add_manual(app, chosen);
+    cli::add_strip(app, chosen);
+    cli::add_validate(app, chosen);
+    cli::add_compare(app, chosen);
+    cli::add_cut(app, chosen);
     cli::add_split(app, chosen);
     cli::add_join(app, chosen);
     cli::add_fold(app, chosen);
-    cli::add_query(app, chosen);
-    cli::add_strip(app, chosen);
     cli::add_unfold(app, chosen);
-    cli::add_validate(app, chosen);
+    cli::add_manual(app, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -70,18 +70,18 @@ int main(int argc, char** argv) {
     try {
         const int status = chosen();
         if (std::fflush(stdout) != 0) {
-            fmt::print(stderr, "stemma: standard output: cannot be written\n");
+            cli::print_error("standard output: cannot be written");
             return cli::cannot_write;
         }
         return status;
     } catch (const stemma::error& e) {
-        fmt::print(stderr, "stemma: {}\n", cli::printable(e.what()));
+        cli::print_error(e.what());
         return status_of(e.code());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "stemma: out of memory\n");
+        cli::print_error("out of memory");
         return cli::bad_input;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "stemma: {}\n", cli::printable(e.what()));
+        cli::print_error(e.what());
         return cli::bad_input;
     }
 }

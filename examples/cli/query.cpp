@@ -36,9 +36,9 @@ void print_node_names(const query_options& options, const stemma::attributed_mod
         const auto name = model.name(node);
         unnamed += name.empty() ? 1U : 0U;
         if (name.empty()) {
-            fmt::print("{}\n", position_text(model, node));
+            put_names(fmt::format("{}\n", position_text(model, node)));
         } else if (names.insert(name).second) {
-            fmt::print("{}\n", name);
+            put_names(fmt::format("{}\n", name));
         }
     }
     std::size_t more = 0; // nodes that were not asked for
@@ -66,15 +66,16 @@ void print_list(const query_options& options, const stemma::attributed_model& op
         print_node_names(options, opened, answer.nodes);
     } else if (options.list == "nodes") {
         for (auto node : answer.nodes) {
-            fmt::print("{}\n", position_text(opened.model(), node));
+            put_names(fmt::format("{}\n", position_text(opened.model(), node)));
         }
     } else if (options.list == "modules") {
         for (auto m : answer.modules) {
-            by_index ? fmt::print("{}\n", m) : fmt::print("{}\n", opened.modules().path(m));
+            by_index ? put_names(fmt::format("{}\n", m))
+                     : put_names(fmt::format("{}\n", opened.modules().path(m)));
         }
     } else {
         for (auto value : options.list == "values" ? answer.values : answer.initializers) {
-            fmt::print("{}\n", opened.model().value_name(value));
+            put_names(fmt::format("{}\n", opened.model().value_name(value)));
         }
     }
 }

@@ -19,7 +19,7 @@
 namespace cli {
 
 void print_row(std::string_view label, std::string_view text) {
-    fmt::print("{} {}\n", shaded(fitted(label, 12), shade::dim), text);
+    put("{} {}\n", shaded(fitted(label, 12), shade::dim), text);
 }
 
 namespace {
@@ -94,12 +94,30 @@ stemma::tag_summary summarize(stemma::attributed_model& opened, const std::strin
     return summary;
 }
 
+std::string top_operators(const stemma::onnx_model& model,
+                          const std::vector<stemma::module_statistics::operator_count>& counts,
+                          std::size_t width) {
+    constexpr std::string_view more = ", \xe2\x80\xa6";
+    std::string text;
+    std::size_t shown = 0;
+    for (; shown < counts.size() && shown < 3; ++shown) {
+        const auto next =
+            fmt::format("{}{} {}", shown == 0 ? "" : ", ", model.operator_type(counts[shown].op),
+                        grouped(counts[shown].count));
+        if (width_of(text) + width_of(next) + width_of(more) > width) {
+            break;
+        }
+        text += next;
+    }
+    return shown > 0 && shown < counts.size() ? text.append(more) : text;
+}
+
 void print_summary(const stemma::tag_summary& summary) {
     print_row("model", fmt::format("{}: {}, {}, {}", summary.model, counted(summary.nodes, "node"),
                                    counted(summary.modules, "module"),
                                    counted(summary.initializers, "initializer")));
-    print_row("tagged", fmt::format("{} of {} ({:.1f} %), {}", grouped(summary.tagged),
-                                    counted(summary.nodes, "node"), 100 * summary.coverage(),
+    print_row("tagged", fmt::format("{} of {} ({}), {}", grouped(summary.tagged),
+                                    counted(summary.nodes, "node"), percent(summary.coverage()),
                                     counted(summary.tags.size(), "tag")));
     std::string sources;
     for (std::size_t p = 0; p < stemma::provenance_count; ++p) {
@@ -111,9 +129,11 @@ void print_summary(const stemma::tag_summary& summary) {
     }
     print_row("known from", sources);
     if (summary.conflicts > 0 || summary.dropped > 0) {
-        print_row("conflicts",
-                  fmt::format("{}; {} not believed", counted(summary.conflicts, "node"),
-                              grouped(summary.dropped)));
+        print_row("conflicts", fmt::format("{}{}", counted(summary.conflicts, "node"),
+                                           summary.dropped > 0
+                                               ? fmt::format("; claims about {} were not believed",
+                                                             counted(summary.dropped, "node"))
+                                               : ""));
     }
     if (const auto& result = summary.against_oracle) {
         print_row("accuracy",

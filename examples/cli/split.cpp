@@ -120,19 +120,19 @@ void report(const split_options& options, const stemma::split_manifest& manifest
     if (options.common.quiet) {
         return;
     }
-    fmt::print("{:>5} {:>7} {:>6} {:>14}  {}\n", "part", "nodes", "copies",
-               fmt::format("cost ({})", options.cost), "file");
+    put("{:>5} {:>7} {:>6} {:>14}  {}\n", "part", "nodes", "copies",
+        fmt::format("cost ({})", options.cost), "file");
     for (std::size_t p = 0; p < manifest.parts.size(); ++p) {
         const auto& part = manifest.parts[p];
-        fmt::print("{:>5} {:>7} {:>6} {:>14}  {}\n", p, part.nodes.size(), part.clones.size(),
-                   part.cost, part.at.file);
+        put("{:>5} {:>7} {:>6} {:>14}  {}\n", p, part.nodes.size(), part.clones.size(), part.cost,
+            part.at.file);
     }
-    fmt::print("{}: {}, {} between them; put together again by `stemma join`\n", options.folder,
-               counted(manifest.parts.size(), "part"),
-               counted(static_cast<std::size_t>(std::count_if(
-                           manifest.tensors.begin(), manifest.tensors.end(),
-                           [](const auto& t) { return t.from != no_id && !t.to.empty(); })),
-                       "value"));
+    put("{}: {}, {} between them; put together again by `stemma join`\n", options.folder,
+        counted(manifest.parts.size(), "part"),
+        counted(static_cast<std::size_t>(
+                    std::count_if(manifest.tensors.begin(), manifest.tensors.end(),
+                                  [](const auto& t) { return t.from != no_id && !t.to.empty(); })),
+                "value"));
 }
 
 int split(const split_options& options) {

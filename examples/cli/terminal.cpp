@@ -2,18 +2,66 @@
 #include "terminal.hpp"
 
 #include <stemma/core/json_text.hpp>
+#include <stemma/error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 
 namespace cli {
 
+namespace {
+
+constexpr std::string_view shade_end = "\033[0m";
+
+/// Indexed by `shade`.
+constexpr std::array<std::string_view, 7> shade_begins{
+    shade_end, "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[32m", "\033[31m"};
+
+void write_out(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+        throw stemma::error(stemma::error_code::cannot_write, "standard output", "",
+                            "cannot be written");
+    }
+}
+
+/// Returns: the bytes of a shade that `text` begins with; 0 when it begins with none.
+std::size_t shade_length(std::string_view text) {
+    for (auto begin : shade_begins) {
+        if (text.substr(0, begin.size()) == begin) {
+            return begin.size();
+        }
+    }
+    return 0;
+}
+
+/// Appends the first character of `text`, or what stands for one that cannot be shown. Returns: its
+/// bytes in `text`.
+std::size_t append_printable(std::string& shown, std::string_view text) {
+    const auto length = stemma::detail::utf8_length(text);
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool obeyed =
+        (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
+        (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U);
+    shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd") : text.substr(0, length));
+    return length == 0 ? 1 : length;
+}
+
+} // namespace
+
+bool is_terminal() {
+    static const bool terminal = isatty(STDOUT_FILENO) == 1;
+    return terminal;
+}
+
 bool has_colours() {
     static const bool colours = [] {
         const char* term = std::getenv("TERM");
-        return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr &&
-               term != nullptr && std::string_view(term) != "dumb";
+        return is_terminal() && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
+               std::string_view(term) != "dumb";
     }();
     return colours;
 }
@@ -22,13 +70,7 @@ std::string shaded(std::string_view text, shade how) {
     if (!has_colours() || how == shade::plain || text.empty()) {
         return std::string(text);
     }
-    const std::string_view code = how == shade::strong   ? "1"
-                                  : how == shade::dim    ? "2"
-                                  : how == shade::name   ? "36"
-                                  : how == shade::number ? "33"
-                                  : how == shade::good   ? "32"
-                                                         : "31";
-    return std::string("\033[").append(code).append("m").append(text).append("\033[0m");
+    return std::string(shade_begins[static_cast<std::size_t>(how)]).append(text).append(shade_end);
 }
 
 std::string grouped(std::uint64_t number) {
@@ -41,6 +83,11 @@ std::string grouped(std::uint64_t number) {
         text.push_back(digits[i]);
     }
     return text;
+}
+
+std::string percent(double share) {
+    // Counts of millions still differ by more than the rounding that is made up for here.
+    return fmt::format("{:.1f} %", std::floor(1000 * share + 1e-9) / 10);
 }
 
 std::string counted(std::uint64_t number, std::string_view what) {
@@ -80,16 +127,28 @@ std::string right_aligned(std::string_view text, std::size_t width) {
 std::string printable(std::string_view text) {
     std::string shown;
     while (!text.empty()) {
-        const auto length = stemma::detail::utf8_length(text);
-        const auto first = static_cast<unsigned char>(text.front());
-        const bool obeyed =
-            (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
-            (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U);
-        shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd")
-                                           : text.substr(0, length));
-        text.remove_prefix(length == 0 ? 1 : length);
+        text.remove_prefix(append_printable(shown, text));
     }
     return shown;
+}
+
+void put_text(std::string_view text) {
+    const bool colours = has_colours();
+    std::string shown;
+    while (!text.empty()) {
+        const auto shade_bytes = colours ? shade_length(text) : 0;
+        shown.append(text.substr(0, shade_bytes));
+        text.remove_prefix(shade_bytes > 0 ? shade_bytes : append_printable(shown, text));
+    }
+    write_out(shown);
+}
+
+void print_error(std::string_view text) {
+    fmt::print(stderr, "stemma: {}\n", printable(text));
+}
+
+void put_names(std::string_view text) {
+    is_terminal() ? put_text(text) : write_out(text);
 }
 
 } // namespace cli

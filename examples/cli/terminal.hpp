@@ -2,9 +2,12 @@
 #ifndef STEMMA_EXAMPLES_CLI_TERMINAL_HPP
 #define STEMMA_EXAMPLES_CLI_TERMINAL_HPP
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cli {
 
@@ -16,6 +19,9 @@ std::string shaded(std::string_view text, shade how);
 
 /// Returns: a number with commas between groups of three digits.
 std::string grouped(std::uint64_t number);
+
+/// Returns: a share as "99.9 %", rounded down: "100.0 %" is all of them.
+std::string percent(double share);
 
 /// Returns: "1 node", "2 nodes".
 std::string counted(std::uint64_t number, std::string_view what);
@@ -33,8 +39,28 @@ std::string right_aligned(std::string_view text, std::size_t width);
 /// that is no UTF-8.
 std::string printable(std::string_view text);
 
+/// Writes a message to standard error, as `printable`.
+void print_error(std::string_view text);
+
+/// Returns: whether standard output is a terminal.
+bool is_terminal();
+
 /// Returns: whether standard output is a terminal that shows colours.
 bool has_colours();
+
+/// Writes to standard output what people read: as `printable`, save for shades. Throws:
+/// `stemma::error` of `cannot_write`.
+void put_text(std::string_view text);
+
+/// The same of a formatted text.
+template <class... Args>
+void put(fmt::format_string<Args...> format, Args&&... args) {
+    put_text(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// Writes to standard output what programs read: as it is, unless that is a terminal. Throws: as
+/// above.
+void put_names(std::string_view text);
 
 } // namespace cli
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "report.hpp"
 #include "terminal.hpp"
 
 #include <stemma/io/json_writer.hpp>
@@ -43,25 +44,6 @@ std::string branches(const stemma::tree_index& tree, id m) {
     return text.append(is_last(m) ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ");
 }
 
-/// As many of the most frequent operators, three at most, as fit into a width.
-std::string top_operators(const stemma::onnx_model& model,
-                          const std::vector<stemma::module_statistics::operator_count>& counts,
-                          std::size_t width) {
-    constexpr std::string_view more = ", \xe2\x80\xa6";
-    std::string text;
-    std::size_t shown = 0;
-    for (; shown < counts.size() && shown < 3; ++shown) {
-        const auto next =
-            fmt::format("{}{} {}", shown == 0 ? "" : ", ", model.operator_type(counts[shown].op),
-                        grouped(counts[shown].count));
-        if (width_of(text) + width_of(next) + width_of(more) > width) {
-            break;
-        }
-        text += next;
-    }
-    return shown > 0 && shown < counts.size() ? text.append(more) : text;
-}
-
 /// Returns: by module whether it is shown: what was asked for, with all above and below it.
 std::vector<bool> find_shown(const tree_options& options, const stemma::attributed_model& opened) {
     const auto& tree = opened.modules().index();
@@ -98,18 +80,18 @@ public:
     }
 
     void print() const {
-        fmt::print("{}\n", shaded(fmt::format("{} {:>8} {:>13}  {}", fitted("module", widest_),
-                                              "nodes", "parameters", "operators"),
-                                  shade::dim));
+        put("{}\n", shaded(fmt::format("{} {:>8} {:>13}  {}", fitted("module", widest_), "nodes",
+                                       "parameters", "operators"),
+                           shade::dim));
         for (id m = 0; m < modules_.size(); ++m) {
             if (shown_[m]) {
                 print_module(m);
             }
         }
-        fmt::print("{}\n", shaded(fmt::format("{}, {}, {}", counted(modules_.size(), "module"),
-                                              counted(opened_.model().node_count(), "node"),
-                                              counted(counts_.parameters[0], "parameter")),
-                                  shade::dim));
+        put("{}\n", shaded(fmt::format("{}, {}, {}", counted(modules_.size(), "module"),
+                                       counted(opened_.model().node_count(), "node"),
+                                       counted(counts_.parameters[0], "parameter")),
+                           shade::dim));
     }
 
 private:
@@ -154,14 +136,14 @@ private:
         const auto numbers_width = 26;
         const auto operators = top_operators(opened_.model(), counts_.operators[m],
                                              line_width - widest_ - numbers_width - hidden.size());
-        fmt::print("{}{} {:>8} {}  {}\n", shaded(indent, shade::dim), shown,
-                   grouped(counts_.nodes[m]),
-                   shaded(right_aligned(grouped(counts_.parameters[m]), 13), shade::number),
-                   shaded(operators + hidden, shade::dim));
+        const auto rest = operators + hidden;
+        put("{}{} {:>8} {}{}{}\n", shaded(indent, shade::dim), shown, grouped(counts_.nodes[m]),
+            shaded(right_aligned(grouped(counts_.parameters[m]), 13), shade::number),
+            rest.empty() ? "" : "  ", shaded(rest, shade::dim));
     }
 
     static constexpr std::size_t line_width = 100;
-    static constexpr std::size_t max_label = 48;
+    static constexpr std::size_t max_label = 52;
 
     const stemma::attributed_model& opened_;
     const stemma::module_tree& modules_;

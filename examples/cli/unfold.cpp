@@ -74,7 +74,7 @@ int unfold(const unfold_options& options) {
                                          options.common.model, options.output));
     }
     if (!options.common.quiet) {
-        fmt::print("{}: {} bytes, {}\n", options.output, grouped(rope->size()), what);
+        put("{}: {} bytes, {}\n", options.output, grouped(rope->size()), what);
     }
     return done;
 }

@@ -97,20 +97,20 @@ void print_text(const validate_options& options, const std::vector<finding>& fou
             const auto look = one.level == severity::error     ? shade::bad
                               : one.level == severity::warning ? shade::strong
                                                                : shade::dim;
-            fmt::print("{} {}: {} [{}]\n", shaded(fitted(to_string(one.level), 11), look),
-                       one.place, one.text, shaded(one.code, shade::dim));
+            put("{} {}: {} [{}]\n", shaded(fitted(to_string(one.level), 11), look), one.place,
+                one.text, shaded(one.code, shade::dim));
         }
     }
     for (const auto& [code, count] : shown) {
         if (count > options.rows) {
-            fmt::print("{:<11} {} more [{}]\n", "", grouped(count - options.rows), code);
+            put("{:<11} {} more [{}]\n", "", grouped(count - options.rows), code);
         }
     }
     if (!options.quiet) {
-        fmt::print("{}: {}\n", options.model,
-                   counts[0] + counts[1] == 0 ? std::string("nothing is wrong")
-                                              : fmt::format("{}, {}", counted(counts[0], "error"),
-                                                            counted(counts[1], "warning")));
+        put("{}: {}\n", options.model,
+            counts[0] + counts[1] == 0 ? std::string("nothing is wrong")
+                                       : fmt::format("{}, {}", counted(counts[0], "error"),
+                                                     counted(counts[1], "warning")));
     }
 }
 

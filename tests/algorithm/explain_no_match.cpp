@@ -41,6 +41,14 @@ TEST_CASE("explain_no_match: names the term that fits nothing, and what is like 
     CHECK(says("confidence:0.123", "holds for no node"));
 }
 
+TEST_CASE("explain_no_match: says how to ask for what is no module") {
+    CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
+    CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
+    CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));
+    CHECK(says("in", "'name:in' asks for the node of that name"));
+    CHECK(explain("blocks.7.Mixer").find("asks for") == std::string::npos);
+}
+
 TEST_CASE("explain_no_match: what fits only apart is said to") {
     CHECK(explain("op:Gemm and blocks") == "no node fits all that is asked");
     CHECK(explain("head and blocks") == "no module fits all that is asked");

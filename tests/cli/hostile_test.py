@@ -6,7 +6,9 @@ usage: hostile_test.py PROGRAM FIXTURES [unittest arguments]
 """
 import json
 import os
+import pty
 import random
+import re
 import resource
 import shutil
 import signal
@@ -86,9 +88,31 @@ ODD_MODELS = {
     "an unknown operator": model(graph([node("Frobnicate", ["x"], ["y"], "/a/Frobnicate")])),
     "names that are no text": model(graph([node("Relu", ["x"], ["y"],
                                                 b"/a\xff\x00\x1b[31m/Relu")])),
+    "names that a terminal obeys": model(graph([node("Relu", ["x"], ["y"],
+                                                     "/a\x1b]0;title\x07\x9b2J/Relu")])),
     "an initializer twice": model(graph([node("Add", ["x", "w"], ["y"], "/a/Add")],
                                         initializers=("w", "w"))),
 }
+
+
+MICRO = FIXTURES / "bert_micro" / "model.onnx"
+
+
+def on_terminal(*arguments):
+    """What a command writes when its output is a terminal."""
+    primary, secondary = pty.openpty()
+    process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=secondary, stderr=secondary,
+                               env=dict(os.environ, TERM="xterm", NO_COLOR=""))
+    os.close(secondary)
+    said = b""
+    with open(primary, "rb", buffering=0) as terminal:
+        try:
+            while part := terminal.read(65536):
+                said += part
+        except OSError:  # the other end is closed
+            pass
+    process.wait()
+    return said.decode()
 
 
 class OddModels(Case):
@@ -157,6 +181,24 @@ class OddModels(Case):
         result = self.succeed("tree", self.file)
         self.assertNotIn("\x1b", result.stderr)
         self.assertNotIn("\x00", result.stderr)
+
+    def test_texts_hold_nothing_that_a_terminal_obeys_but_shades(self):
+        self.file.write_bytes(ODD_MODELS["names that a terminal obeys"])
+        name = "/a\x1b]0;title\x07\x9b2J/Relu"
+        commands = [("tree", self.file), ("analyze", self.file),
+                    ("explain", self.file, "#0"), ("query", self.file, "op:Relu"),
+                    ("query", self.file, "is:leaf", "--list", "modules"),
+                    ("compare", self.file, MICRO),
+                    ("analyze", self.file, "--format", "csv", "--table", "modules")]
+        for command in commands:
+            with self.subTest(command):
+                said = re.sub("\x1b\\[[0-9]*m", "", on_terminal(*command))
+                self.assertIn("\ufffd", said)
+                self.assertIsNone(re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", said), repr(said))
+        # What other programs read is what the file says.
+        self.assertEqual(self.succeed("query", self.file, "op:Relu").stdout, name + "\n")
+        for command in commands[:3]:
+            self.assertNotIn("\x1b", run(*command).stdout)
 
     def test_what_is_wrong_is_said(self):
         for what, saying in (("a cycle", "later node"), ("a value made twice", "more than once"),

@@ -253,8 +253,19 @@ class Analyze(Case):
         self.succeed("explain", folder / "model.onnx", *ways["block"])
 
     def test_a_model_without_any_hierarchy_gives_a_report(self):
-        said = self.succeed("analyze", MICRO / "anonymous.onnx").stdout
-        self.assertIn("281 nodes", said)
+        for command in ("analyze", "tree"):
+            result = self.succeed(command, MICRO / "anonymous.onnx")
+            self.assertIn("281 nodes", result.stdout)
+            self.assertIn("nothing in it names a module", result.stderr)
+            named = self.succeed(command, MICRO / "model.onnx")
+            self.assertNotIn("names a module", named.stderr)
+
+    def test_all_is_said_of_all_only(self):
+        truth = self.succeed("analyze", FIXTURES / "scale_1000" / "model.onnx", "--propagate", "off")
+        for line in truth.stdout.splitlines():
+            if line.startswith("tagged"):
+                tagged, total = [int(word.replace(",", "")) for word in line.split()[1:4:2]]
+                self.assertEqual("(100.0 %)" in line, tagged == total, line)
 
 
 if __name__ == "__main__":

@@ -241,6 +241,15 @@ class Pictures(ViewCase):
         edges = " ".join(map(self.texts, self.parts(svg, "edge")))
         self.assertIn("batch_size\u00d732", edges)
 
+    def test_closed_modules_have_the_nodes_of_the_tree(self):
+        boxes = " ".join(map(self.texts, self.parts(self.draw("--depth", 0), "node")))
+        folder = FIXTURES / "bert_micro"
+        tree = json.loads(self.succeed("tree", folder / "model.onnx", "-m", folder / "modules.json",
+                                       "--format", "json").stdout)
+        for module in tree["modules"]:
+            if module["path"] in ("embeddings", "encoder", "pooler"):
+                self.assertRegex(boxes, rf"\b{module['nodes']} nodes")
+
     def test_modules_of_one_class_have_one_colour(self):
         svg = self.draw("--depth", 3, "--max-nodes", 1000)
         colours = {}

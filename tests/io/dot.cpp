@@ -31,6 +31,7 @@ std::size_t count_of(std::string_view text, std::string_view part) {
 TEST_CASE("shape_label: extents stand with a times sign between them", "[dot]") {
     CHECK(stemma::detail::shape_label("[1,seq,32]") == "1\xc3\x97seq\xc3\x97"
                                                        "32");
+    CHECK(stemma::detail::shape_label("[2]") == "[2]");
     CHECK(stemma::detail::shape_label("[]") == "scalar");
     CHECK(stemma::detail::shape_label("").empty());
 }

@@ -44,7 +44,7 @@ function showGraph(module) {
   for (const box of boxes) {
     if (box.kind === "module") {
       box.title = modules[box.m].name;
-      box.sub = [modules[box.m].cls, plural(box.count, "node")].filter(Boolean).join(", ");
+      box.sub = [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", ");
     } else if (box.kind === "rest") {
       box.title = `and ${number(box.count)} more nodes`;
     }
@@ -59,7 +59,7 @@ const weightsOf = node => node.reads.filter(v => v >= 0 && isWeight(values[v]) &
   .map(v => `${values[v].name.includes("::") ? "" : values[v].name.split(".").pop() + " "}${shapeOf(values[v])}`).join(", ");
 const shapeOf = value => {
   const shape = value.type.slice(value.type.indexOf("[") + 1, -1);
-  return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? shape.replaceAll(",", "\u00d7") : "";
+  return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? (shape.includes(",") ? shape.replaceAll(",", "\u00d7") : `[${shape}]`) : "";
 };
 
 // Adds boxes for values at the border; returns edges, one for each pair of boxes.

@@ -39,8 +39,11 @@ struct no_annotations {
 
 namespace detail {
 
-/// Returns: `1×seq×32` of `[1,seq,32]`.
+/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
 [[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    if (shape.find(',') == shape.npos) {
+        return shape == "[]" ? "scalar" : std::string(shape);
+    }
     std::string label;
     for (char c : shape) {
         if (c == ',') {
@@ -49,7 +52,7 @@ namespace detail {
             label.push_back(c);
         }
     }
-    return label.empty() && shape == "[]" ? "scalar" : label;
+    return label;
 }
 
 /// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
@@ -94,9 +97,15 @@ public:
         , describe_(describe)
         , annotations_(annotations)
         , boxes_in_(tree_.size())
+        , nodes_in_(tree_.size())
         , vertex_(num_vertices(ops.graph())) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            vertex_[index_of(ops.graph(), *it)] = *it;
+            const auto v = index_of(ops.graph(), *it);
+            vertex_[v] = *it;
+            ++nodes_in_[found.attributions[v].module];
+        }
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            nodes_in_[tree_.parent(m)] += nodes_in_[m];
         }
         for (id b = 0; b < folded.boxes.size(); ++b) {
             boxes_in_[folded.boxes[b].around].push_back(b);
@@ -191,10 +200,11 @@ private:
             return;
         }
         const auto note = annotations_.module_note(box.of);
-        text_ += title(box.of, false) +
-                 small(dot_text(count_text(box.operators) + (note.empty() ? "" : ", " + note))) +
-                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
-                 dot_text(path_of(modules_, box.of)) + "\"]\n";
+        text_ +=
+            title(box.of, false) +
+            small(dot_text(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note))) +
+            ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+            dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
     void write_edges() {
@@ -291,6 +301,7 @@ private:
     const Describe& describe_;
     const Annotations& annotations_;
     std::vector<std::vector<id>> boxes_in_; // by module
+    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
     std::vector<operator_t<Ops>> vertex_;   // by index
     std::map<std::string, std::size_t, std::less<>> colours_;
     std::set<std::string> ends_;
