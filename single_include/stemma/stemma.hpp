@@ -10022,11 +10022,35 @@ private:
         if (term.kind == query_kind::class_name && !knows_classes()) {
             names = "; the tree knows no classes";
         }
-        return at_column(text, term) + names;
+        return at_column(text, term) + names + meant_otherwise(term);
     }
 
     [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {
         return "column " + std::to_string(term.column) + ": " + text;
+    }
+
+    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
+    [[nodiscard]] std::string meant_otherwise(const query& term) const {
+        if (term.kind != query_kind::path && term.kind != query_kind::tag) {
+            return {};
+        }
+        const auto hint = [&](std::string_view word, std::string_view what) {
+            return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
+        };
+        for (id m = 0; m < modules_.index().size(); ++m) {
+            if (modules_.class_name(m) == term.pattern) {
+                return hint("class:", "modules of that class");
+            }
+        }
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            if (ops_.op_type(*it) == term.pattern) {
+                return hint("op:", "nodes of that type");
+            }
+            if (ops_.name(*it) == term.pattern) {
+                return hint("name:", "the node of that name");
+            }
+        }
+        return {};
     }
 
     [[nodiscard]] bool knows_classes() const {
@@ -10077,8 +10101,9 @@ private:
 
 } // namespace detail
 
-/// Says why a query that holds for nothing does not: which of its terms does not fit anything, and
-/// what is like it; or that none fits all of it.
+/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
+/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
+/// of it.
 ///
 /// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
 template <module_view Modules, named_operators Ops>

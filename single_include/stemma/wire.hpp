@@ -1566,8 +1566,11 @@ struct no_annotations {
 
 namespace detail {
 
-/// Returns: `1×seq×32` of `[1,seq,32]`.
+/// Returns: `1×seq×32` of `[1,seq,32]`; a single extent keeps its brackets.
 [[nodiscard]] inline std::string shape_label(std::string_view shape) {
+    if (shape.find(',') == shape.npos) {
+        return shape == "[]" ? "scalar" : std::string(shape);
+    }
     std::string label;
     for (char c : shape) {
         if (c == ',') {
@@ -1576,7 +1579,7 @@ namespace detail {
             label.push_back(c);
         }
     }
-    return label.empty() && shape == "[]" ? "scalar" : label;
+    return label;
 }
 
 /// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
@@ -1621,9 +1624,15 @@ public:
         , describe_(describe)
         , annotations_(annotations)
         , boxes_in_(tree_.size())
+        , nodes_in_(tree_.size())
         , vertex_(num_vertices(ops.graph())) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            vertex_[index_of(ops.graph(), *it)] = *it;
+            const auto v = index_of(ops.graph(), *it);
+            vertex_[v] = *it;
+            ++nodes_in_[found.attributions[v].module];
+        }
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            nodes_in_[tree_.parent(m)] += nodes_in_[m];
         }
         for (id b = 0; b < folded.boxes.size(); ++b) {
             boxes_in_[folded.boxes[b].around].push_back(b);
@@ -1718,10 +1727,11 @@ private:
             return;
         }
         const auto note = annotations_.module_note(box.of);
-        text_ += title(box.of, false) +
-                 small(dot_text(count_text(box.operators) + (note.empty() ? "" : ", " + note))) +
-                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
-                 dot_text(path_of(modules_, box.of)) + "\"]\n";
+        text_ +=
+            title(box.of, false) +
+            small(dot_text(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note))) +
+            ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+            dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
     void write_edges() {
@@ -1818,6 +1828,7 @@ private:
     const Describe& describe_;
     const Annotations& annotations_;
     std::vector<std::vector<id>> boxes_in_; // by module
+    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
     std::vector<operator_t<Ops>> vertex_;   // by index
     std::map<std::string, std::size_t, std::less<>> colours_;
     std::set<std::string> ends_;
@@ -5596,7 +5607,7 @@ function showGraph(module) {
   for (const box of boxes) {
     if (box.kind === "module") {
       box.title = modules[box.m].name;
-      box.sub = [modules[box.m].cls, plural(box.count, "node")].filter(Boolean).join(", ");
+      box.sub = [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", ");
     } else if (box.kind === "rest") {
       box.title = `and ${number(box.count)} more nodes`;
     }
@@ -5611,7 +5622,7 @@ const weightsOf = node => node.reads.filter(v => v >= 0 && isWeight(values[v]) &
   .map(v => `${values[v].name.includes("::") ? "" : values[v].name.split(".").pop() + " "}${shapeOf(values[v])}`).join(", ");
 const shapeOf = value => {
   const shape = value.type.slice(value.type.indexOf("[") + 1, -1);
-  return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? shape.replaceAll(",", "\u00d7") : "";
+  return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? (shape.includes(",") ? shape.replaceAll(",", "\u00d7") : `[${shape}]`) : "";
 };
 
 // Adds boxes for values at the border; returns edges, one for each pair of boxes.
