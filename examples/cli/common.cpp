@@ -2,12 +2,11 @@
 #include "common.hpp"
 #include "terminal.hpp"
 
-#include "terminal.hpp"
-
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/core/json_text.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/wire/known_policies.hpp>
 
 #include <fmt/core.h>
 
@@ -23,23 +22,30 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
                     "capture with what PyTorch knew (JSON); may repeat")
         ->type_name("CAPTURE")
         ->allow_extra_args(false);
+    const auto& known = stemma::known_policies();
     command
-        .add_option("--select", how.selection,
-                    "modules that get tags: default, all, package:P, class:GLOB, depth:N")
+        .add_option("--select", how.selection, "modules that get tags: " + known.selections.names())
         ->type_name("S");
     command.add_option("--keep", how.keep, "infrastructure classes that get tags too: LayerNorm")
         ->type_name("CLASS,...")
         ->delimiter(',')
         ->allow_extra_args(false);
+    command.add_option("--naming", how.naming, "what tags look like: " + known.namings.names())
+        ->type_name("N");
+    command
+        .add_option("--resolve", how.resolution,
+                    "which claim is believed when sources differ: " + known.resolutions.names())
+        ->type_name("R");
     command
         .add_option("--propagate", how.propagation,
-                    "rule for nodes without evidence: default, residual, consumers, producers, "
-                    "nearest, off")
+                    "rule for nodes without evidence: " + known.propagations.names())
         ->type_name("P");
+    const std::string added = known.sources.names();
     command
         .add_option("--sources", how.sources,
                     "evidence to use: export, metadata, function, scope, parameter, torchscript, "
-                    "trace, fx, leftover")
+                    "trace, fx, leftover" +
+                        (added.empty() ? added : ", " + added))
         ->type_name("S,...")
         ->delimiter(',')
         ->allow_extra_args(false);

@@ -9,12 +9,13 @@
 #include <stemma/onnx/split_plan.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/split_folder.hpp>
 #include <stemma/onnx/wire/split_model.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/write_split.hpp>
-#include <stemma/policy/cost.hpp>
+#include <stemma/policy/any_policy.hpp>
 
 #include <fmt/core.h>
 
@@ -45,7 +46,7 @@ struct split_options {
     bool no_sync = false;
 };
 
-using planner = stemma::split_planner<stemma::named_cost>;
+using planner = stemma::split_planner<stemma::any_cost>;
 
 std::vector<stemma::split_part> plan_parts(const split_options& options,
                                            const stemma::attributed_model& opened, planner& plan) {
@@ -140,14 +141,18 @@ int split(const split_options& options) {
         throw stemma::error(stemma::error_code::refused, "", "split",
                             "takes one of --depth N, --module QUERY and --parts N");
     }
+    const auto cost = stemma::known_policies().costs.find(options.cost);
+    if (!cost) {
+        throw stemma::error(stemma::error_code::refused, "", "cost",
+                            "'" + options.cost + "' is none that is known");
+    }
     const auto opened = open_model(options.common);
     const auto& model = opened->model();
     const stemma::standard_cut policy;
     const auto random = stemma::find_random_nodes(model);
     stemma::cut_planner<> cuts(model, policy, random);
     const auto loads = stemma::find_loads(model);
-    planner plan(model, cuts, opened->modules().index(), opened->tags().attributions, loads,
-                 *stemma::named_cost::parse(options.cost));
+    planner plan(model, cuts, opened->modules().index(), opened->tags().attributions, loads, *cost);
     auto parts = plan_parts(options, *opened, plan);
     boundary_types types(model);
     refuse_untyped(options, parts, types, cuts);
@@ -191,9 +196,9 @@ void add_split(CLI::App& app, action& chosen) {
         ->type_name("N")
         ->check(CLI::PositiveNumber);
     command
-        .add_option("--cost", options->cost, "what a part costs: bytes, parameters or operators")
+        .add_option("--cost", options->cost,
+                    "what a part costs: " + stemma::known_policies().costs.names())
         ->type_name("C")
-        ->check(CLI::IsMember({"bytes", "parameters", "operators"}))
         ->default_str("bytes");
     command.add_flag("--merge", options->merge,
                      "put levels of one module together again where nothing keeps them apart");

@@ -12,15 +12,19 @@
 #include <stemma/onnx/wire/check_structure.hpp>
 #include <stemma/onnx/wire/check_tags.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
+#include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/policy/diagnostics.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -38,6 +42,7 @@ struct validate_options {
     bool quiet = false;
     bool no_data = false;
     bool no_checker = false;
+    std::string findings;
 };
 
 stemma::module_tree captured_tree(const validate_options& options) {
@@ -54,19 +59,25 @@ stemma::module_tree captured_tree(const validate_options& options) {
 }
 
 std::vector<finding> find_all(const validate_options& options, const stemma::wire_model& model) {
+    const auto policy = stemma::known_policies().diagnostics.find(
+        options.findings.empty() ? "default" : options.findings);
+    if (!policy) {
+        throw stemma::error(stemma::error_code::refused, "", "findings",
+                            "'" + options.findings + "' is none that is known");
+    }
     std::vector<finding> found;
-    const auto take = [&](const finding& one) { found.push_back(one); };
-    stemma::check_structure(model, take);
+    auto take = stemma::judged(*policy, [&](finding one) { found.push_back(std::move(one)); });
+    stemma::check_structure(model, std::ref(take));
     if (!options.no_data) {
-        stemma::check_data(model, take);
+        stemma::check_data(model, std::ref(take));
     }
     // A damaged capture is bad input, and no finding about the model.
     const auto expected =
         options.captures.empty() ? std::optional<stemma::module_tree>() : captured_tree(options);
     try {
-        stemma::check_tags(model, take);
+        stemma::check_tags(model, std::ref(take));
         if (expected) {
-            stemma::check_tree(model, *expected, take);
+            stemma::check_tree(model, *expected, std::ref(take));
         }
     } catch (const stemma::error& damaged) {
         take({"tags.damaged", stemma::no_id, damaged.what(), severity::error, "model"});
@@ -175,6 +186,10 @@ void add_validate(CLI::App& app, action& chosen) {
         "do not look for external data; without them the ONNX checker is not asked either");
     command.add_flag("--no-checker", options->no_checker,
                      "do not ask the ONNX checker, which reads all weights");
+    command
+        .add_option("--findings", options->findings,
+                    "which findings count: " + stemma::known_policies().diagnostics.names())
+        ->type_name("D");
     command.add_option("--rows", options->rows, "findings of one kind that are printed at most")
         ->type_name("N")
         ->default_str("10");

@@ -80,10 +80,12 @@
 #include <stemma/model/parameter_shapes.hpp>
 #include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/policy/any_policy.hpp>
 #include <stemma/policy/carrier.hpp>
 #include <stemma/policy/category.hpp>
 #include <stemma/policy/cost.hpp>
 #include <stemma/policy/cut.hpp>
+#include <stemma/policy/diagnostics.hpp>
 #include <stemma/policy/evidence.hpp>
 #include <stemma/policy/fold.hpp>
 #include <stemma/policy/laws.hpp>
@@ -91,6 +93,7 @@
 #include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/naming.hpp>
 #include <stemma/policy/policies.hpp>
+#include <stemma/policy/policy_registry.hpp>
 #include <stemma/policy/propagation.hpp>
 #include <stemma/policy/resolution.hpp>
 #include <stemma/policy/selection.hpp>

@@ -53,6 +53,7 @@
 #include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/byte_patch.hpp>
+#include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
@@ -76,6 +77,7 @@
 #include <stemma/onnx/wire/inline_functions.hpp>
 #include <stemma/onnx/wire/join_edited.hpp>
 #include <stemma/onnx/wire/join_model.hpp>
+#include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>

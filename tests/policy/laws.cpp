@@ -8,10 +8,12 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/finding.hpp>
 #include <stemma/policy/named_policies.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -211,6 +213,22 @@ struct fickle_visibility : fickle {
     [[nodiscard]] bool shows(const test::operator_scene&, std::size_t) const { return flip(); }
 };
 
+struct fickle_diagnostics : fickle {
+    using policy_category = stemma::diagnostics_category;
+
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding&) const {
+        return flip() ? std::optional(stemma::severity::error) : std::nullopt;
+    }
+};
+
+struct unheard_diagnostics {
+    using policy_category = stemma::diagnostics_category;
+
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding&) const {
+        return static_cast<stemma::severity>(7);
+    }
+};
+
 struct fickle_cost : fickle {
     using policy_category = stemma::cost_category;
     [[nodiscard]] std::uint64_t cost(const stemma::operator_load&) const { return flip() ? 1 : 2; }
@@ -358,6 +376,14 @@ TEST_CASE("laws: cost", "[policy][laws]") {
     CHECK(stemma::broken_cost_laws(fickle_cost{}, loads).size() == 1);
     CHECK(stemma::broken_cost_laws(huge_cost{}, loads) ==
           broken_laws{"cost: the sum of all costs is not below 2^63"});
+}
+
+TEST_CASE("laws: diagnostics", "[policy][laws]") {
+    const std::vector<stemma::finding> findings{{"a.code", 1, "is odd"}};
+    CHECK(stemma::broken_diagnostics_laws(stemma::errors_only{}, findings).empty());
+    CHECK(stemma::broken_diagnostics_laws(fickle_diagnostics{}, findings).size() == 1);
+    CHECK(stemma::broken_diagnostics_laws(unheard_diagnostics{}, findings) ==
+          broken_laws{"diagnostics: a severity is none that there is"});
 }
 
 } // namespace test::policy_laws

@@ -3,14 +3,17 @@
 
 #include "../catch.hpp"
 
+#include <stemma/algorithm/name_modules.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/finding.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_graph.hpp>
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -123,6 +126,56 @@ TEST_CASE("named_propagation: acts as the policy of its name", "[policy][named_p
     check_propagation("off", stemma::no_propagation{});
     for (const auto* text : {"on", "Default", "none", "residual "}) {
         CHECK_FALSE(parse_propagation(text));
+    }
+}
+
+TEST_CASE("named_naming: acts as the policy of its name", "[policy][named_policies]") {
+    STATIC_REQUIRE(stemma::naming_policy<stemma::named_naming, stemma::module_tree>);
+    const auto tag = [](const auto& policy) {
+        const auto tree = net();
+        return stemma::name_modules(tree, stemma::all_modules{}, policy).text(2);
+    };
+    for (const auto* text : {"", "default"}) {
+        CHECK(tag(*stemma::parse_naming(text)) == tag(stemma::class_paths{}));
+    }
+    CHECK(tag(*stemma::parse_naming("attribute-paths")) == tag(stemma::attribute_paths{}));
+    CHECK(tag(*stemma::parse_naming("attributes-and-classes")) ==
+          tag(stemma::attributes_and_classes{}));
+    CHECK(tag(stemma::attribute_paths{}) != tag(stemma::class_paths{}));
+    CHECK_FALSE(stemma::parse_naming("class_paths"));
+}
+
+TEST_CASE("named_resolution: acts as the policy of its name", "[policy][named_policies]") {
+    STATIC_REQUIRE(stemma::resolution_policy<stemma::named_resolution>);
+    const stemma::tree_index modules({no_id, 0, 1, 1, 0, 4});
+    const std::vector<stemma::claim> claims{{2, no_id, 0.6F, stemma::provenance::scope},
+                                            {3, no_id, 0.9F, stemma::provenance::leftover}};
+    const auto module = [&](const auto& policy) { return policy.resolve(modules, claims).module; };
+    CHECK(module(*stemma::parse_resolution("")) == 2);
+    CHECK(module(*stemma::parse_resolution("default")) == 2);
+    CHECK(module(*stemma::parse_resolution("cautious")) == 1);
+    CHECK(module(*stemma::parse_resolution("confidence")) == 3);
+    for (const auto* name : {"default", "cautious", "confidence"}) {
+        CHECK(module(*stemma::parse_resolution(name, 0.95F)) == no_id);
+        CHECK(module(*stemma::parse_resolution(name, 0.8F)) == 3);
+    }
+    CHECK_FALSE(stemma::parse_resolution("trust"));
+}
+
+TEST_CASE("named_diagnostics: acts as the policy of its name", "[policy][named_policies]") {
+    STATIC_REQUIRE(stemma::diagnostics_policy<stemma::named_diagnostics>);
+    const stemma::finding found{"a.code", no_id, "is odd"};
+    const auto level = [&](const char* text) {
+        return stemma::parse_diagnostics(text)->judge(found);
+    };
+    CHECK(level("") == stemma::severity::warning);
+    CHECK(level("default") == stemma::severity::warning);
+    CHECK(level("strict") == stemma::severity::error);
+    CHECK(level("errors") == std::nullopt);
+    CHECK(level("without:b.*,a.*") == std::nullopt);
+    CHECK(level("without:b.*") == stemma::severity::warning);
+    for (const auto* text : {"none", "without", "without:", "without:,"}) {
+        CHECK_FALSE(stemma::parse_diagnostics(text));
     }
 }
 

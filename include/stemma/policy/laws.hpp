@@ -10,6 +10,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -17,6 +18,7 @@
 #include <stemma/policy/carrier.hpp>
 #include <stemma/policy/cost.hpp>
 #include <stemma/policy/cut.hpp>
+#include <stemma/policy/diagnostics.hpp>
 #include <stemma/policy/evidence.hpp>
 #include <stemma/policy/lexicon.hpp>
 #include <stemma/policy/naming.hpp>
@@ -31,6 +33,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -349,6 +352,21 @@ template <class P, operator_view Ops>
         const bool first = policy.shows(ops, *it);
         laws.expect(first == static_cast<bool>(policy.shows(ops, *it)),
                     "visibility: an operator is shown at one time and not at another");
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each finding.
+template <diagnostics_policy P>
+[[nodiscard]] broken_laws broken_diagnostics_laws(const P& policy,
+                                                  std::span<const finding> findings) {
+    detail::law_book laws;
+    for (const auto& found : findings) {
+        const std::optional<severity> first = policy.judge(found);
+        laws.expect(first == std::optional<severity>(policy.judge(finding(found))),
+                    "diagnostics: a finding matters so much at one time and so much at another");
+        laws.expect(!first || *first <= severity::information,
+                    "diagnostics: a severity is none that there is");
     }
     return laws.take();
 }

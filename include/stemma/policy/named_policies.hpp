@@ -3,12 +3,18 @@
 #define STEMMA_POLICY_NAMED_POLICIES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
 #include <stemma/policy/carrier.hpp>
 #include <stemma/policy/category.hpp>
+#include <stemma/policy/diagnostics.hpp>
+#include <stemma/policy/naming.hpp>
 #include <stemma/policy/propagation.hpp>
+#include <stemma/policy/resolution.hpp>
 #include <stemma/policy/selection.hpp>
 
 #include <charconv>
@@ -34,6 +40,31 @@ struct named_selection {
     }
 };
 
+/// Any of the naming policies in the box, chosen at run time.
+struct named_naming {
+    using policy_category = naming_category;
+
+    std::variant<class_paths, attribute_paths, attributes_and_classes> chosen;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        std::visit([&](const auto& policy) { policy.name_modules(modules, tags); }, chosen);
+    }
+};
+
+/// Any of the resolution policies in the box, chosen at run time.
+struct named_resolution {
+    using policy_category = resolution_category;
+
+    std::variant<by_trust, cautious, by_confidence> chosen;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        return std::visit([&](const auto& policy) { return policy.resolve(modules, claims); },
+                          chosen);
+    }
+};
+
 /// Any of the propagation policies in the box, chosen at run time.
 struct named_propagation {
     using policy_category = propagation_category;
@@ -49,6 +80,17 @@ struct named_propagation {
 
     [[nodiscard]] bool propagates() const {
         return !std::holds_alternative<no_propagation>(chosen);
+    }
+};
+
+/// Any of the diagnostics policies in the box, chosen at run time.
+struct named_diagnostics {
+    using policy_category = diagnostics_category;
+
+    std::variant<as_found, warnings_as_errors, errors_only, without_findings> chosen;
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return std::visit([&](const auto& policy) { return policy.judge(found); }, chosen);
     }
 };
 
@@ -93,6 +135,37 @@ struct named_propagation {
     return std::nullopt;
 }
 
+/// Returns: the policy called `default` (`class_paths`), `attribute-paths` or
+/// `attributes-and-classes`.
+[[nodiscard]] inline std::optional<named_naming> parse_naming(std::string_view name) {
+    if (name.empty() || name == "default") {
+        return named_naming{class_paths{}};
+    }
+    if (name == "attribute-paths") {
+        return named_naming{attribute_paths{}};
+    }
+    if (name == "attributes-and-classes") {
+        return named_naming{attributes_and_classes{}};
+    }
+    return std::nullopt;
+}
+
+/// Returns: the policy called `default` (`by_trust`), `cautious` or `confidence`, which believes
+/// no claim below `min_confidence`.
+[[nodiscard]] inline std::optional<named_resolution> parse_resolution(std::string_view name,
+                                                                      float min_confidence = 0) {
+    if (name.empty() || name == "default") {
+        return named_resolution{by_trust{min_confidence}};
+    }
+    if (name == "cautious") {
+        return named_resolution{cautious{min_confidence}};
+    }
+    if (name == "confidence") {
+        return named_resolution{by_confidence{min_confidence}};
+    }
+    return std::nullopt;
+}
+
 /// Returns: the policy called `default`, `residual`, `consumers`, `producers`, `nearest` or `off`.
 [[nodiscard]] inline std::optional<named_propagation> parse_propagation(std::string_view name) {
     if (name.empty() || name == "default") {
@@ -112,6 +185,27 @@ struct named_propagation {
     }
     if (name == "off") {
         return named_propagation{no_propagation{}};
+    }
+    return std::nullopt;
+}
+
+/// Returns: the policy called `default`, `strict`, `errors` or `without:GLOB,...`.
+[[nodiscard]] inline std::optional<named_diagnostics> parse_diagnostics(std::string_view text) {
+    constexpr std::string_view without = "without:";
+    if (text.empty() || text == "default") {
+        return named_diagnostics{as_found{}};
+    }
+    if (text == "strict") {
+        return named_diagnostics{warnings_as_errors{}};
+    }
+    if (text == "errors") {
+        return named_diagnostics{errors_only{}};
+    }
+    if (text.starts_with(without)) {
+        auto codes = split_list(text.substr(without.size()));
+        if (!codes.empty()) {
+            return named_diagnostics{without_findings{std::move(codes)}};
+        }
     }
     return std::nullopt;
 }

@@ -158,9 +158,12 @@ private:
 struct cautious {
     using policy_category = resolution_category;
 
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
-        auto result = by_trust{}.resolve(modules, claims);
+        auto result = by_trust{min_confidence}.resolve(modules, claims);
         if (result.conflict) {
             for (const auto& c : claims) {
                 result.module = modules.lca(result.module, c.module);

@@ -8,14 +8,6 @@
 #include <stemma/error.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/evidence_sources.hpp>
-#include <stemma/evidence/function_calls.hpp>
-#include <stemma/evidence/given_claims.hpp>
-#include <stemma/evidence/hierarchy_metadata.hpp>
-#include <stemma/evidence/leftovers.hpp>
-#include <stemma/evidence/parameter_names.hpp>
-#include <stemma/evidence/parameter_regions.hpp>
-#include <stemma/evidence/scope_names.hpp>
 #include <stemma/io/capture.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -23,13 +15,13 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/policies.hpp>
-#include <stemma/policy/resolution.hpp>
 #include <stemma/tagger.hpp>
 
 #include <algorithm>
@@ -43,17 +35,6 @@
 #include <vector>
 
 namespace stemma {
-
-/// How a file is to be attributed; texts as the policies by name take them.
-struct attribution_options {
-    std::vector<std::string> captures{};
-    std::string selection{};            ///< see `parse_selection`
-    std::vector<std::string> keep{};    ///< for the default selection
-    std::string propagation{};          ///< see `parse_propagation`
-    std::vector<std::string> sources{}; ///< provenances to use; empty: all
-    float min_confidence = 0;
-    bool recompute = false; ///< do not take over tags that the file carries
-};
 
 /// An ONNX file, opened, with everything that is known of where its nodes come from.
 ///
@@ -73,6 +54,7 @@ public:
         if (use_record) {
             adopt_options();
         }
+        chosen_ = detail::chosen_policies(options_);
         make_tree(use_record);
         find_claims(use_record);
         tag();
@@ -130,7 +112,8 @@ public:
     /// options let it count or not; what a capture says only where they do.
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
-        const auto prepared = sources([&](provenance p) { return p == source; }).prepare(context());
+        const auto prepared =
+            chosen_.sources([&](provenance p) { return p == source; }, claims_).prepare(context());
         std::vector<claim> claims;
         for (id node = 0; node < model_.node_count(); ++node) {
             claims.clear();
@@ -163,6 +146,8 @@ public:
         };
         note("select", options_.selection);
         note("keep", join(options_.keep));
+        note("naming", options_.naming);
+        note("resolve", options_.resolution);
         note("propagate", options_.propagation);
         note("sources", join(options_.sources));
         if (options_.min_confidence > 0) {
@@ -172,12 +157,7 @@ public:
     }
 
 private:
-    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
-    using source_set =
-        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
-                         optional_source<function_calls>, optional_source<scope_names>,
-                         optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, given_claims>;
+    using context_type = detail::chosen_policies::context_type;
 
     [[nodiscard]] context_type& context() { return *context_; }
 
@@ -206,6 +186,8 @@ private:
         std::string confidence;
         take("select", options_.selection);
         take("keep", keep);
+        take("naming", options_.naming);
+        take("resolve", options_.resolution);
         take("propagate", options_.propagation);
         take("sources", sources);
         take("min-confidence", confidence);
@@ -248,11 +230,7 @@ private:
         modules_ = capture_->tree();
     }
 
-    [[nodiscard]] bool uses(provenance p) const {
-        return options_.sources.empty() ||
-               std::find(options_.sources.begin(), options_.sources.end(), to_string(p)) !=
-                   options_.sources.end();
-    }
+    [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
 
     /// Asks the parts of the capture about the nodes, or takes over what they said when the file
     /// was tagged.
@@ -310,44 +288,14 @@ private:
         return open;
     }
 
-    [[noreturn]] void refuse(std::string_view what, std::string_view text) const {
-        STEMMA_THROW(error(error_code::refused, "", what,
-                           "'" + std::string(text) + "' is none that is known"));
-    }
-
-    [[nodiscard]] source_set sources() const {
-        return sources([&](provenance p) { return uses(p); });
-    }
-
-    template <class Chosen>
-    [[nodiscard]] source_set sources(Chosen on) const {
-        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
-                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
-                          {{}, on(provenance::parameter)},
-                          {{}, on(provenance::parameter) && claims_.empty()},
-                          {{}, on(provenance::leftover)}, given_claims{&claims_});
+    [[nodiscard]] detail::chosen_policies::source_set sources() const {
+        return chosen_.sources([&](provenance p) { return uses(p); }, claims_);
     }
 
     void tag() {
-        auto selection = parse_selection(options_.selection);
-        if (!selection) {
-            refuse("selection", options_.selection);
-        }
-        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
-            standard->keep = options_.keep;
-        }
-        const auto propagation = parse_propagation(options_.propagation);
-        if (!propagation) {
-            refuse("propagation", options_.propagation);
-        }
-        for (const auto& source : options_.sources) {
-            const auto known = parse_provenance(source);
-            if (!known || !is_evidence(*known)) {
-                refuse("source of evidence", source);
-            }
-        }
-        found_ = tag_operators(context(), policies{sources(), by_trust{options_.min_confidence},
-                                                   *selection, *propagation});
+        found_ =
+            tag_operators(context(), policies{sources(), chosen_.resolution(), chosen_.selection(),
+                                              chosen_.naming(), chosen_.propagation()});
     }
 
     /// A tag that somebody changed in the file counts as that somebody's word.
@@ -370,6 +318,7 @@ private:
     wire_model model_;
     onnx_operators<wire_model> ops_;
     attribution_options options_;
+    detail::chosen_policies chosen_{attribution_options{}};
     std::optional<model_record> record_;
     bool fresh_ = false;
     bool tree_from_model_ = false;

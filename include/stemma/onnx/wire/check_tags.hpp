@@ -13,6 +13,7 @@
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/check_structure.hpp>
+#include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -96,16 +97,26 @@ private:
             const auto found = options.find(name);
             return found == options.end() ? std::string() : found->second;
         };
-        auto selection = parse_selection(option("select"));
-        if (!selection) {
+        const auto refuse = [&](const std::string& name, const char* purpose) {
             tell("tags.selection", no_id,
-                 "'" + option("select") + "', by which modules have tags, is none that is known");
+                 "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
+        };
+        const auto naming =
+            known_policies().namings.find(option("naming").empty() ? "default" : option("naming"));
+        if (!naming) {
+            return refuse(option("naming"), "are named");
         }
-        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
-            standard->keep = split_list(option("keep"));
+        if (auto named = parse_selection(option("select"))) {
+            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
+                standard->keep = split_list(option("keep"));
+            }
+            tags_ = name_modules(modules_, *named, *naming);
+        } else if (const auto added = known_policies().selections.find(option("select"))) {
+            tags_ = name_modules(modules_, *added, *naming);
+        } else {
+            return refuse(option("select"), "have tags");
         }
-        tags_ = name_modules(modules_, *selection);
         by_tag_.emplace(tags_);
         return true;
     }

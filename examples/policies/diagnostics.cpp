@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Diagnostics: which findings matter? Here those about tags are wrong, and all others are to know.
+#include <stemma/policy/diagnostics.hpp>
+
+#include <iostream>
+#include <vector>
+
+struct tags_first {
+    using policy_category = stemma::diagnostics_category;
+
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding& found) const {
+        return found.code.starts_with("tags.") ? stemma::severity::error
+                                               : stemma::severity::information;
+    }
+};
+
+/// What looks for findings is given where to report them, as `check_tags` and `check_structure`
+/// are.
+template <class Report>
+void look(Report report) {
+    report({"tags.none", stemma::no_id, "has no tags", stemma::severity::information, "model"});
+    report({"value.type", 3, "has no type", stemma::severity::warning, "value 'x'"});
+}
+
+template <stemma::diagnostics_policy Policy>
+void show(const char* name, const Policy& policy) {
+    std::cout << name << "\n";
+    look(stemma::judged(policy, [](const stemma::finding& found) {
+        std::cout << "  " << to_string(found.level) << ": " << found.place << ": " << found.text
+                  << "\n";
+    }));
+}
+
+int main() {
+    static_assert(stemma::explain_diagnostics_policy<tags_first>());
+    show("as_found", stemma::as_found{});
+    show("warnings_as_errors", stemma::warnings_as_errors{});
+    show("without_findings", stemma::without_findings{{"tags.*"}});
+    show("tags_first", tags_first{});
+}

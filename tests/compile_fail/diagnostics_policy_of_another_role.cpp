@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: diagnostics policy: add `using policy_category = stemma::diagnostics_category;`
+#include <stemma/policy/diagnostics.hpp>
+
+#include <optional>
+
+struct mine {
+    using policy_category = stemma::cut_category;
+
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding&) const;
+};
+
+static_assert(stemma::explain_diagnostics_policy<mine>());

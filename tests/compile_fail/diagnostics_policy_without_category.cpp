@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: diagnostics policy: add `using policy_category = stemma::diagnostics_category;`
+#include <stemma/policy/diagnostics.hpp>
+
+#include <optional>
+
+struct mine {
+    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding&) const;
+};
+
+static_assert(stemma::explain_diagnostics_policy<mine>());
