@@ -22,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-EXAMPLE = re.compile(r"`(examples/\w+)\.cpp`")
+EXAMPLE = re.compile(r"`(examples/[\w/]+)\.cpp`")
 
 
 not_run = []

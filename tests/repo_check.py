@@ -64,6 +64,7 @@ CONDITIONAL_INCLUDES = {
 }
 # Evidence sources that the program does not choose from by name.
 UNNAMED_SOURCES = {
+    "any_evidence": "holds any source",
     "evidence_sources": "several sources as one",
     "optional_source": "a source that can be switched off",
 }
@@ -190,6 +191,8 @@ def check_includes():
         previous = None
         own = name.endswith(".cpp")  # the first include of a test may be the header under test
         for number, line in enumerate(TEXT[name].splitlines(), 1):
+            if "#" not in line:
+                continue
             if re.match(r"\s*#\s*if", line):
                 level += 1
             elif re.match(r"\s*#\s*endif", line):
@@ -310,10 +313,9 @@ def check_words():
         except UnicodeDecodeError:
             complain(name, 1, "is no text in UTF-8", "keep data in tests/data or examples/data")
             continue
-        for number, line in enumerate(text.splitlines(), 1):
-            for pattern, problem, remedy in FORBIDDEN:
-                if pattern.search(line):
-                    complain(name, number, problem, remedy)
+        for pattern, problem, remedy in FORBIDDEN:
+            for found in pattern.finditer(text):
+                complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
 
 
 def check_sizes():
@@ -349,33 +351,51 @@ def document(name):
     return (ROOT / name).read_text(encoding="utf-8") if name in FILES else ""
 
 
+# Roles whose policies in the box users of the program choose by name.
+BY_NAME = ("selection", "naming", "resolution", "propagation", "diagnostics")
+
+
+def sentences_of(text):
+    """What the compiler says of a class that is refused."""
+    literal = r'"(?:[^"\\]|\\.)*"'
+    said = re.findall(rf"static_assert\([^;]*?,\s*((?:{literal}\s*)+)\);",
+                      text[text.index("consteval bool explain_"):])
+    return ["".join(part[1:-1] for part in re.findall(literal, one)) for one in said]
+
+
 def check_policies():
-    page = document("docs/policies.md")
+    overview = document("docs/policies.md")
+    pages = {name: document(name) for name in FILES if name.startswith("docs/policies/")}
     chosen = TEXT.get("include/stemma/policy/named_policies.hpp", "")
-    program = without_includes(TEXT.get("include/stemma/onnx/wire/attributed_model.hpp", ""))
+    program = without_includes(TEXT.get("include/stemma/onnx/wire/attribution_options.hpp", ""))
     tests = without_includes("".join(text for name, text in TEXT.items()
                                      if name.startswith("tests/") and name.endswith(".cpp")))
     for name in HEADERS:
         header = header_name(name)
-        if header.startswith("stemma/policy/") and f"`{header.removeprefix('stemma/')}`" not in page:
+        if header.startswith("stemma/policy/") and f"`{header.removeprefix('stemma/')}`" not in overview:
             complain(name, 1, "docs/policies.md does not mention it",
                      f"add a line with `{header.removeprefix('stemma/')}`")
         for policy, category in policies_of(TEXT[name]):
-            if f"`{policy}`" not in page:
-                complain(name, 1, f"docs/policies.md does not mention {policy}",
-                         f"add `{policy}` to the section of its role")
+            page = f"docs/policies/{category}.md"
+            if f"`{policy}`" not in (overview if policy.startswith("any_") else pages.get(page, "")):
+                complain(name, 1, f"{page} does not mention {policy}", f"add `{policy}` there")
             names = [policy] + re.findall(rf"^using (\w+) = {policy}<", TEXT[name], re.M)
             either = rf"\b({'|'.join(names)})\b"
             if not re.search(either, tests):
                 complain(name, 1, f"no test uses {policy}", "test it")
-            by_name = category in ("selection", "propagation") and not policy.startswith("named_")
+            by_name = category in BY_NAME and not policy.startswith(("named_", "any_"))
             if by_name and not re.search(rf"\b{policy}\b", chosen):
                 complain(name, 1, f"{policy} cannot be chosen at run time",
                          "add it to policy/named_policies.hpp")
             if category == "evidence" and not excepted(UNNAMED_SOURCES, policy) \
                     and not re.search(either, program):
                 complain(name, 1, f"the program does not ask {policy}",
-                         "add it to the sources in onnx/wire/attributed_model.hpp")
+                         "add it to the sources in onnx/wire/attribution_options.hpp")
+        for role in re.findall(r"consteval bool explain_(\w+)_policy\(", TEXT[name]):
+            for sentence in sentences_of(TEXT[name]):
+                if sentence not in pages.get(f"docs/policies/{role}.md", ""):
+                    complain(name, 1, f"docs/policies/{role}.md does not say '{sentence}'",
+                             "add it to what is said when a policy is refused")
         for explained in re.findall(r"consteval bool (explain_\w+)\(", TEXT[name]):
             if not re.search(rf"\b{explained}\b", tests):
                 complain(name, 1, f"no test uses {explained}",
@@ -387,7 +407,9 @@ def check_links():
         if not name.endswith(".md") or name.startswith(DATA_FOLDERS):
             continue
         folder = (ROOT / name).parent
-        for number, line in enumerate(document(name).splitlines(), 1):
+        prose = re.sub(r"^```\w+\n.*?^```$", lambda block: "\n" * block[0].count("\n"), document(name),
+                       flags=re.M | re.S)
+        for number, line in enumerate(prose.splitlines(), 1):
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", line):
                 if not (folder / target).exists():
                     complain(name, number, f"links to '{target}', which is not there", "mend the link")
@@ -397,10 +419,10 @@ def check_links():
     for name in CODE:
         if name.startswith("tests/repo_check"):
             continue
-        for number, line in enumerate(TEXT[name].splitlines(), 1):
-            for target in re.findall(r"\bdocs/[a-z0-9_/.-]+\.(?:md|json)\b", line):
-                if target not in FILES:
-                    complain(name, number, f"names '{target}', which is not there", "mend the name")
+        for found in re.finditer(r"\bdocs/[a-z0-9_/.-]+\.(?:md|json)\b", TEXT[name]):
+            if found[0] not in FILES:
+                complain(name, TEXT[name].count("\n", 0, found.start()) + 1,
+                         f"names '{found[0]}', which is not there", "mend the name")
 
 
 def check_commands():

@@ -1773,17 +1773,30 @@ meshgrid = Expand Reshape | Shape Concat Unsqueeze
 
 namespace stemma {
 
+/// Which modules get a tag of their own?
 struct selection_category {};
+/// What do tags look like?
 struct naming_category {};
+/// Which module does a source claim for an operator?
 struct evidence_category {};
+/// Which claim is believed when sources differ?
 struct resolution_category {};
+/// Where do operators without evidence belong?
 struct propagation_category {};
+/// How are tags stored in a file?
 struct carrier_category {};
+/// What belongs to a part that is cut out of a model?
 struct cut_category {};
+/// What does an operator add to the part it is in?
 struct cost_category {};
+/// Which modules become functions, and which of them may share one?
 struct fold_category {};
+/// Which operators does an exporter make of a captured one?
 struct lexicon_category {};
+/// Which operators does a view show?
 struct visibility_category {};
+/// Which findings about a model are told, and how much do they matter?
+struct diagnostics_category {};
 
 /// A class that declares which question it answers.
 template <class P>
@@ -8116,9 +8129,12 @@ private:
 struct cautious {
     using policy_category = resolution_category;
 
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
-        auto result = by_trust{}.resolve(modules, claims);
+        auto result = by_trust{min_confidence}.resolve(modules, claims);
         if (result.conflict) {
             for (const auto& c : claims) {
                 result.module = modules.lca(result.module, c.module);
@@ -13079,6 +13095,392 @@ private:
 
 #endif // STEMMA_MODEL_TAG_LOOKUP_HPP
 
+// <stemma/policy/cost.hpp>
+#ifndef STEMMA_POLICY_COST_HPP
+#define STEMMA_POLICY_COST_HPP
+
+namespace stemma {
+
+/// What an operator adds to the part it is in.
+struct operator_load {
+    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
+    std::uint64_t parameters = 0;    ///< elements of weights that no operator before it reads
+    std::uint64_t weight_bytes = 0;  ///< bytes of them
+    std::uint64_t message_bytes = 0; ///< bytes that describe it
+};
+
+namespace detail {
+
+template <class P>
+concept has_cost = requires(const P& p, const operator_load& load) {
+    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
+};
+
+} // namespace detail
+
+/// Says what an operator costs, so that parts of a model can be made alike.
+///
+/// Requires: the costs of all operators of a model have a sum below 2^63.
+template <class P>
+concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
+
+/// What a part weighs on disk.
+struct cost_in_bytes {
+    using policy_category = cost_category;
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.weight_bytes + load.message_bytes;
+    }
+};
+
+/// How many weights a part holds.
+struct cost_in_parameters {
+    using policy_category = cost_category;
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.parameters;
+    }
+};
+
+/// How many operators a part holds.
+struct cost_in_operators {
+    using policy_category = cost_category;
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        return load.operators;
+    }
+};
+
+/// A cost chosen while the program runs.
+class named_cost {
+public:
+    using policy_category = cost_category;
+
+    /// Returns: `bytes`, `parameters` or `operators`.
+    [[nodiscard]] static constexpr std::optional<named_cost> parse(std::string_view name) noexcept {
+        return name == "bytes"        ? std::optional(named_cost(kind::bytes))
+               : name == "parameters" ? std::optional(named_cost(kind::parameters))
+               : name == "operators"  ? std::optional(named_cost(kind::operators))
+                                      : std::nullopt;
+    }
+
+    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
+        switch (kind_) {
+        case kind::parameters:
+            return cost_in_parameters().cost(load);
+        case kind::operators:
+            return cost_in_operators().cost(load);
+        case kind::bytes:
+            break;
+        }
+        return cost_in_bytes().cost(load);
+    }
+
+private:
+    enum class kind : std::uint8_t { bytes, parameters, operators };
+
+    explicit constexpr named_cost(kind what) noexcept : kind_(what) {}
+
+    kind kind_;
+};
+
+/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_cost_policy() {
+    static_assert(std::copyable<P>, "cost policy: make the class copyable");
+    static_assert(policy_for<P, cost_category>,
+                  "cost policy: add `using policy_category = stemma::cost_category;`");
+    static_assert(detail::has_cost<P>,
+                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
+    return cost_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_COST_HPP
+
+// <stemma/policy/diagnostics.hpp>
+#ifndef STEMMA_POLICY_DIAGNOSTICS_HPP
+#define STEMMA_POLICY_DIAGNOSTICS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class P>
+concept has_judge = requires(const P& p, const finding& found) {
+    { p.judge(found) } -> std::convertible_to<std::optional<severity>>;
+};
+
+} // namespace detail
+
+/// Says of each finding about a model how much it matters; nothing when nobody is to hear of it.
+///
+/// Requires: the same answer for equal findings.
+/// Complexity: callers ask once per finding.
+template <class P>
+concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_judge<P>;
+
+/// All findings, as whoever found them says.
+struct as_found {
+    using policy_category = diagnostics_category;
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const { return found.level; }
+};
+
+/// What is probably not as it was meant is wrong: for models that are about to be released.
+struct warnings_as_errors {
+    using policy_category = diagnostics_category;
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return found.level == severity::warning ? severity::error : found.level;
+    }
+};
+
+/// Rules that are broken, and nothing else: for models that somebody else made.
+struct errors_only {
+    using policy_category = diagnostics_category;
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return found.level == severity::error ? std::optional(severity::error) : std::nullopt;
+    }
+};
+
+/// All but findings of some codes, by glob: `onnx.checker`, `tags.*`.
+struct without_findings {
+    using policy_category = diagnostics_category;
+
+    std::vector<std::string> codes{};
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
+            return glob_match(pattern, found.code);
+        });
+        return unwanted ? std::nullopt : std::optional(found.level);
+    }
+};
+
+/// Returns: what passes a finding on to `report(finding)` as the policy judges it, to be given to
+/// what looks for findings.
+template <diagnostics_policy P, class Report>
+[[nodiscard]] auto judged(P policy, Report report) {
+    return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
+        if (const std::optional<severity> level = policy.judge(found)) {
+            found.level = *level;
+            report(std::move(found));
+        }
+    };
+}
+
+/// Put `static_assert(explain_diagnostics_policy<mine>());` beside a policy that is refused.
+template <class P>
+consteval bool explain_diagnostics_policy() {
+    static_assert(std::copyable<P>, "diagnostics policy: make the class copyable");
+    static_assert(policy_for<P, diagnostics_category>,
+                  "diagnostics policy: add `using policy_category = "
+                  "stemma::diagnostics_category;`");
+    static_assert(detail::has_judge<P>,
+                  "diagnostics policy: add `std::optional<stemma::severity> judge(const "
+                  "stemma::finding&) const`");
+    return diagnostics_policy<P>;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_DIAGNOSTICS_HPP
+
+// <stemma/policy/any_policy.hpp>
+#ifndef STEMMA_POLICY_ANY_POLICY_HPP
+#define STEMMA_POLICY_ANY_POLICY_HPP
+
+// One type for all policies of a role, over one kind of graph and tree: what a program holds that
+// lets its users choose. A question costs an indirect call; what the policy does to answer it is
+// compiled as one.
+namespace stemma {
+
+namespace detail {
+
+/// Keeps a converting constructor from being taken for one that copies.
+template <class P, class Any>
+concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
+
+} // namespace detail
+
+/// Any selection policy for `Modules`.
+template <module_view Modules>
+class any_selection {
+public:
+    using policy_category = selection_category;
+
+    template <detail::other_than<any_selection> P>
+        requires selection_policy<P, Modules>
+        any_selection(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+            : selects_([chosen = std::move(chosen)](const Modules& modules, id m) -> bool {
+                return chosen.selects(modules, m);
+            }) {}
+
+        [[nodiscard]] bool selects(const Modules& modules, id m) const {
+            return selects_(modules, m);
+        }
+
+    private:
+        std::function<bool(const Modules&, id)> selects_;
+};
+
+/// Any naming policy for `Modules`.
+template <module_view Modules>
+class any_naming {
+public:
+    using policy_category = naming_category;
+
+    template <detail::other_than<any_naming> P>
+        requires naming_policy<P, Modules>
+        any_naming(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+            : name_([chosen = std::move(chosen)](const Modules& modules, tag_table& tags) {
+                chosen.name_modules(modules, tags);
+            }) {}
+
+        void name_modules(const Modules& modules, tag_table& tags) const {
+            name_(modules, tags);
+        }
+
+    private:
+        std::function<void(const Modules&, tag_table&)> name_;
+};
+
+/// Any source of evidence about `Ops` and `Modules`.
+template <operator_view Ops, module_view Modules>
+class any_evidence {
+public:
+    using policy_category = evidence_category;
+
+    template <detail::other_than<any_evidence> P>
+        requires evidence_policy<P, Ops, Modules>
+        any_evidence(P source) // NOLINT(google-explicit-constructor): it stands for the policy
+            : prepare_([source = std::move(source)](evidence_context<Ops, Modules>& context) {
+                return tell([made = source.prepare(context)](operator_t<Ops> v, const take& f) {
+                    made.for_each_claim(v, f);
+                });
+            }) {}
+
+        class claims {
+        public:
+            template <class Function>
+            void for_each_claim(operator_t<Ops> v, Function f) const {
+                tell_(v, take(std::ref(f)));
+            }
+
+        private:
+            friend class any_evidence;
+
+            explicit claims(typename any_evidence::tell tell) : tell_(std::move(tell)) {}
+
+            typename any_evidence::tell tell_;
+        };
+
+        [[nodiscard]] claims prepare(evidence_context<Ops, Modules>& context) const {
+            return claims(prepare_(context));
+        }
+
+    private:
+        using take = std::function<void(const claim&)>;
+        using tell = std::function<void(operator_t<Ops>, const take&)>;
+
+        std::function<tell(evidence_context<Ops, Modules>&)> prepare_;
+};
+
+/// Any resolution policy.
+class any_resolution {
+public:
+    using policy_category = resolution_category;
+
+    template <detail::other_than<any_resolution> P>
+        requires resolution_policy<P>
+        any_resolution(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+            : resolve_([chosen = std::move(chosen)](const tree_index& modules,
+                                                    std::span<const claim> claims) -> attribution {
+                return chosen.resolve(modules, claims);
+            }) {}
+
+        [[nodiscard]] attribution resolve(const tree_index& modules,
+                                          std::span<const claim> claims) const {
+            return resolve_(modules, claims);
+        }
+
+    private:
+        std::function<attribution(const tree_index&, std::span<const claim>)> resolve_;
+};
+
+/// Any propagation policy for `Ops`.
+template <operator_view Ops>
+class any_propagation {
+public:
+    using policy_category = propagation_category;
+
+    template <detail::other_than<any_propagation> P>
+        requires propagation_policy<P, Ops>
+        any_propagation(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+            : propagates_(detail::propagates(chosen))
+            , propagate_([chosen = std::move(chosen)](const propagation_problem<Ops>& problem,
+                                                      std::span<attribution> result) {
+                chosen.propagate(problem, result);
+            }) {}
+
+        void propagate(const propagation_problem<Ops>& problem,
+                       std::span<attribution> result) const {
+            propagate_(problem, result);
+        }
+
+        [[nodiscard]] bool propagates() const noexcept {
+            return propagates_;
+        }
+
+    private:
+        bool propagates_;
+        std::function<void(const propagation_problem<Ops>&, std::span<attribution>)> propagate_;
+};
+
+/// Any cost policy.
+class any_cost {
+public:
+    using policy_category = cost_category;
+
+    template <detail::other_than<any_cost> P>
+        requires cost_policy<P>
+        any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+            : cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
+                return chosen.cost(load);
+            }) {}
+
+        [[nodiscard]] std::uint64_t cost(const operator_load& load) const {
+            return cost_(load);
+        }
+
+    private:
+        std::function<std::uint64_t(const operator_load&)> cost_;
+};
+
+/// Any diagnostics policy.
+class any_diagnostics {
+public:
+    using policy_category = diagnostics_category;
+
+    template <detail::other_than<any_diagnostics> P>
+        requires diagnostics_policy<P>
+        any_diagnostics(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+            : judge_([chosen = std::move(chosen)](const finding& found) -> std::optional<severity> {
+                return chosen.judge(found);
+            }) {}
+
+        [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+            return judge_(found);
+        }
+
+    private:
+        std::function<std::optional<severity>(const finding&)> judge_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_ANY_POLICY_HPP
+
 // <stemma/policy/carrier.hpp>
 #ifndef STEMMA_POLICY_CARRIER_HPP
 #define STEMMA_POLICY_CARRIER_HPP
@@ -13299,107 +13701,6 @@ consteval bool explain_carrier_policy() {
 } // namespace stemma
 
 #endif // STEMMA_POLICY_CARRIER_HPP
-
-// <stemma/policy/cost.hpp>
-#ifndef STEMMA_POLICY_COST_HPP
-#define STEMMA_POLICY_COST_HPP
-
-namespace stemma {
-
-/// What an operator adds to the part it is in.
-struct operator_load {
-    std::uint64_t operators = 1;     ///< itself, and what is in its bodies
-    std::uint64_t parameters = 0;    ///< elements of weights that no operator before it reads
-    std::uint64_t weight_bytes = 0;  ///< bytes of them
-    std::uint64_t message_bytes = 0; ///< bytes that describe it
-};
-
-namespace detail {
-
-template <class P>
-concept has_cost = requires(const P& p, const operator_load& load) {
-    { p.cost(load) } -> std::convertible_to<std::uint64_t>;
-};
-
-} // namespace detail
-
-/// Says what an operator costs, so that parts of a model can be made alike.
-///
-/// Requires: the costs of all operators of a model have a sum below 2^63.
-template <class P>
-concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
-
-/// What a part weighs on disk.
-struct cost_in_bytes {
-    using policy_category = cost_category;
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.weight_bytes + load.message_bytes;
-    }
-};
-
-/// How many weights a part holds.
-struct cost_in_parameters {
-    using policy_category = cost_category;
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.parameters;
-    }
-};
-
-/// How many operators a part holds.
-struct cost_in_operators {
-    using policy_category = cost_category;
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        return load.operators;
-    }
-};
-
-/// A cost chosen while the program runs.
-class named_cost {
-public:
-    using policy_category = cost_category;
-
-    /// Returns: `bytes`, `parameters` or `operators`.
-    [[nodiscard]] static constexpr std::optional<named_cost> parse(std::string_view name) noexcept {
-        return name == "bytes"        ? std::optional(named_cost(kind::bytes))
-               : name == "parameters" ? std::optional(named_cost(kind::parameters))
-               : name == "operators"  ? std::optional(named_cost(kind::operators))
-                                      : std::nullopt;
-    }
-
-    [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
-        switch (kind_) {
-        case kind::parameters:
-            return cost_in_parameters().cost(load);
-        case kind::operators:
-            return cost_in_operators().cost(load);
-        case kind::bytes:
-            break;
-        }
-        return cost_in_bytes().cost(load);
-    }
-
-private:
-    enum class kind : std::uint8_t { bytes, parameters, operators };
-
-    explicit constexpr named_cost(kind what) noexcept : kind_(what) {}
-
-    kind kind_;
-};
-
-/// Put `static_assert(explain_cost_policy<mine>());` beside a policy that is refused.
-template <class P>
-consteval bool explain_cost_policy() {
-    static_assert(std::copyable<P>, "cost policy: make the class copyable");
-    static_assert(policy_for<P, cost_category>,
-                  "cost policy: add `using policy_category = stemma::cost_category;`");
-    static_assert(detail::has_cost<P>,
-                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
-    return cost_policy<P>;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_POLICY_COST_HPP
 
 // <stemma/policy/cut.hpp>
 #ifndef STEMMA_POLICY_CUT_HPP
@@ -14071,6 +14372,21 @@ template <class P, operator_view Ops>
     return laws.take();
 }
 
+/// Complexity: two questions for each finding.
+template <diagnostics_policy P>
+[[nodiscard]] broken_laws broken_diagnostics_laws(const P& policy,
+                                                  std::span<const finding> findings) {
+    detail::law_book laws;
+    for (const auto& found : findings) {
+        const std::optional<severity> first = policy.judge(found);
+        laws.expect(first == std::optional<severity>(policy.judge(finding(found))),
+                    "diagnostics: a finding matters so much at one time and so much at another");
+        laws.expect(!first || *first <= severity::information,
+                    "diagnostics: a severity is none that there is");
+    }
+    return laws.take();
+}
+
 /// `loads` are the operators of a model.
 /// Complexity: two questions for each.
 template <cost_policy P>
@@ -14110,6 +14426,31 @@ struct named_selection {
     }
 };
 
+/// Any of the naming policies in the box, chosen at run time.
+struct named_naming {
+    using policy_category = naming_category;
+
+    std::variant<class_paths, attribute_paths, attributes_and_classes> chosen;
+
+    template <module_view Modules>
+    void name_modules(const Modules& modules, tag_table& tags) const {
+        std::visit([&](const auto& policy) { policy.name_modules(modules, tags); }, chosen);
+    }
+};
+
+/// Any of the resolution policies in the box, chosen at run time.
+struct named_resolution {
+    using policy_category = resolution_category;
+
+    std::variant<by_trust, cautious, by_confidence> chosen;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        return std::visit([&](const auto& policy) { return policy.resolve(modules, claims); },
+                          chosen);
+    }
+};
+
 /// Any of the propagation policies in the box, chosen at run time.
 struct named_propagation {
     using policy_category = propagation_category;
@@ -14125,6 +14466,17 @@ struct named_propagation {
 
     [[nodiscard]] bool propagates() const {
         return !std::holds_alternative<no_propagation>(chosen);
+    }
+};
+
+/// Any of the diagnostics policies in the box, chosen at run time.
+struct named_diagnostics {
+    using policy_category = diagnostics_category;
+
+    std::variant<as_found, warnings_as_errors, errors_only, without_findings> chosen;
+
+    [[nodiscard]] std::optional<severity> judge(const finding& found) const {
+        return std::visit([&](const auto& policy) { return policy.judge(found); }, chosen);
     }
 };
 
@@ -14169,6 +14521,37 @@ struct named_propagation {
     return std::nullopt;
 }
 
+/// Returns: the policy called `default` (`class_paths`), `attribute-paths` or
+/// `attributes-and-classes`.
+[[nodiscard]] inline std::optional<named_naming> parse_naming(std::string_view name) {
+    if (name.empty() || name == "default") {
+        return named_naming{class_paths{}};
+    }
+    if (name == "attribute-paths") {
+        return named_naming{attribute_paths{}};
+    }
+    if (name == "attributes-and-classes") {
+        return named_naming{attributes_and_classes{}};
+    }
+    return std::nullopt;
+}
+
+/// Returns: the policy called `default` (`by_trust`), `cautious` or `confidence`, which believes
+/// no claim below `min_confidence`.
+[[nodiscard]] inline std::optional<named_resolution> parse_resolution(std::string_view name,
+                                                                      float min_confidence = 0) {
+    if (name.empty() || name == "default") {
+        return named_resolution{by_trust{min_confidence}};
+    }
+    if (name == "cautious") {
+        return named_resolution{cautious{min_confidence}};
+    }
+    if (name == "confidence") {
+        return named_resolution{by_confidence{min_confidence}};
+    }
+    return std::nullopt;
+}
+
 /// Returns: the policy called `default`, `residual`, `consumers`, `producers`, `nearest` or `off`.
 [[nodiscard]] inline std::optional<named_propagation> parse_propagation(std::string_view name) {
     if (name.empty() || name == "default") {
@@ -14188,6 +14571,27 @@ struct named_propagation {
     }
     if (name == "off") {
         return named_propagation{no_propagation{}};
+    }
+    return std::nullopt;
+}
+
+/// Returns: the policy called `default`, `strict`, `errors` or `without:GLOB,...`.
+[[nodiscard]] inline std::optional<named_diagnostics> parse_diagnostics(std::string_view text) {
+    constexpr std::string_view without = "without:";
+    if (text.empty() || text == "default") {
+        return named_diagnostics{as_found{}};
+    }
+    if (text == "strict") {
+        return named_diagnostics{warnings_as_errors{}};
+    }
+    if (text == "errors") {
+        return named_diagnostics{errors_only{}};
+    }
+    if (text.starts_with(without)) {
+        auto codes = split_list(text.substr(without.size()));
+        if (!codes.empty()) {
+            return named_diagnostics{without_findings{std::move(codes)}};
+        }
     }
     return std::nullopt;
 }
@@ -14280,6 +14684,145 @@ public:
 } // namespace stemma
 
 #endif // STEMMA_POLICY_POLICIES_HPP
+
+// <stemma/policy/policy_registry.hpp>
+#ifndef STEMMA_POLICY_POLICY_REGISTRY_HPP
+#define STEMMA_POLICY_POLICY_REGISTRY_HPP
+
+namespace stemma {
+
+/// Policies of one role, by name: `all`, or with an argument, `depth:2`.
+template <class Any>
+class policies_by_name {
+public:
+    /// Adds a policy under a name.
+    /// Requires: a name that is not there yet, without `:` and `,`.
+    template <std::convertible_to<Any> P>
+    void add(std::string name, P policy) {
+        enter({std::move(name), "",
+               [any = Any(std::move(policy))](std::string_view) { return std::optional(any); }});
+    }
+
+    /// Adds policies that take an argument: `make(text)` returns one, or nothing for a text that it
+    /// does not understand. `argument` says in help what the text is: `N`.
+    /// Requires: as above.
+    template <class Make>
+        requires std::invocable<const Make&, std::string_view>
+    void add(std::string name, std::string argument, Make make) {
+        enter(
+            {std::move(name), std::move(argument), [make = std::move(make)](std::string_view text) {
+                 auto made = make(text);
+                 return made ? std::optional<Any>(Any(*std::move(made))) : std::nullopt;
+             }});
+    }
+
+    /// Returns: the policy that `name` or `name:argument` asks for, if there is one.
+    /// Complexity: linear in the names.
+    [[nodiscard]] std::optional<Any> find(std::string_view text) const {
+        const auto colon = text.find(':');
+        const auto found = find_entry(text.substr(0, colon));
+        const bool has_argument = colon != text.npos;
+        if (found == entries_.end() || has_argument == found->argument.empty()) {
+            return std::nullopt;
+        }
+        return found->make(has_argument ? text.substr(colon + 1) : std::string_view{});
+    }
+
+    /// Returns: what can be asked for, in the order in which it was added: `all, depth:N`.
+    [[nodiscard]] std::string names() const {
+        std::string text;
+        for (const auto& one : entries_) {
+            text.append(text.empty() ? "" : ", ").append(one.name);
+            text.append(one.argument.empty() ? "" : ":").append(one.argument);
+        }
+        return text;
+    }
+
+    /// Calls `f(name, policy)` for all that need no argument, in the order in which they were
+    /// added.
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& one : entries_) {
+            if (one.argument.empty()) {
+                f(one.name, *one.make({}));
+            }
+        }
+    }
+
+private:
+    struct entry {
+        std::string name;
+        std::string argument;
+        std::function<std::optional<Any>(std::string_view)> make;
+    };
+
+    [[nodiscard]] auto find_entry(std::string_view name) const {
+        return std::find_if(entries_.begin(), entries_.end(),
+                            [&](const entry& one) { return one.name == name; });
+    }
+
+    void enter(entry added) {
+        STEMMA_ASSERT(added.name.find_first_of(":,") == std::string::npos,
+                      "names of policies hold neither `:` nor `,`");
+        STEMMA_ASSERT(find_entry(added.name) == entries_.end(),
+                      "names of policies of one role differ");
+        entries_.push_back(std::move(added));
+    }
+
+    std::vector<entry> entries_;
+};
+
+/// The policies that users of a program can choose by name, over one kind of graph and tree.
+///
+/// It starts with those in the box; a program adds its own. Sources of evidence of one's own are
+/// asked beside those in the box.
+template <operator_view Ops, module_view Modules>
+struct policy_registry {
+    policies_by_name<any_selection<Modules>> selections;
+    policies_by_name<any_naming<Modules>> namings;
+    policies_by_name<any_evidence<Ops, Modules>> sources;
+    policies_by_name<any_resolution> resolutions;
+    policies_by_name<any_propagation<Ops>> propagations;
+    policies_by_name<any_cost> costs;
+    policies_by_name<any_diagnostics> diagnostics;
+
+    policy_registry() {
+        for (const char* name : {"default", "all"}) {
+            selections.add(name, *parse_selection(name));
+        }
+        const auto with_argument = [this](const char* name, const char* argument) {
+            selections.add(name, argument, [name](std::string_view text) {
+                return parse_selection(std::string(name).append(":").append(text));
+            });
+        };
+        with_argument("package", "P");
+        with_argument("class", "GLOB");
+        with_argument("depth", "N");
+        for (const char* name : {"default", "attribute-paths", "attributes-and-classes"}) {
+            namings.add(name, *parse_naming(name));
+        }
+        for (const char* name : {"default", "cautious", "confidence"}) {
+            resolutions.add(name, *parse_resolution(name));
+        }
+        for (const char* name :
+             {"default", "residual", "consumers", "producers", "nearest", "off"}) {
+            propagations.add(name, *parse_propagation(name));
+        }
+        for (const char* name : {"bytes", "parameters", "operators"}) {
+            costs.add(name, *named_cost::parse(name));
+        }
+        for (const char* name : {"default", "strict", "errors"}) {
+            diagnostics.add(name, *parse_diagnostics(name));
+        }
+        diagnostics.add("without", "GLOB,...", [](std::string_view text) {
+            return parse_diagnostics(std::string("without:").append(text));
+        });
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_POLICY_POLICY_REGISTRY_HPP
 
 // <stemma/tagger.hpp>
 #ifndef STEMMA_TAGGER_HPP

@@ -10412,6 +10412,169 @@ private:
 
 #endif // STEMMA_ONNX_TAG_TEXTS_HPP
 
+// <stemma/onnx/wire/known_policies.hpp>
+#ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+#define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+
+namespace stemma {
+
+/// Policies by name, for ONNX files.
+using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
+
+/// Returns: the policies that `attributed_model` and the `stemma` program know by name, those in
+/// the box to start with.
+///
+/// Requires: policies are added before the first model is opened, and by one thread.
+[[nodiscard]] inline onnx_policy_registry& known_policies() {
+    static onnx_policy_registry known;
+    return known;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+
+// <stemma/onnx/wire/attribution_options.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
+namespace stemma {
+
+/// How a file is to be attributed; policies by their names in `known_policies`, empty for the
+/// default.
+struct attribution_options {
+    std::vector<std::string> captures{}; ///< paths of captures
+    std::string selection{};             ///< see `parse_selection`
+    std::vector<std::string> keep{};     ///< classes that the default selection selects as well
+    std::string naming{};                ///< see `parse_naming`
+    std::string resolution{};            ///< see `parse_resolution`
+    std::string propagation{};           ///< see `parse_propagation`
+    std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
+    float min_confidence = 0;            ///< claims below it are not believed
+    bool recompute = false;              ///< do not take over tags that the file carries
+};
+
+namespace detail {
+
+/// The policies that options ask for; refuses options that name none.
+class chosen_policies {
+public:
+    using operators = onnx_operators<wire_model>;
+    using context_type = evidence_context<operators, module_tree>;
+
+    /// Sources that a program added to those in the box.
+    struct added_sources {
+        using policy_category = evidence_category;
+        using source = any_evidence<operators, module_tree>;
+
+        std::vector<source> chosen{};
+
+        struct claims {
+            std::vector<source::claims> made;
+
+            template <class Function>
+            void for_each_claim(id node, Function f) const {
+                for (const auto& one : made) {
+                    one.for_each_claim(node, std::ref(f));
+                }
+            }
+        };
+
+        [[nodiscard]] claims prepare(context_type& context) const {
+            claims all;
+            for (const auto& one : chosen) {
+                all.made.push_back(one.prepare(context));
+            }
+            return all;
+        }
+    };
+
+    using source_set =
+        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                         optional_source<function_calls>, optional_source<scope_names>,
+                         optional_source<parameter_names>, optional_source<parameter_regions>,
+                         optional_source<leftovers>, given_claims, added_sources>;
+
+    explicit chosen_policies(const attribution_options& options) : options_(options) {
+        for (const auto& source : options.sources) {
+            const auto known = parse_provenance(source);
+            if ((!known || !is_evidence(*known)) && !known_policies().sources.find(source)) {
+                refuse("source of evidence", source);
+            }
+        }
+    }
+
+    [[nodiscard]] bool uses(std::string_view source) const {
+        const auto& names = options_.sources;
+        return names.empty() || std::find(names.begin(), names.end(), source) != names.end();
+    }
+    [[nodiscard]] bool uses(provenance p) const { return uses(to_string(p)); }
+
+    /// Returns: the sources in the box for whose provenance `on` holds, and those that were added.
+    template <class Chosen>
+    [[nodiscard]] source_set sources(Chosen on, const std::vector<claim_table>& given) const {
+        added_sources added;
+        known_policies().sources.for_each([&](const std::string& name, const auto& source) {
+            if (uses(name)) {
+                added.chosen.push_back(source);
+            }
+        });
+        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                          {{}, on(provenance::parameter)},
+                          {{}, on(provenance::parameter) && given.empty()},
+                          {{}, on(provenance::leftover)}, given_claims{&given}, added);
+    }
+
+    [[nodiscard]] any_selection<module_tree> selection() const {
+        if (auto named = parse_selection(options_.selection)) {
+            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
+                standard->keep = options_.keep;
+            }
+            return *named;
+        }
+        return look_up(known_policies().selections, "selection", options_.selection);
+    }
+
+    [[nodiscard]] any_naming<module_tree> naming() const {
+        return look_up(known_policies().namings, "naming", options_.naming);
+    }
+
+    [[nodiscard]] any_resolution resolution() const {
+        if (auto named = parse_resolution(options_.resolution, options_.min_confidence)) {
+            return *named;
+        }
+        return look_up(known_policies().resolutions, "resolution", options_.resolution);
+    }
+
+    [[nodiscard]] any_propagation<operators> propagation() const {
+        return look_up(known_policies().propagations, "propagation", options_.propagation);
+    }
+
+private:
+    template <class Any>
+    [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
+                                     const std::string& name) {
+        auto found = known.find(name.empty() ? "default" : name);
+        if (!found) {
+            refuse(role, name);
+        }
+        return *found;
+    }
+
+    [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
+        STEMMA_THROW(error(error_code::refused, "", what, "'" + text + "' is none that is known"));
+    }
+
+    attribution_options options_;
+};
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
 // <stemma/onnx/wire/captured_claims.hpp>
 #ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
 #define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
@@ -11715,17 +11878,6 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
 
 namespace stemma {
 
-/// How a file is to be attributed; texts as the policies by name take them.
-struct attribution_options {
-    std::vector<std::string> captures{};
-    std::string selection{};            ///< see `parse_selection`
-    std::vector<std::string> keep{};    ///< for the default selection
-    std::string propagation{};          ///< see `parse_propagation`
-    std::vector<std::string> sources{}; ///< provenances to use; empty: all
-    float min_confidence = 0;
-    bool recompute = false; ///< do not take over tags that the file carries
-};
-
 /// An ONNX file, opened, with everything that is known of where its nodes come from.
 ///
 /// Tags that the file carries are used when they still fit it and neither captures nor options say
@@ -11744,6 +11896,7 @@ public:
         if (use_record) {
             adopt_options();
         }
+        chosen_ = detail::chosen_policies(options_);
         make_tree(use_record);
         find_claims(use_record);
         tag();
@@ -11801,7 +11954,8 @@ public:
     /// options let it count or not; what a capture says only where they do.
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
-        const auto prepared = sources([&](provenance p) { return p == source; }).prepare(context());
+        const auto prepared =
+            chosen_.sources([&](provenance p) { return p == source; }, claims_).prepare(context());
         std::vector<claim> claims;
         for (id node = 0; node < model_.node_count(); ++node) {
             claims.clear();
@@ -11834,6 +11988,8 @@ public:
         };
         note("select", options_.selection);
         note("keep", join(options_.keep));
+        note("naming", options_.naming);
+        note("resolve", options_.resolution);
         note("propagate", options_.propagation);
         note("sources", join(options_.sources));
         if (options_.min_confidence > 0) {
@@ -11843,12 +11999,7 @@ public:
     }
 
 private:
-    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
-    using source_set =
-        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
-                         optional_source<function_calls>, optional_source<scope_names>,
-                         optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, given_claims>;
+    using context_type = detail::chosen_policies::context_type;
 
     [[nodiscard]] context_type& context() { return *context_; }
 
@@ -11877,6 +12028,8 @@ private:
         std::string confidence;
         take("select", options_.selection);
         take("keep", keep);
+        take("naming", options_.naming);
+        take("resolve", options_.resolution);
         take("propagate", options_.propagation);
         take("sources", sources);
         take("min-confidence", confidence);
@@ -11919,11 +12072,7 @@ private:
         modules_ = capture_->tree();
     }
 
-    [[nodiscard]] bool uses(provenance p) const {
-        return options_.sources.empty() ||
-               std::find(options_.sources.begin(), options_.sources.end(), to_string(p)) !=
-                   options_.sources.end();
-    }
+    [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
 
     /// Asks the parts of the capture about the nodes, or takes over what they said when the file
     /// was tagged.
@@ -11981,44 +12130,14 @@ private:
         return open;
     }
 
-    [[noreturn]] void refuse(std::string_view what, std::string_view text) const {
-        STEMMA_THROW(error(error_code::refused, "", what,
-                           "'" + std::string(text) + "' is none that is known"));
-    }
-
-    [[nodiscard]] source_set sources() const {
-        return sources([&](provenance p) { return uses(p); });
-    }
-
-    template <class Chosen>
-    [[nodiscard]] source_set sources(Chosen on) const {
-        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
-                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
-                          {{}, on(provenance::parameter)},
-                          {{}, on(provenance::parameter) && claims_.empty()},
-                          {{}, on(provenance::leftover)}, given_claims{&claims_});
+    [[nodiscard]] detail::chosen_policies::source_set sources() const {
+        return chosen_.sources([&](provenance p) { return uses(p); }, claims_);
     }
 
     void tag() {
-        auto selection = parse_selection(options_.selection);
-        if (!selection) {
-            refuse("selection", options_.selection);
-        }
-        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
-            standard->keep = options_.keep;
-        }
-        const auto propagation = parse_propagation(options_.propagation);
-        if (!propagation) {
-            refuse("propagation", options_.propagation);
-        }
-        for (const auto& source : options_.sources) {
-            const auto known = parse_provenance(source);
-            if (!known || !is_evidence(*known)) {
-                refuse("source of evidence", source);
-            }
-        }
-        found_ = tag_operators(context(), policies{sources(), by_trust{options_.min_confidence},
-                                                   *selection, *propagation});
+        found_ =
+            tag_operators(context(), policies{sources(), chosen_.resolution(), chosen_.selection(),
+                                              chosen_.naming(), chosen_.propagation()});
     }
 
     /// A tag that somebody changed in the file counts as that somebody's word.
@@ -12041,6 +12160,7 @@ private:
     wire_model model_;
     onnx_operators<wire_model> ops_;
     attribution_options options_;
+    detail::chosen_policies chosen_{attribution_options{}};
     std::optional<model_record> record_;
     bool fresh_ = false;
     bool tree_from_model_ = false;
@@ -12971,16 +13091,26 @@ private:
             const auto found = options.find(name);
             return found == options.end() ? std::string() : found->second;
         };
-        auto selection = parse_selection(option("select"));
-        if (!selection) {
+        const auto refuse = [&](const std::string& name, const char* purpose) {
             tell("tags.selection", no_id,
-                 "'" + option("select") + "', by which modules have tags, is none that is known");
+                 "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
+        };
+        const auto naming =
+            known_policies().namings.find(option("naming").empty() ? "default" : option("naming"));
+        if (!naming) {
+            return refuse(option("naming"), "are named");
         }
-        if (auto* standard = std::get_if<not_infrastructure>(&selection->chosen)) {
-            standard->keep = split_list(option("keep"));
+        if (auto named = parse_selection(option("select"))) {
+            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
+                standard->keep = split_list(option("keep"));
+            }
+            tags_ = name_modules(modules_, *named, *naming);
+        } else if (const auto added = known_policies().selections.find(option("select"))) {
+            tags_ = name_modules(modules_, *added, *naming);
+        } else {
+            return refuse(option("select"), "have tags");
         }
-        tags_ = name_modules(modules_, *selection);
         by_tag_.emplace(tags_);
         return true;
     }

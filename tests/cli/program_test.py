@@ -30,8 +30,9 @@ def run(*arguments, **options):
 
 
 def models():
-    """Every model of every fixture, with the arguments that name its capture."""
-    for model in sorted(FIXTURES.glob("*/*.onnx")):
+    """Every model of every fixture, with the arguments that name its capture; only each so many where
+    the program is watched by sanitizers and slow."""
+    for model in sorted(FIXTURES.glob("*/*.onnx"))[::int(os.environ.get("STEMMA_EVERY", "1"))]:
         modules = model.parent / "modules.json"
         yield model, (["-m", modules] if modules.exists() else [])
 
@@ -82,6 +83,28 @@ class TaggedFiles(Case):
                     result = run(command[0], tagged, *asked, *command[1:])
                     self.assertEqual(without_names(result.stdout, tagged), expected,
                                      f"{command} of {model}, carrier {carrier}")
+
+    def test_a_tagged_file_knows_by_which_policies(self):
+        model = FIXTURES / "bert_micro/model.onnx"
+        tagged = self.folder / "tagged.onnx"
+        for naming, resolution in (("attribute-paths", "cautious"), ("attributes-and-classes", "confidence")):
+            self.succeed("tag", model, "-o", tagged, "-q", "--naming", naming, "--resolve", resolution)
+            wanted = run("explain", model, "#40", "--naming", naming, "--resolve", resolution).stdout
+            self.assertEqual(without_names(run("explain", tagged, "#40").stdout, tagged),
+                             without_names(wanted, model))
+            self.assertNotEqual(wanted, run("explain", model, "#40").stdout)
+            self.succeed("validate", tagged, "--no-checker", "-q")
+
+    def test_findings_count_as_the_policy_says(self):
+        model = self.folder / "tagged.onnx"
+        self.succeed("tag", FIXTURES / "mlp/model.onnx", "-o", model, "-q", "--carrier", "metadata")
+        whole = model.read_bytes()
+        model.write_bytes(whole.replace(b"pkg.stemma.source_module", b"pkg.stemma.Source_module", 1))
+        def status(*policy):
+            return run("validate", model, "--no-checker", *policy).returncode
+        self.assertEqual(status(), 1)
+        self.assertEqual(status("--findings", "strict"), 1)
+        self.assertEqual(status("--findings", "without:tags.*"), 0)
 
     def test_strip_gives_the_original_back(self):
         for model, capture in models():
@@ -217,6 +240,11 @@ class BadInput(Case):
         self.fail_with(2, "tag", model, "--carrier", "pigeon", saying="pigeon")
         self.fail_with(2, "tag", model, "--select", "everything", saying="everything")
         self.fail_with(2, "tag", model, "--propagate", "upwards", saying="upwards")
+        self.fail_with(2, "tag", model, "--naming", "poetic", saying="poetic")
+        self.fail_with(2, "tag", model, "--resolve", "dice", saying="dice")
+        self.fail_with(2, "validate", model, "--findings", "loud", saying="loud")
+        self.fail_with(2, "split", model, "--parts", "2", "--directory", self.folder / "parts", "--cost",
+                       "time", saying="time")
         self.fail_with(2, "tag", model, "--sources", "rumour", saying="rumour")
 
     def test_bad_captures(self):

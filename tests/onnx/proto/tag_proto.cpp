@@ -2,6 +2,7 @@
 #include <stemma/onnx/proto/tag_proto.hpp>
 
 #include "../../catch.hpp"
+#include "../../sanitized.hpp"
 #include "models.hpp"
 
 #include <stemma/algorithm/rebuild_tree.hpp>
@@ -109,7 +110,11 @@ void check_carriers(const Proto& untagged) {
     const auto bytes = test::bytes_of(untagged);
     const auto with = attribute(stemma::basic_proto_model<Proto>(untagged));
     const auto plain = stripped(untagged);
-    for (const auto& carriers : all_carriers()) {
+    // Every fifth set where a sanitizer watches; which ones differs from file to file.
+    const std::size_t step = test::sanitized ? 5 : 1;
+    const auto all = all_carriers();
+    for (auto i = bytes.size() % step; i < all.size(); i += step) {
+        const auto& carriers = all[i];
         INFO(name_of(carriers));
         auto model = untagged;
         auto found = with.found;
@@ -214,7 +219,11 @@ TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
 TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[onnx][tag_proto]") {
     const auto untagged = small_model();
     const auto with = attribute(stemma::proto_model(untagged));
-    for (const auto& carriers : all_carriers()) {
+    // Every fifth set where a sanitizer watches; which ones differs from file to file.
+    const std::size_t step = test::sanitized ? 5 : 1;
+    const auto all = all_carriers();
+    for (auto i = bytes.size() % step; i < all.size(); i += step) {
+        const auto& carriers = all[i];
         INFO(name_of(carriers));
         auto model = untagged;
         auto found = with.found;

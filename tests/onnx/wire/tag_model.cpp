@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 #include "../../random_model.hpp"
+#include "../../sanitized.hpp"
 #include "../../tagged_bytes.hpp"
 #include "../../wire_builder.hpp"
 
@@ -34,21 +35,21 @@ std::size_t random_models() {
 
 /// The whole promise for one file: every combination, and from each to another one.
 void check_all(const std::string& bytes, const stemma::module_tree* capture = nullptr) {
-    std::vector<std::string> tagged;
+    // Every fifth combination where a sanitizer watches; which ones differs from file to file.
+    const unsigned step = test::sanitized ? 5 : 1;
+    const auto first = static_cast<unsigned>(bytes.size() % step);
     test::tagged_model original(bytes, capture);
-    for (unsigned set = 0; set < test::carrier_sets; ++set) {
-        tagged.push_back(original.write(carriers_of(set)));
-    }
-    for (unsigned set = 0; set < test::carrier_sets; ++set) {
+    for (unsigned set = first; set < test::carrier_sets; set += step) {
         CAPTURE(set);
-        const bool stripped_is_original = test::strip(tagged[set]) == bytes;
+        const auto tagged = original.write(carriers_of(set));
+        const bool stripped_is_original = test::strip(tagged) == bytes;
         CHECK(stripped_is_original);
-        test::tagged_model again(tagged[set], capture);
+        test::tagged_model again(tagged, capture);
         const auto next = (set + 11) % test::carrier_sets;
-        const bool tagging_again_changes_nothing = again.write(carriers_of(set)) == tagged[set];
+        const bool tagging_again_changes_nothing = again.write(carriers_of(set)) == tagged;
         CHECK(tagging_again_changes_nothing);
         const bool other_carrier_is_as_from_original =
-            again.write(carriers_of(next)) == tagged[next];
+            again.write(carriers_of(next)) == original.write(carriers_of(next));
         CHECK(other_carrier_is_as_from_original);
     }
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies chosen by name while a program runs: this file and the commands of `stemma` are a
+// program that knows two more, `--select under:PATH` and `--naming numbers`.
+#include <stemma/onnx/wire/known_policies.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// The modules below one, and that one.
+struct under {
+    using policy_category = stemma::selection_category;
+
+    std::string path;
+
+    [[nodiscard]] bool selects(const stemma::module_tree& modules, stemma::id m) const {
+        const auto inside = modules.path(m);
+        return inside == path || inside.starts_with(path + ".");
+    }
+};
+
+/// Tags of numbers: a module's place among all, from the root on.
+struct numbers {
+    using policy_category = stemma::naming_category;
+
+    template <stemma::module_view Modules>
+    void name_modules(const Modules& modules, stemma::tag_table& tags) const {
+        for (stemma::id m = 0; m < modules.index().size(); ++m) {
+            if (tags.is_selected(m)) {
+                tags.set_segment(m, std::to_string(m));
+            }
+        }
+    }
+};
+
+const bool added = [] {
+    auto& known = stemma::known_policies();
+    known.selections.add("under", "PATH", [](std::string_view path) {
+        return path.empty() ? std::optional<under>() : under{std::string(path)};
+    });
+    known.namings.add("numbers", numbers{});
+    return true;
+}();
