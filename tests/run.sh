@@ -5,17 +5,16 @@
 #
 # usage: sh tests/run.sh [STAGE]...
 #
-# Without arguments all stages but `sanitize` run, one after the other, until one fails. Stages:
+# Without arguments all stages run, one after the other, until one fails. Stages:
 #   packages   install what the build and the tests need
 #   build      configure and build the preset `test`
 #   test       run all tests; what was skipped is listed
-#   sanitize   build library, program and tests with clang and run them with sanitizers
-#   fuzz       run each fuzz target for 30 seconds
+#   sanitize   build program, tests and fuzz targets with clang and sanitizers, and run the tests
+#   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="packages build test fuzz"
-other_stages="sanitize"
+all_stages="packages build test sanitize fuzz"
 cores=$(nproc)
 results=build/test/results.xml
 
@@ -54,16 +53,16 @@ stage_sanitize() {
 }
 
 stage_fuzz() {
-    cmake --preset fuzz --log-level=WARNING >/dev/null
-    cmake --build --preset fuzz --parallel "$cores"
-    cmake --build --preset fuzz --target fuzz_smoke
+    cmake --preset asan --log-level=WARNING >/dev/null
+    cmake --build --preset asan --parallel "$cores" --target fuzz
+    cmake --build --preset asan --target fuzz_smoke
 }
 
 for stage in ${*:-$all_stages}; do
-    case " $all_stages $other_stages " in
+    case " $all_stages " in
     *" $stage "*) ;;
     *)
-        echo "run.sh: no stage is called '$stage'; there are: $all_stages $other_stages" >&2
+        echo "run.sh: no stage is called '$stage'; there are: $all_stages" >&2
         exit 2
         ;;
     esac
