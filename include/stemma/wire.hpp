@@ -52,8 +52,8 @@
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/byte_patch.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
+#include <stemma/onnx/wire/byte_patch.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>

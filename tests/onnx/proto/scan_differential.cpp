@@ -5,10 +5,10 @@
 #include "../../model_files.hpp"
 #include "../../random_model.hpp"
 #include "../../random_numbers.hpp"
+#include "../../sanitized.hpp"
 #include "../../wire_builder.hpp"
 #include "newer_onnx.pb.h"
 #include "told_models.hpp"
-#include "../../sanitized.hpp"
 
 #include <stemma/core/id.hpp>
 
