@@ -36,6 +36,7 @@ struct fold_options {
     std::string module;
     std::string data = "keep";
     std::string old_versions = "lift";
+    std::string constants = "equal";
     id depth = no_id;
     std::size_t least = 2;
     bool no_sync = false;
@@ -129,6 +130,7 @@ void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& o
         json.member("inputs", plan.inputs[function.region].size());
         json.member("activations", function.activations);
         json.member("outputs", plan.outputs[function.region].size());
+        json.member("attributes", function.attributes);
         json.end_object();
     }
     json.end_array();
@@ -204,7 +206,8 @@ int fold(const fold_options& options) {
     const stemma::graph_contents contents(model);
     stemma::node_shapes shapes(model, contents);
     stemma::fold_selected<asked_modules> policy{find_asked(options, *opened), options.least,
-                                                options.old_versions == "lift"};
+                                                options.old_versions == "lift",
+                                                options.constants == "attributes"};
     const auto& tags = opened->tags();
     const auto plan =
         stemma::plan_fold(model, contents, opened->modules(), tags.attributions, shapes, policy);
@@ -269,6 +272,13 @@ void add_fold(CLI::App& app, action& chosen) {
         ->type_name("lift|refuse")
         ->check(CLI::IsMember({"lift", "refuse"}))
         ->default_str("lift");
+    command
+        .add_option("--constants", options->constants,
+                    "what calls that share a function may differ in: equal constants, or ones that "
+                    "become attributes")
+        ->type_name("equal|attributes")
+        ->check(CLI::IsMember({"equal", "attributes"}))
+        ->default_str("equal");
     command.add_option("--data", options->data, "what happens to weights in other files")
         ->type_name("keep|link|copy")
         ->check(CLI::IsMember({"keep", "link", "copy"}))

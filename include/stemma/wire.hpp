@@ -22,6 +22,7 @@
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>
 #include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/fold_constants.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -51,10 +52,12 @@
 #include <stemma/onnx/tag_texts.hpp>
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/values_read.hpp>
+#include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/byte_patch.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/call_attributes.hpp>
 #include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
 #include <stemma/onnx/wire/check_data.hpp>
@@ -68,7 +71,9 @@
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
+#include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
+#include <stemma/onnx/wire/fold_infos.hpp>
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/fold_names.hpp>
 #include <stemma/onnx/wire/function_bodies.hpp>

@@ -45,6 +45,7 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     record.nodes = 9;
     record.layout = {{0, 0, 4}, {1, 7, 5}};
     record.order = {{5, 4}, {0, 5}};
+    record.infos = {{0, 6, std::string("\0\xff\x6a", 3)}, {1, 0, "more"}};
     record.changes = {{0, 2, 0, 1, "é\"\\"}, {0, 3, 0, 0, ""}, {8, 0, 1, 2, "x"}};
     const auto text = stemma::to_json(record);
     CHECK(text.find('\n') == text.npos);
@@ -56,6 +57,7 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     CHECK(back.nodes == 9);
     CHECK(back.layout == record.layout);
     CHECK(back.order == record.order);
+    CHECK(back.infos == record.infos);
     CHECK(back.changes == record.changes);
     const auto plain = stemma::read_fold_record(stemma::to_json(stemma::fold_record{}), "file");
     CHECK_FALSE(plain.lifted);
@@ -76,6 +78,8 @@ TEST_CASE("read_fold_record: what is no record is refused, not believed") {
                              R"({"schema": "stemma.fold/1", "order": "0 1 x"})",
                              R"({"schema": "stemma.fold/1", "order": 3})",
                              R"({"schema": "stemma.fold/1", "ir_version": "8"})",
+                             R"({"schema": "stemma.fold/1", "infos": [[0, 0]]})",
+                             R"({"schema": "stemma.fold/1", "infos": [[0, 0, "?"]]})",
                              R"({"schema": "stemma.fold/1", "texts": [[0, 0, 0, 0, 0]]})",
                              R"({"schema": "stemma.fold/1", "texts": [[0, 0, 0, "x"]]})"}) {
         CAPTURE(text);

@@ -24,6 +24,7 @@ struct without_lifts {
     std::size_t least_nodes() const { return 1; }
     bool shares(const module_tree&, stemma::id, stemma::id) const { return true; }
     stemma::function_name name_of(const module_tree&, stemma::id) const { return {}; }
+    bool varies_constants() const { return false; }
 };
 
 } // namespace

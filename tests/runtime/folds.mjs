@@ -9,12 +9,13 @@ import { differences } from "./ort.mjs";
 import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 
 // What is folded: modules as the capture and a trace know them, with and without torch.nn; as the file alone tells
-// them.
+// them; with constants as attributes.
 const captures = ["modules.json", "trace.json"];
 const ways = {
     captured: { words: [], captures },
     everything: { words: ["--select", "all", "--least", "1"], captures },
     alone: { words: [], captures: [] },
+    varied: { words: ["--constants", "attributes", "--select", "all"], captures },
 };
 
 class FoldTest extends FixtureSuite {
@@ -77,6 +78,7 @@ class FoldTest extends FixtureSuite {
     count(name, report) {
         this.row.folded += 1;
         this.row.functions += report.functions.length;
+        this.row.varied += report.functions.reduce((sum, one) => sum + one.attributes, 0);
         this.row.calls += report.calls.length;
         const called = new Map();
         const own = report.calls.map(({ nodes }) => nodes);

@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_FOLD_RECORD_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/base64.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/json_stream.hpp>
@@ -88,13 +89,25 @@ struct fold_record {
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
+    /// ValueInfos in a row that were taken out of the main graph.
+    struct info_run {
+        std::uint32_t part = 0;
+        std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
+        std::string bytes{};
+
+        friend bool operator==(const info_run&, const info_run&) = default;
+    };
+
     bool lifted = false;
     std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
     std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
     std::vector<std::string> domains{};                           ///< imports that were added
-    std::uint64_t nodes = 0;                                      ///< of the main graph
+    std::uint64_t nodes = 0;        ///< that come out when all calls are opened
     std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
-    std::vector<order_run> order{}; ///< in which order; empty when as calls are opened
+    /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
+    /// are opened.
+    std::vector<order_run> order{};
+    std::vector<info_run> infos{};
     std::vector<text_change> changes{};
 };
 
@@ -147,6 +160,18 @@ struct fold_record {
         }
         json.member("order", order);
     }
+    if (!record.infos.empty()) {
+        json.key("infos");
+        json.begin_array(true);
+        for (const auto& run : record.infos) {
+            json.begin_array(true);
+            json.value(run.part);
+            json.value(run.fields);
+            json.value(to_base64(run.bytes));
+            json.end_array();
+        }
+        json.end_array();
+    }
     if (!record.changes.empty()) {
         json.key("texts");
         json.begin_array(true);
@@ -189,6 +214,11 @@ public:
         } else if (path == "layout") {
             check(part.is_array() && part.size() == 3);
             record_.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
+        } else if (path == "infos") {
+            check(part.is_array() && part.size() == 3 && part[2].is_string());
+            auto bytes = from_base64(part[2].get_ref<const std::string&>());
+            check(bytes.has_value());
+            record_.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
         } else if (path == "texts") {
             check(part.is_array() && part.size() == 5 && part[4].is_string());
             last_ += number(part[0]);

@@ -12,6 +12,7 @@
 #include <stemma/model/module_members.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/fold_constants.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -102,8 +103,14 @@ template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Pol
     fold_plan plan;
     plan.regions = std::move(found.regions);
     plan.left = std::move(found.left);
+    const auto moved = spread_constants(model, view, plan.regions);
     plan.in_bodies = detail::count_nested(model, modules, attributions, folds);
-    classify_regions(model, contents, modules, view, rank, attributions, shapes, policy, plan);
+    classify_regions(model, contents, modules, view, rank, moved, attributions, shapes, policy,
+                     plan);
+    if (policy.varies_constants()) {
+        find_varying_constants(model, view.nodes, plan,
+                               [&](id a, id b) { return shapes.equal(a, b, false); });
+    }
     return plan;
 }
 

@@ -30,11 +30,12 @@
 namespace stemma {
 
 /// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
-/// whatever the names. `hash` is equal for such nodes.
+/// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
+/// they are, but for its kind.
 template <class Shapes>
 concept node_shapes_like = requires(Shapes& shapes, id node) {
-    { shapes.hash(node) } -> std::convertible_to<std::uint64_t>;
-    { shapes.equal(node, node) } -> std::convertible_to<bool>;
+    { shapes.hash(node, true) } -> std::convertible_to<std::uint64_t>;
+    { shapes.equal(node, node, true) } -> std::convertible_to<bool>;
 };
 
 /// Returns: the path of a module from one around it; "" for that itself.
@@ -60,17 +61,19 @@ class region_classes {
 public:
     region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
                    const nested_view& view, std::span<const id> rank,
-                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
-                   fold_plan& plan)
+                   const std::vector<bool>& spread, std::span<const attribution> attributions,
+                   Shapes& shapes, const Policy& policy, fold_plan& plan)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
         , view_(view)
         , rank_(rank)
+        , spread_(spread)
         , attributions_(attributions)
         , shapes_(shapes)
         , policy_(policy)
         , plan_(plan)
+        , vary_(policy.varies_constants())
         , number_(model.value_count(), no_id) {}
 
     void classify_all() {
@@ -136,7 +139,7 @@ private:
         }
         std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
         for (id v = 0; v < view_.nodes.size(); ++v) {
-            if (region_[v] == 0) {
+            if (region_[v] == 0 || spread_[v]) {
                 continue;
             }
             const auto node = view_.nodes[v];
@@ -190,13 +193,18 @@ private:
             made.hash = hash_mix(made.hash, token);
         }
         for (auto node : made.nodes) {
-            made.hash = hash_mix(made.hash, shapes_.hash(node));
+            made.hash = hash_mix(made.hash, shapes_.hash(node, vary_));
         }
         for (auto value : used_) {
             number_[value] = no_id;
         }
         used_.clear();
         plan_.function[r] = function_of(r, std::move(made));
+    }
+
+    [[nodiscard]] id module_in(const fold_region& region, id node) const {
+        const auto m = attributions_[node].module;
+        return modules_.index().is_ancestor(region.module, m) ? m : region.module;
     }
 
     /// Numbers values as they appear, and writes down who reads and makes which.
@@ -236,7 +244,7 @@ private:
             const auto read = values_read(model_, contents_, node);
             made.nodes.push_back(node);
             made.tokens.push_back(4);
-            made.tokens.push_back(way_number(region.module, attributions_[node].module));
+            made.tokens.push_back(way_number(region.module, module_in(region, node)));
             made.tokens.push_back(read.size());
             for (auto value : read) {
                 note(value, true);
@@ -257,7 +265,7 @@ private:
             if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
                 policy_.shares(modules_, plan_.regions[function.region].module, module) &&
                 std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
-                           [&](id a, id b) { return shapes_.equal(a, b); })) {
+                           [&](id a, id b) { return shapes_.equal(a, b, vary_); })) {
                 function.region = r; // the first one is met last
                 ++function.calls;
                 return f;
@@ -345,10 +353,12 @@ private:
     const Modules& modules_;
     const nested_view& view_;
     std::span<const id> rank_;
+    const std::vector<bool>& spread_;
     std::span<const attribution> attributions_;
     Shapes& shapes_;
     const Policy& policy_;
     fold_plan& plan_;
+    bool vary_;
     std::vector<id> region_; // by vertex: the innermost one
     std::vector<id> number_; // by value: in the region that is being looked at
     std::vector<id> used_;   // those that have one
@@ -365,7 +375,8 @@ private:
 /// Finds out which regions of a plan do the same, gives those one function, and says what goes into
 /// and comes out of every region.
 ///
-/// `view` is the main graph, `rank` by its vertices a place behind all producers. Two regions do
+/// `view` is the main graph, `rank` by its vertices a place behind all producers, and `spread` says
+/// which of them stand in every region that reads them. Two regions do
 /// the same when their items are equal one by one, `shapes` deciding on nodes, and are wired alike;
 /// they share a function when the policy agrees. Inputs come in the order in which they are read,
 /// those that are no initializers first; outputs in the order in which they are used behind the
@@ -373,9 +384,9 @@ private:
 template <module_view Modules, node_shapes_like Shapes, class Policy>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
                       const Modules& modules, const nested_view& view, std::span<const id> rank,
-                      std::span<const attribution> attributions, Shapes& shapes,
-                      const Policy& policy, fold_plan& plan) {
-    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank,
+                      const std::vector<bool>& spread, std::span<const attribution> attributions,
+                      Shapes& shapes, const Policy& policy, fold_plan& plan) {
+    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank, spread,
                                                     attributions, shapes, policy, plan)
         .classify_all();
 }

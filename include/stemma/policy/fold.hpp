@@ -48,6 +48,11 @@ concept has_name_of = requires(const P& p, const Modules& modules, id m) {
 };
 
 template <class P>
+concept has_varies_constants = requires(const P& p) {
+    { p.varies_constants() } -> std::convertible_to<bool>;
+};
+
+template <class P>
 concept has_lifts = requires(const P& p, std::int64_t version) {
     { p.lifts(version) } -> std::convertible_to<bool>;
 };
@@ -60,14 +65,15 @@ concept has_lifts = requires(const P& p, std::int64_t version) {
 /// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
 /// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
 /// the function of a module is called; where that is taken by another body, a number is added.
-/// `lifts(version)`: whether a model of an IR version that has no functions is lifted to one that
-/// has.
+/// `varies_constants()`: whether bodies are equal that differ in Constants; these become
+/// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
+/// functions is lifted to one that has.
 ///
 /// Requires: `shares` is an equivalence.
 template <class P, class Modules>
-concept fold_policy =
-    policy_for<P, fold_category> && detail::has_folds<P, Modules> && detail::has_least_nodes<P> &&
-    detail::has_shares<P, Modules> && detail::has_name_of<P, Modules> && detail::has_lifts<P>;
+concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
+    detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
+    detail::has_name_of<P, Modules> && detail::has_varies_constants<P> && detail::has_lifts<P>;
 
 namespace detail {
 
@@ -98,6 +104,7 @@ struct fold_selected {
     Selection selection{};
     std::size_t least = 2;
     bool lift = true;
+    bool vary_constants = false;
 
     template <module_view Modules>
     [[nodiscard]] bool folds(const Modules& modules, id m) const {
@@ -125,6 +132,7 @@ struct fold_selected {
                 name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
     }
 
+    [[nodiscard]] constexpr bool varies_constants() const noexcept { return vary_constants; }
     [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
 };
 
@@ -141,6 +149,8 @@ consteval bool explain_fold_policy() {
     static_assert(detail::has_name_of<P, Modules>,
                   "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
                   "module) const`");
+    static_assert(detail::has_varies_constants<P>,
+                  "fold policy: add `bool varies_constants() const`");
     static_assert(detail::has_lifts<P>,
                   "fold policy: add `bool lifts(std::int64_t ir_version) const`");
     return fold_policy<P, Modules>;

@@ -173,6 +173,21 @@ TEST_CASE("function_inliner: functions that call themselves, or without end, are
                     stemma::error);
 }
 
+TEST_CASE("function_inliner: of functions of one name the overload says which is called") {
+    const auto of = [](const char* op, const char* overload) {
+        return test::function("d", "F", {"a"}, {"b"}, {test::node(op, {"a"}, {"b"})})
+            .text(13, overload);
+    };
+    const auto made = inlined(with_functions({call("F", {"x"}, {"m"}, "f").text(8, "two"),
+                                              call("F", {"m"}, {"y"}, "g").text(8, "one")},
+                                             {of("Neg", "one"), of("Exp", "two")})
+                                  .bytes());
+    const stemma::wire_model model(made, "made");
+    REQUIRE(model.node_count() == 2);
+    CHECK(model.op_type(0) == "Exp");
+    CHECK(model.op_type(1) == "Neg");
+}
+
 TEST_CASE("function_inliner: operators of another version are refused, imports come along") {
     const auto function = [](std::uint64_t version) {
         return test::function("d", "F", {"a"}, {"b"}, {test::node("Split", {"a"}, {"b"})})

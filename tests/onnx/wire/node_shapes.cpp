@@ -44,6 +44,32 @@ message owner(const char* captured, const char* inner, const char* made) {
 
 } // namespace
 
+TEST_CASE("node_shapes: constants may differ when asked for, but for name and type of the value") {
+    const auto constant = [](const message& attribute) {
+        return test::node("Constant", {}, {"c"}).inner(5, attribute);
+    };
+    const auto number = [](const char* name, std::uint64_t value) {
+        return message().text(1, name).number(3, value).number(20, 2);
+    };
+    const auto alike_but_for_values = [](const message& a, const message& b) {
+        const auto bytes = test::model(test::graph({a, b}, {"x", "z"})).bytes();
+        const stemma::wire_model model(bytes);
+        const stemma::graph_contents contents(model);
+        const stemma::node_shapes shapes(model, contents);
+        CHECK(!shapes.equal(0, 1));
+        const bool same = shapes.equal(0, 1, true);
+        CHECK((!same || shapes.hash(0, true) == shapes.hash(1, true)));
+        return same;
+    };
+    const auto one = constant(number("value_int", 1));
+    CHECK(alike_but_for_values(one, constant(number("value_int", 2))));
+    CHECK(!alike_but_for_values(one, constant(number("value_ints", 1))));
+    CHECK(!alike_but_for_values(one, constant(number("value_int", 1).text(21, "reference"))));
+    CHECK(!alike_but_for_values(one, constant(number("value_int", 2)).inner(5, number("more", 1))));
+    CHECK(!alike_but_for_values(test::node("Other", {}, {"c"}).inner(5, number("to", 1)),
+                                test::node("Other", {}, {"c"}).inner(5, number("to", 2))));
+}
+
 TEST_CASE("node_shapes: names, doc strings and values of metadata do not count, all else does") {
     const auto add = [] { return test::node("Add", {"x", "z"}, {"a"}, "first"); };
     CHECK(alike(add(), test::node("Add", {"z", "x"}, {"b"}, "second")));

@@ -12,6 +12,7 @@
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -119,11 +120,15 @@ private:
         record_.changes.push_back(std::move(change));
     }
 
-    /// Finds in which order the operators stood.
+    /// Finds in which order the operators stood. Of a Constant in several functions the first one
+    /// that is opened is the one that was there.
     void find_order() {
-        std::vector<id> opened(nodes_.size());
+        std::vector<id> opened(nodes_.size(), no_id);
         id number = 0;
-        auto place = [&](id, id, id item) { opened[item] = number++; };
+        auto place = [&](id, id, id item) {
+            opened[item] = std::min(opened[item], number);
+            ++number;
+        };
         for_each_operator(0, place);
         for (auto e : opened) {
             auto& order = record_.order;
@@ -132,7 +137,7 @@ private:
             }
             ++order.back().count;
         }
-        if (record_.order.size() == 1) {
+        if (record_.order.size() == 1 && record_.order.front().count == number) {
             record_.order.clear();
         }
     }

@@ -7,12 +7,15 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/fold_constants.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/region_classes.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
+#include <stemma/onnx/wire/fold_infos.hpp>
 #include <stemma/onnx/wire/fold_names.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
@@ -59,7 +62,8 @@ public:
         , tags_(tags)
         , attributions_(attributions)
         , plan_(plan)
-        , names_(model, contents, modules, plan) {
+        , names_(model, contents, modules, plan)
+        , attributes_(model, plan) {
         for (auto node : contents.nodes(0)) {
             if (model.graph_of(node) == 0) {
                 nodes_.push_back(node);
@@ -75,6 +79,8 @@ public:
     /// Complexity: O(bytes that are not weights).
     [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
         record_ = fold_changes(model_, plan_, names_, nodes_).take();
+        const fold_infos infos(model_, plan_, nodes_);
+        infos_ = &infos;
         byte_rope result;
         wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
                            model_.file());
@@ -120,6 +126,7 @@ private:
     using at_function = detail::onnx_fields::function;
     using at_graph = detail::onnx_fields::graph;
     using at_node = detail::onnx_fields::node;
+    using at_info = detail::onnx_fields::value_info;
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
@@ -168,7 +175,13 @@ private:
         byte_rope part;
         std::uint32_t others = 0;
         bool in_run = false;
+        std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
         for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::value_info) && infos_->is_inside(fields.inner(field))) {
+                take_out(placed, fields.whole(field));
+                continue;
+            }
+            ++placed;
             if (!field.is_bytes(at_graph::node)) {
                 part.add_range(field.begin, field.end - field.begin);
                 ++others;
@@ -186,6 +199,14 @@ private:
         return part;
     }
 
+    void take_out(std::uint32_t placed, std::string_view info) {
+        auto& runs = record_.infos;
+        if (runs.empty() || runs.back().part != part_ || runs.back().fields != placed) {
+            runs.push_back({part_, placed, {}});
+        }
+        runs.back().bytes.append(info);
+    }
+
     [[nodiscard]] byte_rope function(id f) {
         const auto& planned = plan_.functions[f];
         byte_rope out;
@@ -195,6 +216,9 @@ private:
         }
         for (auto value : plan_.outputs[planned.region]) {
             out.add_field(at_function::output, names_.in_body(f, value));
+        }
+        for (id slot = 0; slot < planned.attributes; ++slot) {
+            out.add_field(at_function::attribute, fold_attributes::name_of(slot));
         }
         add_items(planned.region, out);
         std::set<std::string> domains;
@@ -211,6 +235,12 @@ private:
             }
         }
         out.add_field(at_function::domain, planned.domain);
+        for (const auto& [value, type] : infos_->of_function(f)) {
+            std::string info;
+            detail::append_field(at_info::name, names_.in_body(f, value), info);
+            detail::append_field(at_info::type, type, info);
+            out.add_field(at_function::value_info, info);
+        }
         return out;
     }
 
@@ -225,36 +255,44 @@ private:
     void add_items(id region, byte_rope& out) const {
         constexpr std::uint32_t in_graph = at_graph::node;
         constexpr std::uint32_t in_function = at_function::node;
+        std::size_t constants = 0; // opened so far
         for (const auto& item : plan_.regions[region].items) {
             if (item.is_region) {
-                out.add_field(region == 0 ? in_graph : in_function, call(region, item.index));
+                out.add_field(region == 0 ? in_graph : in_function,
+                              call(region, item.index, constants));
+                constants += plan_.functions[plan_.function[item.index]].slots.size();
             } else if (region == 0) {
                 const auto message = model_.message(nodes_[item.index]);
                 out.add_message(bytes(), in_graph, message.begin, message.size);
             } else {
-                out.add_field(in_function, body_node(region, nodes_[item.index]));
+                const auto node = nodes_[item.index];
+                const bool counts = is_constant_node(model_, node);
+                out.add_field(
+                    in_function,
+                    body_node(region, node, counts ? attributes_.slot(region, constants) : no_id));
+                constants += counts ? 1U : 0U;
             }
         }
     }
 
-    [[nodiscard]] byte_rope body_node(id region, id node) const {
+    [[nodiscard]] byte_rope body_node(id region, id node, id slot) const {
         const auto f = plan_.function[region];
         byte_rope out;
-        if (names_.keeps(f)) {
+        if (names_.keeps(f) && slot == no_id) {
             const auto message = model_.message(node);
             out.add_range(message.begin, message.size);
         } else {
-            rename(f, node, out);
+            rename(f, node, slot, out);
         }
-        const auto path =
-            relative_path(modules_, plan_.regions[region].module, attributions_[node].module);
-        if (!path.empty()) {
-            add_entry(fold_module_key, path, out);
+        const auto around = plan_.regions[region].module;
+        const auto own = attributions_[node].module;
+        if (own != around && modules_.index().is_ancestor(around, own)) {
+            add_entry(fold_module_key, relative_path(modules_, around, own), out);
         }
         return out;
     }
 
-    void rename(id f, id node, byte_rope& out) const {
+    void rename(id f, id node, id slot, byte_rope& out) const {
         auto fields = model_.reader(model_.message(node));
         const auto inputs = model_.inputs(node);
         std::size_t input = 0;
@@ -275,6 +313,11 @@ private:
                 out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
                 break;
             default:
+                if (slot != no_id && field.is_bytes(at_node::attribute)) {
+                    out.add_field(at_node::attribute,
+                                  fold_attributes::refer(fields.inner(field), slot));
+                    break;
+                }
                 out.add_range(field.begin, field.end - field.begin);
                 break;
             }
@@ -288,7 +331,7 @@ private:
     }
 
     /// The call of a region, in the main graph or in the body around.
-    [[nodiscard]] byte_rope call(id around, id region) const {
+    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
         const auto& inside = plan_.regions[region];
         const auto& function = plan_.functions[plan_.function[region]];
         const auto name_of = [&](id value) {
@@ -311,6 +354,7 @@ private:
         }
         out.add_field(at_node::name, name);
         out.add_field(at_node::op_type, function.numbered());
+        attributes_.append(around, region, constants, out);
         out.add_field(at_node::domain, function.domain);
         add_entry(fold_module_key, plan_.paths[region], out);
         auto tag = tags_.text(inside.module);
@@ -338,10 +382,12 @@ private:
     std::span<const attribution> attributions_;
     const fold_plan& plan_;
     fold_names names_;
+    fold_attributes attributes_;
     std::vector<id> nodes_; // by position in the main graph
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
-    std::uint32_t part_ = 0; // of the graph that is written
+    const fold_infos* infos_ = nullptr; // while the model is made
+    std::uint32_t part_ = 0;            // of the graph that is written
 };
 
 } // namespace stemma

@@ -5,8 +5,10 @@
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/fold_constants.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/values_read.hpp>
+#include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
@@ -57,28 +59,35 @@ public:
     node_shapes(const wire_model& model, const graph_contents& contents)
         : model_(model), contents_(contents) {}
 
+    /// With `vary`, of the attribute of a Constant only name and type count.
     /// Complexity: O(bytes of the node).
-    [[nodiscard]] std::uint64_t hash(id node) const {
+    [[nodiscard]] std::uint64_t hash(id node, bool vary = false) const {
+        vary = vary && varies(node);
         const auto renamed = without_captures(node);
         std::uint64_t result = 0;
-        for_each_part(reader(node, renamed), [&](std::uint32_t number, std::string_view bytes) {
-            result = hash_bytes(bytes, hash_mix(result, number));
-            return true;
-        });
+        for_each_part(reader(node, renamed), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          result = hash_bytes(bytes, hash_mix(result, number));
+                          return true;
+                      });
         return result;
     }
 
-    /// Complexity: as above.
-    [[nodiscard]] bool equal(id a, id b) const {
+    /// As above.
+    [[nodiscard]] bool equal(id a, id b, bool vary = false) const {
+        vary = vary && varies(a) && varies(b);
         const auto renamed_a = without_captures(a);
         const auto renamed_b = without_captures(b);
         auto other = reader(b, renamed_b);
         bool same = true;
+        std::string kind;
         wire_field theirs;
-        for_each_part(reader(a, renamed_a), [&](std::uint32_t number, std::string_view bytes) {
-            same = other.next(theirs) && theirs.number == number && shown(other, theirs) == bytes;
-            return same;
-        });
+        for_each_part(reader(a, renamed_a), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          same = other.next(theirs) && theirs.number == number &&
+                                 shown(other, theirs, vary, kind) == bytes;
+                          return same;
+                      });
         return same && !other.next(theirs);
     }
 
@@ -105,8 +114,12 @@ private:
     }
 
     /// Returns: what of a field counts.
-    [[nodiscard]] static std::string_view shown(const wire_reader& fields,
-                                                const wire_field& field) {
+    [[nodiscard]] static std::string_view shown(const wire_reader& fields, const wire_field& field,
+                                                bool vary, std::string& kind) {
+        if (vary && field.is_bytes(detail::onnx_fields::node::attribute)) {
+            kind = kind_of(fields.inner(field));
+            return kind;
+        }
         if (text_kind(field) == node_text::none) {
             return fields.whole(field);
         }
@@ -115,10 +128,36 @@ private:
                    : std::string_view();
     }
 
-    template <class Function>
-    static void for_each_part(wire_reader fields, Function f) {
+    /// Whether a node is a Constant that could have the value of another one.
+    [[nodiscard]] bool varies(id node) const {
+        using at = detail::onnx_fields::node;
+        std::size_t attributes = 0;
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
+            if (field.is_bytes(at::attribute)) {
+                const auto names = read_attribute_names(fields.inner(field));
+                attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
+            }
+        }
+        return attributes == 1 && contents_.bodies_of(node).empty();
+    }
+
+    /// Returns: name and type of an attribute that is no graph, as one text.
+    [[nodiscard]] static std::string kind_of(wire_reader fields) {
+        using at = detail::onnx_fields::attribute;
+        std::string kind;
         for (wire_field field; fields.next(field);) {
-            if (!f(field.number, shown(fields, field))) {
+            const bool counts = field.is_bytes(at::name) || field.is(at::type, wire_type::varint);
+            kind.append(counts ? fields.whole(field) : std::string_view());
+        }
+        return kind;
+    }
+
+    template <class Function>
+    static void for_each_part(wire_reader fields, bool vary, Function f) {
+        std::string kind;
+        for (wire_field field; fields.next(field);) {
+            if (!f(field.number, shown(fields, field, vary, kind))) {
                 return;
             }
         }

@@ -56,7 +56,7 @@ public:
                 result.add_range(field.begin, field.end - field.begin);
             }
         }
-        check(written_ == record_.nodes);
+        check(written_ == order_.size() && next_info_ == record_.infos.size());
         return with_tags(std::move(result));
     }
 
@@ -131,12 +131,13 @@ private:
         for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
             order_.push_back(e);
         }
-        check(order_.size() == calls_.size());
     }
 
     [[nodiscard]] byte_rope graph_part(wire_reader fields) {
         byte_rope part;
         std::uint32_t others = 0;
+        placed_ = 0;
+        write_infos(part);
         const auto write_runs = [&] {
             for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
                    record_.layout[next_run_].fields == others;
@@ -149,18 +150,31 @@ private:
             if (!field.is_bytes(at_graph::node)) {
                 part.add_range(field.begin, field.end - field.begin);
                 ++others;
+                ++placed_;
+                write_infos(part);
                 write_runs();
             } else if (record_.layout.empty() && written_ == 0) {
-                write_nodes(calls_.size(), part);
+                write_nodes(order_.size(), part);
             }
         }
         return part;
     }
 
     void write_nodes(std::uint64_t count, byte_rope& out) {
-        check(count <= calls_.size() - written_);
+        check(count <= order_.size() - written_);
         for (; count > 0; --count) {
             calls_.append(order_[written_++], at_graph::node, out);
+            ++placed_;
+            write_infos(out);
+        }
+    }
+
+    /// Writes the ValueInfos that stood behind what was written last.
+    void write_infos(byte_rope& out) {
+        for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
+               record_.infos[next_info_].fields == placed_;
+             ++next_info_) {
+            out.add_text(record_.infos[next_info_].bytes);
         }
     }
 
@@ -169,6 +183,8 @@ private:
     opened_calls calls_;
     std::vector<id> order_; // of the nodes, as they stood
     std::size_t next_run_ = 0;
+    std::size_t next_info_ = 0;
+    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
     id next_function_ = 0;
     std::size_t written_ = 0;
     std::uint32_t part_ = 0;

@@ -10,8 +10,10 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/call_attributes.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
@@ -105,6 +107,7 @@ private:
         id function = no_id;
         std::string scope;
         std::vector<std::string> names; // by local number of a value; "" where not known yet
+        call_attributes attributes{};
     };
 
     /// A node of the model as it was: bytes of the file, or others.
@@ -115,10 +118,8 @@ private:
         id rope = no_id; // of a large one
     };
 
-    // What is larger is not copied into memory.
-    static constexpr std::uint32_t large = 1U << 16U;
-    // Folding nests regions less deep.
-    static constexpr std::size_t max_depth = 1000;
+    static constexpr std::uint32_t large = 1U << 16U; // not copied into memory then
+    static constexpr std::size_t max_depth = 1000;    // folding nests regions less deep
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
@@ -175,6 +176,8 @@ private:
                 inside.scope.append(value);
             }
         });
+        const auto* outer = around == nullptr ? nullptr : &around->attributes;
+        check(inside.attributes.read(model_, call, outer));
         const auto& graph = model_.graph(model_.functions()[f].graph);
         const auto inputs = model_.inputs(call);
         check(inputs.size() == graph.inputs.size() &&
@@ -235,6 +238,11 @@ private:
             out.append(fields.whole(field));
         }
         void text(std::string_view more) { out.append(more); }
+        void rope(std::string_view file, std::uint32_t field, const byte_rope& content) {
+            string_splice splice(file);
+            content.write(splice);
+            detail::append_field(field, splice.text, out);
+        }
     };
 
     struct rope_target {
@@ -243,6 +251,9 @@ private:
             out.add_range(field.begin, field.end - field.begin);
         }
         void text(std::string_view more) { out.add_text(more); }
+        void rope(std::string_view, std::uint32_t field, const byte_rope& content) {
+            out.add_field(field, content);
+        }
     };
 
     template <class Target>
@@ -264,7 +275,11 @@ private:
         for (wire_field field; fields.next(field);) {
             switch (text_kind(field)) {
             case node_text::none:
-                target.whole(fields, field);
+                if (const auto given = around.attributes.given(model_, fields, field)) {
+                    target.rope(bytes(), field.number, *given);
+                } else {
+                    target.whole(fields, field);
+                }
                 break;
             case node_text::input: {
                 const auto value = inputs[input++];

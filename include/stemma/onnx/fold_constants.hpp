@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_FOLD_CONSTANTS_HPP
+#define STEMMA_ONNX_FOLD_CONSTANTS_HPP
+
+#include <stemma/algorithm/fold_regions.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Whether a node is a Constant of the standard. Complexity: O(1).
+[[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
+    return model.op_type(node) == "Constant" &&
+           (model.domain(node).empty() || model.domain(node) == "ai.onnx");
+}
+
+/// Puts every Constant into the regions that read it: it stands in each of them, in front of its
+/// first reader there. One that nothing reads, or that is an output of the graph, stays.
+///
+/// `view` is the graph whose vertices the items are. Returns: by vertex, whether it was put
+/// elsewhere than it stood. Complexity: O(V + E log E + regions).
+[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model,
+                                                        const nested_view& view,
+                                                        std::vector<fold_region>& regions) {
+    std::vector<id> region(view.nodes.size(), no_id);
+    for (id r = 0; r < regions.size(); ++r) {
+        for (const auto& item : regions[r].items) {
+            if (!item.is_region) {
+                region[item.index] = r;
+            }
+        }
+    }
+    std::vector<bool> leaves(model.value_count(), false);
+    for (auto value : model.graph(0).outputs) {
+        if (value != no_id) {
+            leaves[value] = true;
+        }
+    }
+    std::vector<bool> moved(view.nodes.size(), false);
+    std::vector<std::pair<id, id>> wanted; // reader's region, constant
+    for (id v = 0; v < view.nodes.size(); ++v) {
+        const auto node = view.nodes[v];
+        if (!is_constant_node(model, node) || model.output_count(node) != 1 ||
+            model.inputs(node).size() > 0 || leaves[model.first_output(node)]) {
+            continue;
+        }
+        const auto begin = wanted.size();
+        for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
+            wanted.emplace_back(region[(*it).target], v);
+            moved[v] = moved[v] || wanted.back().first != region[v];
+        }
+        if (!moved[v]) {
+            wanted.resize(begin);
+        }
+    }
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    auto next = wanted.begin();
+    for (id r = 0; r < regions.size(); ++r) {
+        const auto end =
+            std::find_if(next, wanted.end(), [&](const auto& w) { return w.first != r; });
+        std::vector<bool> here; // by place in the run of this region
+        here.assign(static_cast<std::size_t>(end - next), false);
+        std::vector<fold_item> items;
+        for (const auto& item : std::exchange(regions[r].items, {})) {
+            if (!item.is_region && moved[item.index]) {
+                continue;
+            }
+            for (auto [it, last] = item.is_region ? decltype(in_edges(item.index, view.graph)){}
+                                                  : in_edges(item.index, view.graph);
+                 it != last; ++it) {
+                const auto from = static_cast<id>((*it).source);
+                const auto place = std::lower_bound(next, end, std::pair(r, from));
+                if (place != end && place->second == from &&
+                    !here[static_cast<std::size_t>(place - next)]) {
+                    here[static_cast<std::size_t>(place - next)] = true;
+                    items.push_back({from, false});
+                }
+            }
+            items.push_back(item);
+        }
+        regions[r].items = std::move(items);
+        next = end;
+    }
+    for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
+        regions[r].operators = 0;
+        for (const auto& item : regions[r].items) {
+            regions[r].operators += item.is_region ? regions[item.index].operators : 1;
+        }
+    }
+    return moved;
+}
+
+/// Finds which constants of functions differ from call to call, and makes them attributes: fills in
+/// `constants` and `slots` of a plan.
+///
+/// `same(a, b)` says of nodes that stand for each other whether they are equal.
+/// Requires: equal items of the calls of a function stand for each other, and Constants stand for
+/// Constants. Complexity: O(items), for every level of regions inside each other.
+template <class Same>
+void find_varying_constants(const onnx_model& model, std::span<const id> nodes, fold_plan& plan,
+                            Same same) {
+    plan.constants.assign(plan.regions.size(), {});
+    for (auto r = static_cast<id>(plan.regions.size()); r-- > 1;) {
+        auto& all = plan.constants[r];
+        for (const auto& item : plan.regions[r].items) {
+            if (item.is_region) {
+                const auto& inside = plan.constants[item.index];
+                all.insert(all.end(), inside.begin(), inside.end());
+            } else if (is_constant_node(model, nodes[item.index])) {
+                all.push_back(nodes[item.index]);
+            }
+        }
+    }
+    for (auto& function : plan.functions) {
+        function.slots.assign(plan.constants[function.region].size(), no_id);
+    }
+    for (id r = 1; r < plan.regions.size(); ++r) {
+        auto& function = plan.functions[plan.function[r]];
+        const auto& first = plan.constants[function.region];
+        for (std::size_t i = 0; r != function.region && i < first.size(); ++i) {
+            if (function.slots[i] == no_id && !same(first[i], plan.constants[r][i])) {
+                function.slots[i] = 0;
+            }
+        }
+    }
+    for (auto& function : plan.functions) {
+        for (auto& slot : function.slots) {
+            slot = slot == no_id ? no_id : function.attributes++;
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FOLD_CONSTANTS_HPP

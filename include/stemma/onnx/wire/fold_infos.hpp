@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+#define STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The first IR version whose functions say of which types their values are.
+inline constexpr std::int64_t first_version_with_function_infos = 10;
+
+/// Tells which ValueInfos of the main graph are of values that folding puts into functions, and
+/// what these know of the types of their values.
+class fold_infos {
+public:
+    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
+    /// Complexity: O(nodes + values + length of ValueInfos).
+    fold_infos(const wire_model& model, const fold_plan& plan, std::span<const id> nodes)
+        : model_(model), plan_(plan), nodes_(nodes) {
+        for (const auto& info : model.value_infos()) {
+            if (info.graph == 0 && info.value != no_id &&
+                info.field == detail::onnx_fields::graph::value_info) {
+                types_.emplace(info.value, type_of(info));
+            }
+        }
+        if (types_.empty()) {
+            return;
+        }
+        std::unordered_set<id> outside;
+        for (const auto& item : plan.regions[0].items) {
+            if (item.is_region) {
+                outside.insert(plan.outputs[item.index].begin(), plan.outputs[item.index].end());
+            }
+        }
+        for (id r = 1; r < plan.regions.size(); ++r) {
+            for (auto value : values_of(r)) {
+                if (types_.count(value) > 0 && outside.count(value) == 0) {
+                    inside_.insert(model.value_name(value));
+                }
+            }
+        }
+        if (model.ir_version() >= first_version_with_function_infos) {
+            find_common();
+        }
+    }
+
+    /// Whether a ValueInfo of the main graph, which `fields` reads, is of a value that no call
+    /// gives away there.
+    [[nodiscard]] bool is_inside(wire_reader fields) const {
+        std::string_view name;
+        for (wire_field field; fields.next(field);) {
+            name =
+                field.is_bytes(detail::onnx_fields::value_info::name) ? fields.text(field) : name;
+        }
+        return inside_.count(name) > 0;
+    }
+
+    /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
+    /// calls agree. Nothing in models of versions before `first_version_with_function_infos`.
+    [[nodiscard]] const std::vector<std::pair<id, std::string_view>>& of_function(id f) const {
+        return f < common_.size() ? common_[f] : none_;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_of(const value_info_ref& info) const {
+        auto fields = model_.reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                return fields.text(field);
+            }
+        }
+        return {};
+    }
+
+    /// Returns: the values that the items of a region make, in order.
+    [[nodiscard]] std::vector<id> values_of(id region) const {
+        std::vector<id> values;
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                const auto& given = plan_.outputs[item.index];
+                values.insert(values.end(), given.begin(), given.end());
+                continue;
+            }
+            const auto node = nodes_[item.index];
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                values.push_back(model_.first_output(node) + i);
+            }
+        }
+        return values;
+    }
+
+    [[nodiscard]] std::string_view known_type(id value) const {
+        const auto found = types_.find(value);
+        return found == types_.end() ? std::string_view() : found->second;
+    }
+
+    void find_common() {
+        common_.resize(plan_.functions.size());
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            for (auto value : values_of(plan_.functions[f].region)) {
+                common_[f].emplace_back(value, known_type(value));
+            }
+        }
+        for (id r = 1; r < plan_.regions.size(); ++r) {
+            auto& common = common_[plan_.function[r]];
+            const auto values = values_of(r);
+            for (std::size_t i = 0; i < common.size(); ++i) {
+                if (known_type(values[i]) != common[i].second) {
+                    common[i].second = {};
+                }
+            }
+        }
+        for (auto& common : common_) {
+            std::erase_if(common, [&](const auto& entry) {
+                return entry.second.empty() || model_.value_name(entry.first).empty();
+            });
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    std::span<const id> nodes_;
+    std::unordered_map<id, std::string_view> types_; // of values of the main graph
+    std::unordered_set<std::string_view> inside_;
+    std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
+    std::vector<std::pair<id, std::string_view>> none_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
