@@ -9,6 +9,7 @@
 #include <stemma/algorithm/attribute.hpp>
 #include <stemma/algorithm/boundary.hpp>
 #include <stemma/algorithm/complete_calls.hpp>
+#include <stemma/algorithm/dissolve_regions.hpp>
 #include <stemma/algorithm/explain_no_match.hpp>
 #include <stemma/algorithm/find_gaps.hpp>
 #include <stemma/algorithm/find_matches.hpp>

@@ -77,6 +77,30 @@ TEST_CASE("spread_constants: what nothing reads, or the graph gives away, stays"
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
+TEST_CASE("find_idle_regions: what gives nothing away, or lost its constants, is no function") {
+    // Layer 0 makes constants that layer 1 reads, and something that nobody does.
+    const std::vector<test::message> nodes{constant("a", "1"),
+                                           constant("b", "2"),
+                                           test::node("Neg", {"x"}, {"unread"}),
+                                           test::node("Exp", {"unread"}, {"unread_too"}),
+                                           test::node("Add", {"x", "a"}, {"m"}),
+                                           test::node("Add", {"m", "b"}, {"y"})};
+    std::vector<stemma::attribution> where;
+    for (const id m : {2U, 2U, 2U, 2U, 4U, 4U}) {
+        where.push_back({m, no_id, 1, stemma::provenance::scope, false});
+    }
+    test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(), test::layers(2),
+                           where};
+    const auto plan = scene.plan();
+    REQUIRE(plan.regions.size() == 2);
+    CHECK(plan.regions[1].module == 4);
+    CHECK(plan.regions[1].operators == 4);
+    CHECK(plan.inputs[1].size() == 1);
+    REQUIRE(plan.left.size() == 1);
+    CHECK(plan.left[0].operators == 2);
+    CHECK(test::unfold(scene.fold()) == scene.bytes);
+}
+
 TEST_CASE(
     "find_varying_constants: bodies that differ in constants share, which become attributes") {
     const std::vector<std::string> values{"1", "2", "1", "3"};

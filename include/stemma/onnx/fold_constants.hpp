@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_FOLD_CONSTANTS_HPP
 #define STEMMA_ONNX_FOLD_CONSTANTS_HPP
 
+#include <stemma/algorithm/dissolve_regions.hpp>
 #include <stemma/algorithm/fold_regions.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/flat_graph.hpp>
@@ -90,13 +91,45 @@ namespace stemma {
         regions[r].items = std::move(items);
         next = end;
     }
-    for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
-        regions[r].operators = 0;
+    count_operators(regions);
+    return moved;
+}
+
+/// Returns: by region, whether it gives nothing away, or has fewer operators than `least`. `spread`
+/// says which vertices stand in every region that reads them.
+/// Complexity: O(V + E), for every level of regions inside each other.
+[[nodiscard]] inline std::vector<bool>
+find_idle_regions(const onnx_model& model, const nested_view& view, const std::vector<bool>& spread,
+                  std::size_t least, const std::vector<fold_region>& regions) {
+    std::vector<id> region(view.nodes.size(), 0);
+    for (id r = 0; r < regions.size(); ++r) {
         for (const auto& item : regions[r].items) {
-            regions[r].operators += item.is_region ? regions[item.index].operators : 1;
+            if (!item.is_region) {
+                region[item.index] = r;
+            }
         }
     }
-    return moved;
+    std::vector<bool> idle(regions.size(), true);
+    const auto give = [&](id from, id to) {
+        for (auto r = from; r != 0 && (to < r || to >= regions[r].end); r = regions[r].parent) {
+            idle[r] = false;
+        }
+    };
+    for (auto value : model.graph(0).outputs) {
+        if (value != no_id && model.producer(value) != no_id &&
+            model.graph_of(model.producer(value)) == 0) {
+            give(region[model.position(model.producer(value))], 0);
+        }
+    }
+    for (id v = 0; v < view.nodes.size(); ++v) {
+        for (auto [it, last] = out_edges(v, view.graph); !spread[v] && it != last; ++it) {
+            give(region[v], region[(*it).target]);
+        }
+    }
+    for (id r = 0; r < regions.size(); ++r) {
+        idle[r] = r != 0 && (idle[r] || regions[r].operators < least);
+    }
+    return idle;
 }
 
 /// Finds which constants of functions differ from call to call, and makes them attributes: fills in

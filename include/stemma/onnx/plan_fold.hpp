@@ -100,12 +100,14 @@ template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Pol
         policy.least_nodes(), folds,
         [&](id m, id v) { return detail::call_in(modules, m, attributions[view.nodes[v]]); },
         [&](id v) { return dependence_of[view.nodes[v]] <= dependence::weight; });
+    const auto spread = spread_constants(model, view, found.regions);
+    const auto least = policy.least_nodes();
+    dissolve_regions(found, find_idle_regions(model, view, spread, least, found.regions));
     fold_plan plan;
     plan.regions = std::move(found.regions);
     plan.left = std::move(found.left);
-    const auto moved = spread_constants(model, view, plan.regions);
     plan.in_bodies = detail::count_nested(model, modules, attributions, folds);
-    classify_regions(model, contents, modules, view, rank, moved, attributions, shapes, policy,
+    classify_regions(model, contents, modules, view, rank, spread, attributions, shapes, policy,
                      plan);
     if (policy.varies_constants()) {
         find_varying_constants(model, view.nodes, plan,
