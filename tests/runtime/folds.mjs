@@ -20,7 +20,7 @@ const ways = {
 
 class FoldTest extends FixtureSuite {
     constructor() {
-        const counted = ["folded", "functions", "calls", "deepest", "same", "valid", "unfolded", "opened"];
+        const counted = ["folded", "functions", "calls", "varied", "deepest", "same", "valid", "unfolded", "opened"];
         super(counted, ["nothing to fold", unjudged]);
     }
 
