@@ -9070,6 +9070,406 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
 
 #endif // STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
 
+// <stemma/algorithm/fold_regions.hpp>
+#ifndef STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+#define STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+
+namespace stemma {
+
+/// What stands in a region: an operator, by vertex index, or a region, by number.
+struct fold_item {
+    id index = 0;
+    bool is_region = false;
+
+    friend bool operator==(const fold_item&, const fold_item&) = default;
+};
+
+/// Operators of one call of one module that can be contracted into one, with regions inside.
+struct fold_region {
+    id module = 0;
+    id call = 0; ///< of the module, by the number that `calls` gave; 0 where there is none
+    id run = 0;  ///< which part of the call, where that had to be divided
+    id runs = 1; ///< into how many parts it was divided
+    id parent = no_id;
+    id end = 0;                   ///< the regions inside are those from the next number to this one
+    id operators = 0;             ///< with those of the regions inside
+    std::vector<fold_item> items; ///< producers first, else by their first operator
+};
+
+/// What a policy wanted to fold and what was left where it is.
+struct fold_leftover {
+    id module = 0;
+    id call = 0;
+    std::size_t operators = 0;
+    id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
+};
+
+/// What can be folded, and what cannot.
+struct fold_regions_result {
+    std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
+    std::vector<fold_leftover> left;
+};
+
+namespace detail {
+
+/// Finds regions level by level, from the outside to the inside.
+template <operator_graph_like Graph, class Folds, class Calls, class Constant>
+class fold_divider {
+public:
+    fold_divider(const Graph& graph, std::span<const vertex_t<Graph>> order,
+                 const tree_index& modules, std::span<const id> module, std::size_t least,
+                 Folds folds, Calls calls, Constant constant)
+        : graph_(graph)
+        , modules_(modules)
+        , least_(least)
+        , calls_(calls)
+        , constant_(constant)
+        , place_(num_vertices(graph), no_id)
+        , above_(modules.size(), no_id)
+        , depth_(modules.size(), 0)
+        , innermost_(num_vertices(graph), no_id) {
+        for (id m = 1; m < modules.size(); ++m) {
+            const auto parent = modules.parent(m);
+            above_[m] = folds_here(parent) ? parent : above_[parent];
+            depth_[m] = depth_[parent];
+            if (depth_[m] < max_depth && folds(m)) {
+                ++depth_[m];
+                folded_.resize(m + 1, false);
+                folded_[m] = true;
+            }
+        }
+        for (const auto& v : order) {
+            const auto i = index_of(graph, v);
+            innermost_[i] = folds_here(module[i]) ? module[i] : above_[module[i]];
+        }
+        result_.regions.emplace_back();
+        std::vector<vertex_t<Graph>> all(order.begin(), order.end());
+        divide(0, all);
+    }
+
+    [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
+
+private:
+    // Bounds the work on a tree that is a mere chain, and the recursion.
+    static constexpr id max_depth = 64;
+
+    using members = std::vector<vertex_t<Graph>>;
+
+    [[nodiscard]] bool folds_here(id m) const { return m < folded_.size() && folded_[m]; }
+
+    /// Returns: the outermost folded module below `top` that holds vertex `v`, or `no_id`.
+    [[nodiscard]] id next_below(id top, std::size_t v) const {
+        id found = no_id;
+        for (auto m = innermost_[v]; m != no_id && m != top && (top == 0 || m > top);
+             m = above_[m]) {
+            found = m;
+        }
+        return found;
+    }
+
+    struct group {
+        id module = 0;
+        id call = 0;
+        id size = 0;
+        id parts = 0;
+    };
+
+    struct part {
+        id group = 0;
+        members vertices;
+        id child = no_id;
+    };
+
+    void divide(id region, const members& all) {
+        const auto edges =
+            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
+        std::vector<group> groups;
+        auto of = find_groups(region, all, edges, groups);
+        const auto numbers = acyclic_parts(edges, of);
+        std::vector<part> parts;
+        for (id i = 0; i < all.size(); ++i) {
+            if (numbers[i] != no_id) {
+                parts.resize(std::max<std::size_t>(parts.size(), numbers[i] + 1));
+                parts[numbers[i]].group = of[i];
+                parts[numbers[i]].vertices.push_back(all[i]);
+            }
+        }
+        for (const auto& p : parts) {
+            ++groups[p.group].parts;
+        }
+        result_.regions[region].operators = static_cast<id>(all.size());
+        const auto sequence = order_items(all, edges, numbers, parts);
+        std::vector<id> runs(groups.size(), 0);
+        for (const auto& item : sequence) {
+            if (!item.is_region) {
+                result_.regions[region].items.push_back(item);
+                continue;
+            }
+            auto& p = parts[item.index];
+            auto& g = groups[p.group];
+            if (p.vertices.size() < least_) {
+                leave(region, p, g);
+                continue;
+            }
+            const auto child = static_cast<id>(result_.regions.size());
+            result_.regions[region].items.push_back({child, true});
+            result_.regions.push_back(
+                {g.module, g.call, runs[p.group]++, g.parts, region, 0, 0, {}});
+            divide(child, p.vertices);
+            members().swap(p.vertices);
+        }
+        result_.regions[region].end = static_cast<id>(result_.regions.size());
+    }
+
+    void leave(id region, const part& p, const group& g) {
+        for (const auto& v : p.vertices) {
+            result_.regions[region].items.push_back({static_cast<id>(index_of(graph_, v)), false});
+        }
+        result_.left.push_back({g.module, g.call, p.vertices.size(), g.parts});
+    }
+
+    /// Returns: by place the number of its group, a call of a module; `no_id` for none.
+    [[nodiscard]] std::vector<id> find_groups(id region, const members& all,
+                                              const induced_edges& edges,
+                                              std::vector<group>& groups) {
+        const auto top = result_.regions[region].module;
+        std::vector<id> module(all.size());
+        for (id i = 0; i < all.size(); ++i) {
+            module[i] = next_below(top, index_of(graph_, all[i]));
+        }
+        const auto call = find_calls(all, edges, module);
+        std::map<std::pair<id, id>, id> known;
+        std::vector<id> of(all.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            if (module[i] != no_id) {
+                const auto next = static_cast<id>(groups.size());
+                of[i] = known.try_emplace({module[i], call[i]}, next).first->second;
+                if (of[i] == next) {
+                    groups.push_back({module[i], call[i], 0, 0});
+                }
+            }
+        }
+        // What several groups read is of none of them, if it depends on no data.
+        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
+            const auto readers = edges.of(i);
+            if (of[i] != no_id && constant_(all[i]) &&
+                std::any_of(readers.begin(), readers.end(), [&](id r) { return of[r] != of[i]; })) {
+                of[i] = no_id;
+            }
+        }
+        return of;
+    }
+
+    /// Returns: by place the call of its module. Where that is not known it is that of what is
+    /// read, else that of a reader.
+    [[nodiscard]] std::vector<id> find_calls(const members& all, const induced_edges& edges,
+                                             const std::vector<id>& module) const {
+        std::vector<id> call(all.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            if (module[i] != no_id) {
+                call[i] = calls_(module[i], all[i]);
+            }
+        }
+        const auto pass = [&](id from, id to) {
+            if (module[from] != no_id && module[from] == module[to] && call[to] == no_id) {
+                call[to] = call[from];
+            }
+        };
+        for (id i = 0; i < all.size(); ++i) {
+            for (auto reader : edges.of(i)) {
+                pass(i, reader);
+            }
+        }
+        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
+            for (auto reader : edges.of(i)) {
+                pass(reader, i);
+            }
+            call[i] = call[i] == no_id ? 0 : call[i];
+        }
+        return call;
+    }
+
+    /// Returns: vertices in no part, and parts by number, in an order in which they can run.
+    [[nodiscard]] std::vector<fold_item> order_items(const members& all, const induced_edges& edges,
+                                                     const std::vector<id>& number,
+                                                     const std::vector<part>& parts) const {
+        // Units: parts, then places without one. Whichever can run and stands first comes next.
+        std::vector<id> unit(all.size());
+        std::vector<id> first(parts.size(), no_id);
+        for (id i = 0; i < all.size(); ++i) {
+            const bool in_part = number[i] != no_id;
+            unit[i] = in_part ? number[i] : static_cast<id>(parts.size()) + i;
+            if (in_part) {
+                first[number[i]] = std::min(first[number[i]], i);
+            }
+        }
+        std::vector<id> waiting(parts.size() + all.size(), 0);
+        std::vector<std::vector<id>> inside(parts.size());
+        for (id i = 0; i < all.size(); ++i) {
+            if (number[i] != no_id) {
+                inside[number[i]].push_back(i);
+            }
+            for (auto to : edges.of(i)) {
+                waiting[unit[to]] += unit[to] == unit[i] ? 0U : 1U;
+            }
+        }
+        std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>> open;
+        const auto position = [&](id u) {
+            return u < parts.size() ? first[u] : u - static_cast<id>(parts.size());
+        };
+        for (id u = 0; u < waiting.size(); ++u) {
+            const bool exists = u < parts.size() || number[position(u)] == no_id;
+            if (exists && waiting[u] == 0) {
+                open.emplace(position(u), u);
+            }
+        }
+        std::vector<fold_item> result;
+        const auto release = [&](id u, id place) {
+            for (auto to : edges.of(place)) {
+                if (unit[to] != u && --waiting[unit[to]] == 0) {
+                    open.emplace(position(unit[to]), unit[to]);
+                }
+            }
+        };
+        while (!open.empty()) {
+            const auto u = open.top().second;
+            open.pop();
+            if (u < parts.size()) {
+                result.push_back({u, true});
+                for (auto place : inside[u]) {
+                    release(u, place);
+                }
+            } else {
+                const auto place = position(u);
+                result.push_back({static_cast<id>(index_of(graph_, all[place])), false});
+                release(u, place);
+            }
+        }
+        return result;
+    }
+
+    const Graph& graph_;
+    const tree_index& modules_;
+    std::size_t least_;
+    Calls calls_;
+    Constant constant_;
+    std::vector<id> place_;     // by vertex index: scratch
+    std::vector<bool> folded_;  // by module
+    std::vector<id> above_;     // by module: the next folded one around it
+    std::vector<id> depth_;     // by module: folded ones around it, and itself
+    std::vector<id> innermost_; // by vertex index: the innermost folded module
+    fold_regions_result result_;
+};
+
+} // namespace detail
+
+/// Divides a graph into regions that can be contracted one inside the other, as the modules of the
+/// operators lie one inside the other.
+///
+/// `order` holds the vertices, producers first; `module` is by vertex index. `folds(m)` says
+/// whether a module gets regions, and `least` how many operators one must have. `calls(m, v)` says
+/// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
+/// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
+/// whether an operator depends on no data; what is read in several regions stays outside of them
+/// then.
+/// Complexity: O((V + E) log V) for every level of modules that fold; at most 64 levels do.
+template <operator_graph_like Graph, class Folds, class Calls, class Constant>
+[[nodiscard]] fold_regions_result
+fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order, const tree_index& modules,
+             std::span<const id> module, std::size_t least, Folds folds, Calls calls,
+             Constant constant) {
+    return detail::fold_divider<Graph, Folds, Calls, Constant>(graph, order, modules, module, least,
+                                                               folds, calls, constant)
+        .take();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FOLD_REGIONS_HPP
+
+// <stemma/algorithm/dissolve_regions.hpp>
+#ifndef STEMMA_ALGORITHM_DISSOLVE_REGIONS_HPP
+#define STEMMA_ALGORITHM_DISSOLVE_REGIONS_HPP
+
+namespace stemma {
+
+/// Counts the operators of all regions anew. Complexity: O(items).
+inline void count_operators(std::vector<fold_region>& regions) {
+    for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
+        regions[r].operators = 0;
+        for (const auto& item : regions[r].items) {
+            regions[r].operators += item.is_region ? regions[item.index].operators : 1;
+        }
+    }
+}
+
+/// Puts the items of some regions in their places in the regions around them; these are `left`
+/// then. What would stand twice in one region stands there once, where it came first.
+///
+/// `dissolves[r]` says which; the first region stays. Complexity: O(items), for every level of
+/// regions inside each other.
+inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>& dissolves) {
+    auto& regions = found.regions;
+    const auto goes = [&](id r) { return r != 0 && dissolves[r]; };
+    for (id r = 0; r < regions.size(); ++r) {
+        const auto own = std::count_if(regions[r].items.begin(), regions[r].items.end(),
+                                       [](const auto& item) { return !item.is_region; });
+        if (goes(r) && own > 0) {
+            found.left.push_back({regions[r].module, regions[r].call, static_cast<std::size_t>(own),
+                                  regions[r].runs});
+        }
+    }
+    for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
+        const auto& old = regions[r].items;
+        if (std::none_of(old.begin(), old.end(),
+                         [&](const auto& item) { return item.is_region && goes(item.index); })) {
+            continue;
+        }
+        std::vector<fold_item> items;
+        std::unordered_set<id> met;
+        const auto put = [&](const fold_item& item) {
+            if (item.is_region || met.insert(item.index).second) {
+                items.push_back(item);
+            }
+        };
+        for (const auto& item : std::exchange(regions[r].items, {})) {
+            if (item.is_region && goes(item.index)) {
+                std::for_each(regions[item.index].items.begin(), regions[item.index].items.end(),
+                              put);
+            } else {
+                put(item);
+            }
+        }
+        regions[r].items = std::move(items);
+    }
+    std::vector<id> number(regions.size() + 1, 0); // of the next one that stays
+    for (id r = 0; r < regions.size(); ++r) {
+        number[r + 1] = number[r] + (goes(r) ? 0U : 1U);
+    }
+    std::vector<fold_region> kept;
+    for (id r = 0; r < regions.size(); ++r) {
+        auto& region = regions[r];
+        if (goes(r)) {
+            continue;
+        }
+        while (region.parent != no_id && goes(region.parent)) {
+            region.parent = regions[region.parent].parent;
+        }
+        region.parent = region.parent == no_id ? no_id : number[region.parent];
+        region.end = number[region.end];
+        for (auto& item : region.items) {
+            item.index = item.is_region ? number[item.index] : item.index;
+        }
+        kept.push_back(std::move(region));
+    }
+    regions = std::move(kept);
+    count_operators(regions);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_DISSOLVE_REGIONS_HPP
+
 // <stemma/core/glob.hpp>
 #ifndef STEMMA_CORE_GLOB_HPP
 #define STEMMA_CORE_GLOB_HPP
@@ -10569,323 +10969,6 @@ template <operator_graph_like Graph>
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_FOLD_GRAPH_HPP
-
-// <stemma/algorithm/fold_regions.hpp>
-#ifndef STEMMA_ALGORITHM_FOLD_REGIONS_HPP
-#define STEMMA_ALGORITHM_FOLD_REGIONS_HPP
-
-namespace stemma {
-
-/// What stands in a region: an operator, by vertex index, or a region, by number.
-struct fold_item {
-    id index = 0;
-    bool is_region = false;
-
-    friend bool operator==(const fold_item&, const fold_item&) = default;
-};
-
-/// Operators of one call of one module that can be contracted into one, with regions inside.
-struct fold_region {
-    id module = 0;
-    id call = 0; ///< of the module, by the number that `calls` gave; 0 where there is none
-    id run = 0;  ///< which part of the call, where that had to be divided
-    id runs = 1; ///< into how many parts it was divided
-    id parent = no_id;
-    id end = 0;                   ///< the regions inside are those from the next number to this one
-    id operators = 0;             ///< with those of the regions inside
-    std::vector<fold_item> items; ///< producers first, else by their first operator
-};
-
-/// What a policy wanted to fold and what was left where it is.
-struct fold_leftover {
-    id module = 0;
-    id call = 0;
-    std::size_t operators = 0;
-    id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
-};
-
-/// What can be folded, and what cannot.
-struct fold_regions_result {
-    std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
-    std::vector<fold_leftover> left;
-};
-
-namespace detail {
-
-/// Finds regions level by level, from the outside to the inside.
-template <operator_graph_like Graph, class Folds, class Calls, class Constant>
-class fold_divider {
-public:
-    fold_divider(const Graph& graph, std::span<const vertex_t<Graph>> order,
-                 const tree_index& modules, std::span<const id> module, std::size_t least,
-                 Folds folds, Calls calls, Constant constant)
-        : graph_(graph)
-        , modules_(modules)
-        , least_(least)
-        , calls_(calls)
-        , constant_(constant)
-        , place_(num_vertices(graph), no_id)
-        , above_(modules.size(), no_id)
-        , depth_(modules.size(), 0)
-        , innermost_(num_vertices(graph), no_id) {
-        for (id m = 1; m < modules.size(); ++m) {
-            const auto parent = modules.parent(m);
-            above_[m] = folds_here(parent) ? parent : above_[parent];
-            depth_[m] = depth_[parent];
-            if (depth_[m] < max_depth && folds(m)) {
-                ++depth_[m];
-                folded_.resize(m + 1, false);
-                folded_[m] = true;
-            }
-        }
-        for (const auto& v : order) {
-            const auto i = index_of(graph, v);
-            innermost_[i] = folds_here(module[i]) ? module[i] : above_[module[i]];
-        }
-        result_.regions.emplace_back();
-        std::vector<vertex_t<Graph>> all(order.begin(), order.end());
-        divide(0, all);
-    }
-
-    [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
-
-private:
-    // Bounds the work on a tree that is a mere chain, and the recursion.
-    static constexpr id max_depth = 64;
-
-    using members = std::vector<vertex_t<Graph>>;
-
-    [[nodiscard]] bool folds_here(id m) const { return m < folded_.size() && folded_[m]; }
-
-    /// Returns: the outermost folded module below `top` that holds vertex `v`, or `no_id`.
-    [[nodiscard]] id next_below(id top, std::size_t v) const {
-        id found = no_id;
-        for (auto m = innermost_[v]; m != no_id && m != top && (top == 0 || m > top);
-             m = above_[m]) {
-            found = m;
-        }
-        return found;
-    }
-
-    struct group {
-        id module = 0;
-        id call = 0;
-        id size = 0;
-        id parts = 0;
-    };
-
-    struct part {
-        id group = 0;
-        members vertices;
-        id child = no_id;
-    };
-
-    void divide(id region, const members& all) {
-        const auto edges =
-            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
-        std::vector<group> groups;
-        auto of = find_groups(region, all, edges, groups);
-        const auto numbers = acyclic_parts(edges, of);
-        std::vector<part> parts;
-        for (id i = 0; i < all.size(); ++i) {
-            if (numbers[i] != no_id) {
-                parts.resize(std::max<std::size_t>(parts.size(), numbers[i] + 1));
-                parts[numbers[i]].group = of[i];
-                parts[numbers[i]].vertices.push_back(all[i]);
-            }
-        }
-        for (const auto& p : parts) {
-            ++groups[p.group].parts;
-        }
-        result_.regions[region].operators = static_cast<id>(all.size());
-        const auto sequence = order_items(all, edges, numbers, parts);
-        std::vector<id> runs(groups.size(), 0);
-        for (const auto& item : sequence) {
-            if (!item.is_region) {
-                result_.regions[region].items.push_back(item);
-                continue;
-            }
-            auto& p = parts[item.index];
-            auto& g = groups[p.group];
-            if (p.vertices.size() < least_) {
-                leave(region, p, g);
-                continue;
-            }
-            const auto child = static_cast<id>(result_.regions.size());
-            result_.regions[region].items.push_back({child, true});
-            result_.regions.push_back(
-                {g.module, g.call, runs[p.group]++, g.parts, region, 0, 0, {}});
-            divide(child, p.vertices);
-            members().swap(p.vertices);
-        }
-        result_.regions[region].end = static_cast<id>(result_.regions.size());
-    }
-
-    void leave(id region, const part& p, const group& g) {
-        for (const auto& v : p.vertices) {
-            result_.regions[region].items.push_back({static_cast<id>(index_of(graph_, v)), false});
-        }
-        result_.left.push_back({g.module, g.call, p.vertices.size(), g.parts});
-    }
-
-    /// Returns: by place the number of its group, a call of a module; `no_id` for none.
-    [[nodiscard]] std::vector<id> find_groups(id region, const members& all,
-                                              const induced_edges& edges,
-                                              std::vector<group>& groups) {
-        const auto top = result_.regions[region].module;
-        std::vector<id> module(all.size());
-        for (id i = 0; i < all.size(); ++i) {
-            module[i] = next_below(top, index_of(graph_, all[i]));
-        }
-        const auto call = find_calls(all, edges, module);
-        std::map<std::pair<id, id>, id> known;
-        std::vector<id> of(all.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            if (module[i] != no_id) {
-                const auto next = static_cast<id>(groups.size());
-                of[i] = known.try_emplace({module[i], call[i]}, next).first->second;
-                if (of[i] == next) {
-                    groups.push_back({module[i], call[i], 0, 0});
-                }
-            }
-        }
-        // What several groups read is of none of them, if it depends on no data.
-        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
-            const auto readers = edges.of(i);
-            if (of[i] != no_id && constant_(all[i]) &&
-                std::any_of(readers.begin(), readers.end(), [&](id r) { return of[r] != of[i]; })) {
-                of[i] = no_id;
-            }
-        }
-        return of;
-    }
-
-    /// Returns: by place the call of its module. Where that is not known it is that of what is
-    /// read, else that of a reader.
-    [[nodiscard]] std::vector<id> find_calls(const members& all, const induced_edges& edges,
-                                             const std::vector<id>& module) const {
-        std::vector<id> call(all.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            if (module[i] != no_id) {
-                call[i] = calls_(module[i], all[i]);
-            }
-        }
-        const auto pass = [&](id from, id to) {
-            if (module[from] != no_id && module[from] == module[to] && call[to] == no_id) {
-                call[to] = call[from];
-            }
-        };
-        for (id i = 0; i < all.size(); ++i) {
-            for (auto reader : edges.of(i)) {
-                pass(i, reader);
-            }
-        }
-        for (auto i = static_cast<id>(all.size()); i-- > 0;) {
-            for (auto reader : edges.of(i)) {
-                pass(reader, i);
-            }
-            call[i] = call[i] == no_id ? 0 : call[i];
-        }
-        return call;
-    }
-
-    /// Returns: vertices in no part, and parts by number, in an order in which they can run.
-    [[nodiscard]] std::vector<fold_item> order_items(const members& all, const induced_edges& edges,
-                                                     const std::vector<id>& number,
-                                                     const std::vector<part>& parts) const {
-        // Units: parts, then places without one. Whichever can run and stands first comes next.
-        std::vector<id> unit(all.size());
-        std::vector<id> first(parts.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            const bool in_part = number[i] != no_id;
-            unit[i] = in_part ? number[i] : static_cast<id>(parts.size()) + i;
-            if (in_part) {
-                first[number[i]] = std::min(first[number[i]], i);
-            }
-        }
-        std::vector<id> waiting(parts.size() + all.size(), 0);
-        std::vector<std::vector<id>> inside(parts.size());
-        for (id i = 0; i < all.size(); ++i) {
-            if (number[i] != no_id) {
-                inside[number[i]].push_back(i);
-            }
-            for (auto to : edges.of(i)) {
-                waiting[unit[to]] += unit[to] == unit[i] ? 0U : 1U;
-            }
-        }
-        std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>> open;
-        const auto position = [&](id u) {
-            return u < parts.size() ? first[u] : u - static_cast<id>(parts.size());
-        };
-        for (id u = 0; u < waiting.size(); ++u) {
-            const bool exists = u < parts.size() || number[position(u)] == no_id;
-            if (exists && waiting[u] == 0) {
-                open.emplace(position(u), u);
-            }
-        }
-        std::vector<fold_item> result;
-        const auto release = [&](id u, id place) {
-            for (auto to : edges.of(place)) {
-                if (unit[to] != u && --waiting[unit[to]] == 0) {
-                    open.emplace(position(unit[to]), unit[to]);
-                }
-            }
-        };
-        while (!open.empty()) {
-            const auto u = open.top().second;
-            open.pop();
-            if (u < parts.size()) {
-                result.push_back({u, true});
-                for (auto place : inside[u]) {
-                    release(u, place);
-                }
-            } else {
-                const auto place = position(u);
-                result.push_back({static_cast<id>(index_of(graph_, all[place])), false});
-                release(u, place);
-            }
-        }
-        return result;
-    }
-
-    const Graph& graph_;
-    const tree_index& modules_;
-    std::size_t least_;
-    Calls calls_;
-    Constant constant_;
-    std::vector<id> place_;     // by vertex index: scratch
-    std::vector<bool> folded_;  // by module
-    std::vector<id> above_;     // by module: the next folded one around it
-    std::vector<id> depth_;     // by module: folded ones around it, and itself
-    std::vector<id> innermost_; // by vertex index: the innermost folded module
-    fold_regions_result result_;
-};
-
-} // namespace detail
-
-/// Divides a graph into regions that can be contracted one inside the other, as the modules of the
-/// operators lie one inside the other.
-///
-/// `order` holds the vertices, producers first; `module` is by vertex index. `folds(m)` says
-/// whether a module gets regions, and `least` how many operators one must have. `calls(m, v)` says
-/// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
-/// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
-/// whether an operator depends on no data; what is read in several regions stays outside of them
-/// then.
-/// Complexity: O((V + E) log V) for every level of modules that fold; at most 64 levels do.
-template <operator_graph_like Graph, class Folds, class Calls, class Constant>
-[[nodiscard]] fold_regions_result
-fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order, const tree_index& modules,
-             std::span<const id> module, std::size_t least, Folds folds, Calls calls,
-             Constant constant) {
-    return detail::fold_divider<Graph, Folds, Calls, Constant>(graph, order, modules, module, least,
-                                                               folds, calls, constant)
-        .take();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_FOLD_REGIONS_HPP
 
 // <stemma/core/id_set_pool.hpp>
 #ifndef STEMMA_CORE_ID_SET_POOL_HPP
@@ -13878,6 +13961,11 @@ concept has_name_of = requires(const P& p, const Modules& modules, id m) {
 };
 
 template <class P>
+concept has_varies_constants = requires(const P& p) {
+    { p.varies_constants() } -> std::convertible_to<bool>;
+};
+
+template <class P>
 concept has_lifts = requires(const P& p, std::int64_t version) {
     { p.lifts(version) } -> std::convertible_to<bool>;
 };
@@ -13890,14 +13978,15 @@ concept has_lifts = requires(const P& p, std::int64_t version) {
 /// operators, functions it calls included, stays in place. `shares(modules, a, b)`: whether two
 /// modules may be calls of one function when their bodies are equal. `name_of(modules, m)`: what
 /// the function of a module is called; where that is taken by another body, a number is added.
-/// `lifts(version)`: whether a model of an IR version that has no functions is lifted to one that
-/// has.
+/// `varies_constants()`: whether bodies are equal that differ in Constants; these become
+/// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
+/// functions is lifted to one that has.
 ///
 /// Requires: `shares` is an equivalence.
 template <class P, class Modules>
-concept fold_policy =
-    policy_for<P, fold_category> && detail::has_folds<P, Modules> && detail::has_least_nodes<P> &&
-    detail::has_shares<P, Modules> && detail::has_name_of<P, Modules> && detail::has_lifts<P>;
+concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
+    detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
+    detail::has_name_of<P, Modules> && detail::has_varies_constants<P> && detail::has_lifts<P>;
 
 namespace detail {
 
@@ -13928,6 +14017,7 @@ struct fold_selected {
     Selection selection{};
     std::size_t least = 2;
     bool lift = true;
+    bool vary_constants = false;
 
     template <module_view Modules>
     [[nodiscard]] bool folds(const Modules& modules, id m) const {
@@ -13955,6 +14045,7 @@ struct fold_selected {
                 name.empty() ? detail::name_without_numbers(modules, m) : std::string(name)};
     }
 
+    [[nodiscard]] constexpr bool varies_constants() const noexcept { return vary_constants; }
     [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
 };
 
@@ -13971,6 +14062,8 @@ consteval bool explain_fold_policy() {
     static_assert(detail::has_name_of<P, Modules>,
                   "fold policy: add `stemma::function_name name_of(const Modules&, stemma::id "
                   "module) const`");
+    static_assert(detail::has_varies_constants<P>,
+                  "fold policy: add `bool varies_constants() const`");
     static_assert(detail::has_lifts<P>,
                   "fold policy: add `bool lifts(std::int64_t ir_version) const`");
     return fold_policy<P, Modules>;

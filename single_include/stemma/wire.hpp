@@ -5272,6 +5272,10 @@ struct planned_function {
     id region = 0;      ///< the first of those that call it; its body is the function's
     id calls = 0;       ///< regions that call it, in the whole model
     id activations = 0; ///< how many of the inputs are no initializers; they come first
+    id attributes = 0;  ///< constants that differ from call to call
+    /// By constant, in the order in which calls are opened: which attribute has its value, or
+    /// `no_id`. Empty where none may.
+    std::vector<id> slots{};
 
     /// Returns: the name, with the number behind it where that is not 0: `Layer.1`.
     [[nodiscard]] std::string numbered() const {
@@ -5286,6 +5290,9 @@ struct fold_plan {
     std::vector<id> function;             ///< by region; `no_id` for the first, the graph itself
     std::vector<std::vector<id>> inputs;  ///< by region: values, by slot of its function
     std::vector<std::vector<id>> outputs; ///< by region: values, by slot of its function
+    /// By region: the Constants in it and in regions inside, in the order in which calls are
+    /// opened. Empty where none may be attributes.
+    std::vector<std::vector<id>> constants;
     std::vector<planned_function> functions; ///< each behind those it calls
     std::vector<fold_leftover> left;         ///< what the policy would have folded
     std::size_t in_bodies = 0;               ///< operators of such modules in bodies and functions
@@ -5294,6 +5301,171 @@ struct fold_plan {
 } // namespace stemma
 
 #endif // STEMMA_ONNX_FOLD_PLAN_HPP
+
+// <stemma/onnx/fold_constants.hpp>
+#ifndef STEMMA_ONNX_FOLD_CONSTANTS_HPP
+#define STEMMA_ONNX_FOLD_CONSTANTS_HPP
+
+namespace stemma {
+
+/// Whether a node is a Constant of the standard. Complexity: O(1).
+[[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
+    return model.op_type(node) == "Constant" &&
+           (model.domain(node).empty() || model.domain(node) == "ai.onnx");
+}
+
+/// Puts every Constant into the regions that read it: it stands in each of them, in front of its
+/// first reader there. One that nothing reads, or that is an output of the graph, stays.
+///
+/// `view` is the graph whose vertices the items are. Returns: by vertex, whether it was put
+/// elsewhere than it stood. Complexity: O(V + E log E + regions).
+[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model,
+                                                        const nested_view& view,
+                                                        std::vector<fold_region>& regions) {
+    std::vector<id> region(view.nodes.size(), no_id);
+    for (id r = 0; r < regions.size(); ++r) {
+        for (const auto& item : regions[r].items) {
+            if (!item.is_region) {
+                region[item.index] = r;
+            }
+        }
+    }
+    std::vector<bool> leaves(model.value_count(), false);
+    for (auto value : model.graph(0).outputs) {
+        if (value != no_id) {
+            leaves[value] = true;
+        }
+    }
+    std::vector<bool> moved(view.nodes.size(), false);
+    std::vector<std::pair<id, id>> wanted; // reader's region, constant
+    for (id v = 0; v < view.nodes.size(); ++v) {
+        const auto node = view.nodes[v];
+        if (!is_constant_node(model, node) || model.output_count(node) != 1 ||
+            model.inputs(node).size() > 0 || leaves[model.first_output(node)]) {
+            continue;
+        }
+        const auto begin = wanted.size();
+        for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
+            wanted.emplace_back(region[(*it).target], v);
+            moved[v] = moved[v] || wanted.back().first != region[v];
+        }
+        if (!moved[v]) {
+            wanted.resize(begin);
+        }
+    }
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    auto next = wanted.begin();
+    for (id r = 0; r < regions.size(); ++r) {
+        const auto end =
+            std::find_if(next, wanted.end(), [&](const auto& w) { return w.first != r; });
+        std::vector<bool> here; // by place in the run of this region
+        here.assign(static_cast<std::size_t>(end - next), false);
+        std::vector<fold_item> items;
+        for (const auto& item : std::exchange(regions[r].items, {})) {
+            if (!item.is_region && moved[item.index]) {
+                continue;
+            }
+            for (auto [it, last] = item.is_region ? decltype(in_edges(item.index, view.graph)){}
+                                                  : in_edges(item.index, view.graph);
+                 it != last; ++it) {
+                const auto from = static_cast<id>((*it).source);
+                const auto place = std::lower_bound(next, end, std::pair(r, from));
+                if (place != end && place->second == from &&
+                    !here[static_cast<std::size_t>(place - next)]) {
+                    here[static_cast<std::size_t>(place - next)] = true;
+                    items.push_back({from, false});
+                }
+            }
+            items.push_back(item);
+        }
+        regions[r].items = std::move(items);
+        next = end;
+    }
+    count_operators(regions);
+    return moved;
+}
+
+/// Returns: by region, whether it gives nothing away, or has fewer operators than `least`. `spread`
+/// says which vertices stand in every region that reads them.
+/// Complexity: O(V + E), for every level of regions inside each other.
+[[nodiscard]] inline std::vector<bool>
+find_idle_regions(const onnx_model& model, const nested_view& view, const std::vector<bool>& spread,
+                  std::size_t least, const std::vector<fold_region>& regions) {
+    std::vector<id> region(view.nodes.size(), 0);
+    for (id r = 0; r < regions.size(); ++r) {
+        for (const auto& item : regions[r].items) {
+            if (!item.is_region) {
+                region[item.index] = r;
+            }
+        }
+    }
+    std::vector<bool> idle(regions.size(), true);
+    const auto give = [&](id from, id to) {
+        for (auto r = from; r != 0 && (to < r || to >= regions[r].end); r = regions[r].parent) {
+            idle[r] = false;
+        }
+    };
+    for (auto value : model.graph(0).outputs) {
+        if (value != no_id && model.producer(value) != no_id &&
+            model.graph_of(model.producer(value)) == 0) {
+            give(region[model.position(model.producer(value))], 0);
+        }
+    }
+    for (id v = 0; v < view.nodes.size(); ++v) {
+        for (auto [it, last] = out_edges(v, view.graph); !spread[v] && it != last; ++it) {
+            give(region[v], region[(*it).target]);
+        }
+    }
+    for (id r = 0; r < regions.size(); ++r) {
+        idle[r] = r != 0 && (idle[r] || regions[r].operators < least);
+    }
+    return idle;
+}
+
+/// Finds which constants of functions differ from call to call, and makes them attributes: fills in
+/// `constants` and `slots` of a plan.
+///
+/// `same(a, b)` says of nodes that stand for each other whether they are equal.
+/// Requires: equal items of the calls of a function stand for each other, and Constants stand for
+/// Constants. Complexity: O(items), for every level of regions inside each other.
+template <class Same>
+void find_varying_constants(const onnx_model& model, std::span<const id> nodes, fold_plan& plan,
+                            Same same) {
+    plan.constants.assign(plan.regions.size(), {});
+    for (auto r = static_cast<id>(plan.regions.size()); r-- > 1;) {
+        auto& all = plan.constants[r];
+        for (const auto& item : plan.regions[r].items) {
+            if (item.is_region) {
+                const auto& inside = plan.constants[item.index];
+                all.insert(all.end(), inside.begin(), inside.end());
+            } else if (is_constant_node(model, nodes[item.index])) {
+                all.push_back(nodes[item.index]);
+            }
+        }
+    }
+    for (auto& function : plan.functions) {
+        function.slots.assign(plan.constants[function.region].size(), no_id);
+    }
+    for (id r = 1; r < plan.regions.size(); ++r) {
+        auto& function = plan.functions[plan.function[r]];
+        const auto& first = plan.constants[function.region];
+        for (std::size_t i = 0; r != function.region && i < first.size(); ++i) {
+            if (function.slots[i] == no_id && !same(first[i], plan.constants[r][i])) {
+                function.slots[i] = 0;
+            }
+        }
+    }
+    for (auto& function : plan.functions) {
+        for (auto& slot : function.slots) {
+            slot = slot == no_id ? no_id : function.attributes++;
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_FOLD_CONSTANTS_HPP
 
 // <stemma/onnx/fold_record.hpp>
 #ifndef STEMMA_ONNX_FOLD_RECORD_HPP
@@ -5366,13 +5538,25 @@ struct fold_record {
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
+    /// ValueInfos in a row that were taken out of the main graph.
+    struct info_run {
+        std::uint32_t part = 0;
+        std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
+        std::string bytes{};
+
+        friend bool operator==(const info_run&, const info_run&) = default;
+    };
+
     bool lifted = false;
     std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
     std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
     std::vector<std::string> domains{};                           ///< imports that were added
-    std::uint64_t nodes = 0;                                      ///< of the main graph
+    std::uint64_t nodes = 0;        ///< that come out when all calls are opened
     std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
-    std::vector<order_run> order{}; ///< in which order; empty when as calls are opened
+    /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
+    /// are opened.
+    std::vector<order_run> order{};
+    std::vector<info_run> infos{};
     std::vector<text_change> changes{};
 };
 
@@ -5425,6 +5609,18 @@ struct fold_record {
         }
         json.member("order", order);
     }
+    if (!record.infos.empty()) {
+        json.key("infos");
+        json.begin_array(true);
+        for (const auto& run : record.infos) {
+            json.begin_array(true);
+            json.value(run.part);
+            json.value(run.fields);
+            json.value(to_base64(run.bytes));
+            json.end_array();
+        }
+        json.end_array();
+    }
     if (!record.changes.empty()) {
         json.key("texts");
         json.begin_array(true);
@@ -5467,6 +5663,11 @@ public:
         } else if (path == "layout") {
             check(part.is_array() && part.size() == 3);
             record_.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
+        } else if (path == "infos") {
+            check(part.is_array() && part.size() == 3 && part[2].is_string());
+            auto bytes = from_base64(part[2].get_ref<const std::string&>());
+            check(bytes.has_value());
+            record_.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
         } else if (path == "texts") {
             check(part.is_array() && part.size() == 5 && part[4].is_string());
             last_ += number(part[0]);
@@ -8698,11 +8899,12 @@ namespace stemma {
 namespace stemma {
 
 /// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
-/// whatever the names. `hash` is equal for such nodes.
+/// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
+/// they are, but for its kind.
 template <class Shapes>
 concept node_shapes_like = requires(Shapes& shapes, id node) {
-    { shapes.hash(node) } -> std::convertible_to<std::uint64_t>;
-    { shapes.equal(node, node) } -> std::convertible_to<bool>;
+    { shapes.hash(node, true) } -> std::convertible_to<std::uint64_t>;
+    { shapes.equal(node, node, true) } -> std::convertible_to<bool>;
 };
 
 /// Returns: the path of a module from one around it; "" for that itself.
@@ -8728,17 +8930,19 @@ class region_classes {
 public:
     region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
                    const nested_view& view, std::span<const id> rank,
-                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
-                   fold_plan& plan)
+                   const std::vector<bool>& spread, std::span<const attribution> attributions,
+                   Shapes& shapes, const Policy& policy, fold_plan& plan)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
         , view_(view)
         , rank_(rank)
+        , spread_(spread)
         , attributions_(attributions)
         , shapes_(shapes)
         , policy_(policy)
         , plan_(plan)
+        , vary_(policy.varies_constants())
         , number_(model.value_count(), no_id) {}
 
     void classify_all() {
@@ -8804,7 +9008,7 @@ private:
         }
         std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
         for (id v = 0; v < view_.nodes.size(); ++v) {
-            if (region_[v] == 0) {
+            if (region_[v] == 0 || spread_[v]) {
                 continue;
             }
             const auto node = view_.nodes[v];
@@ -8858,13 +9062,18 @@ private:
             made.hash = hash_mix(made.hash, token);
         }
         for (auto node : made.nodes) {
-            made.hash = hash_mix(made.hash, shapes_.hash(node));
+            made.hash = hash_mix(made.hash, shapes_.hash(node, vary_));
         }
         for (auto value : used_) {
             number_[value] = no_id;
         }
         used_.clear();
         plan_.function[r] = function_of(r, std::move(made));
+    }
+
+    [[nodiscard]] id module_in(const fold_region& region, id node) const {
+        const auto m = attributions_[node].module;
+        return modules_.index().is_ancestor(region.module, m) ? m : region.module;
     }
 
     /// Numbers values as they appear, and writes down who reads and makes which.
@@ -8904,7 +9113,7 @@ private:
             const auto read = values_read(model_, contents_, node);
             made.nodes.push_back(node);
             made.tokens.push_back(4);
-            made.tokens.push_back(way_number(region.module, attributions_[node].module));
+            made.tokens.push_back(way_number(region.module, module_in(region, node)));
             made.tokens.push_back(read.size());
             for (auto value : read) {
                 note(value, true);
@@ -8925,7 +9134,7 @@ private:
             if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
                 policy_.shares(modules_, plan_.regions[function.region].module, module) &&
                 std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
-                           [&](id a, id b) { return shapes_.equal(a, b); })) {
+                           [&](id a, id b) { return shapes_.equal(a, b, vary_); })) {
                 function.region = r; // the first one is met last
                 ++function.calls;
                 return f;
@@ -9013,10 +9222,12 @@ private:
     const Modules& modules_;
     const nested_view& view_;
     std::span<const id> rank_;
+    const std::vector<bool>& spread_;
     std::span<const attribution> attributions_;
     Shapes& shapes_;
     const Policy& policy_;
     fold_plan& plan_;
+    bool vary_;
     std::vector<id> region_; // by vertex: the innermost one
     std::vector<id> number_; // by value: in the region that is being looked at
     std::vector<id> used_;   // those that have one
@@ -9033,7 +9244,8 @@ private:
 /// Finds out which regions of a plan do the same, gives those one function, and says what goes into
 /// and comes out of every region.
 ///
-/// `view` is the main graph, `rank` by its vertices a place behind all producers. Two regions do
+/// `view` is the main graph, `rank` by its vertices a place behind all producers, and `spread` says
+/// which of them stand in every region that reads them. Two regions do
 /// the same when their items are equal one by one, `shapes` deciding on nodes, and are wired alike;
 /// they share a function when the policy agrees. Inputs come in the order in which they are read,
 /// those that are no initializers first; outputs in the order in which they are used behind the
@@ -9041,9 +9253,9 @@ private:
 template <module_view Modules, node_shapes_like Shapes, class Policy>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
                       const Modules& modules, const nested_view& view, std::span<const id> rank,
-                      std::span<const attribution> attributions, Shapes& shapes,
-                      const Policy& policy, fold_plan& plan) {
-    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank,
+                      const std::vector<bool>& spread, std::span<const attribution> attributions,
+                      Shapes& shapes, const Policy& policy, fold_plan& plan) {
+    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank, spread,
                                                     attributions, shapes, policy, plan)
         .classify_all();
 }
@@ -9129,11 +9341,19 @@ template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Pol
         policy.least_nodes(), folds,
         [&](id m, id v) { return detail::call_in(modules, m, attributions[view.nodes[v]]); },
         [&](id v) { return dependence_of[view.nodes[v]] <= dependence::weight; });
+    const auto spread = spread_constants(model, view, found.regions);
+    const auto least = policy.least_nodes();
+    dissolve_regions(found, find_idle_regions(model, view, spread, least, found.regions));
     fold_plan plan;
     plan.regions = std::move(found.regions);
     plan.left = std::move(found.left);
     plan.in_bodies = detail::count_nested(model, modules, attributions, folds);
-    classify_regions(model, contents, modules, view, rank, attributions, shapes, policy, plan);
+    classify_regions(model, contents, modules, view, rank, spread, attributions, shapes, policy,
+                     plan);
+    if (policy.varies_constants()) {
+        find_varying_constants(model, view.nodes, plan,
+                               [&](id a, id b) { return shapes.equal(a, b, false); });
+    }
     return plan;
 }
 
@@ -10412,6 +10632,289 @@ private:
 
 #endif // STEMMA_ONNX_TAG_TEXTS_HPP
 
+// <stemma/onnx/wire/message_edits.hpp>
+#ifndef STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+#define STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+inline void append_varint(std::uint64_t value, std::string& out) {
+    for (; value >= 0x80; value >>= 7U) {
+        out.push_back(static_cast<char>(value | 0x80U));
+    }
+    out.push_back(static_cast<char>(value));
+}
+
+/// Appends the tag of a field of bytes.
+inline void append_tag(std::uint32_t field, std::string& out) {
+    append_varint(field << 3U | 2U, out);
+}
+
+/// Appends a field of bytes: tag, length, content.
+inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
+    append_tag(field, out);
+    append_varint(content.size(), out);
+    out.append(content);
+}
+
+/// Appends a StringStringEntryProto as a field.
+inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
+                         std::string& out) {
+    using entry = onnx_fields::entry;
+    const auto size =
+        2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
+    append_tag(field, out);
+    append_varint(size, out);
+    append_field(entry::key, key, out);
+    append_field(entry::value, value, out);
+}
+
+} // namespace detail
+
+/// Replaces `removed` bytes of a file at `at` by `text`.
+struct edit {
+    std::uint32_t at = 0;
+    std::uint32_t removed = 0;
+    std::string_view text;
+};
+
+/// What changes inside one message, in file order: a list that is filled, read and cleared again.
+class message_edits {
+public:
+    void clear() noexcept {
+        records_.clear();
+        text_.clear();
+        growth_ = 0;
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
+
+    /// Returns: by how many bytes the content grows; negative when it shrinks.
+    [[nodiscard]] std::int64_t growth() const noexcept { return growth_; }
+
+    /// Requires: edits are reported in file order and do not overlap.
+    void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
+        records_.push_back({begin, end - begin, static_cast<std::uint32_t>(text_.size()),
+                            static_cast<std::uint32_t>(text.size())});
+        text_.append(text);
+        growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
+    }
+
+    void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
+    void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
+
+    /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
+    void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
+                         std::string_view content) {
+        std::string length;
+        detail::append_varint(content.size(), length);
+        replace(detail::length_position(base, begin), begin, length);
+        replace(begin, end, content);
+    }
+
+    /// Calls `f(edit)` in file order. The texts are valid until the next change.
+    template <class Function>
+    void for_each(Function f) const {
+        for (const auto& r : records_) {
+            f(edit{r.at, r.removed, std::string_view(text_).substr(r.text, r.size)});
+        }
+    }
+
+private:
+    struct record {
+        std::uint32_t at;
+        std::uint32_t removed;
+        std::uint32_t text;
+        std::uint32_t size;
+    };
+
+    std::vector<record> records_;
+    std::string text_;
+    std::int64_t growth_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
+
+// <stemma/onnx/wire/byte_rope.hpp>
+#ifndef STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+#define STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+namespace stemma {
+
+/// Bytes to be written: ranges of files, and texts between them. Adjacent ranges become one.
+class byte_rope {
+public:
+    /// Appends bytes of file number `file`.
+    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
+        if (size == 0) {
+            return;
+        }
+        size_ += size;
+        if (!pieces_.empty() && pieces_.back().file == file &&
+            pieces_.back().begin + pieces_.back().size == begin) {
+            pieces_.back().size += size;
+        } else {
+            pieces_.push_back({begin, size, file});
+        }
+    }
+
+    /// Appends other bytes.
+    void add_text(std::string_view text) {
+        if (text.empty()) {
+            return;
+        }
+        size_ += text.size();
+        if (!pieces_.empty() && pieces_.back().file == no_id) {
+            pieces_.back().size += text.size();
+        } else {
+            pieces_.push_back({text_.size(), text.size(), no_id});
+        }
+        text_.append(text);
+    }
+
+    /// Appends a field of bytes that holds a message of the file: as it stands there, when its tag
+    /// and length are written as we would.
+    void add_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
+                     std::uint32_t size) {
+        std::string header;
+        detail::append_tag(field, header);
+        detail::append_varint(size, header);
+        if (begin >= header.size() && file.substr(begin - header.size(), header.size()) == header) {
+            add_range(begin - static_cast<std::uint32_t>(header.size()),
+                      static_cast<std::uint32_t>(header.size()) + size);
+        } else {
+            add_text(header);
+            add_range(begin, size);
+        }
+    }
+
+    /// Appends a field of bytes with this content.
+    void add_field(std::uint32_t field, std::string_view content) {
+        std::string text;
+        detail::append_field(field, content, text);
+        add_text(text);
+    }
+
+    /// Appends a field of bytes that holds another rope.
+    void add_field(std::uint32_t field, const byte_rope& content) {
+        std::string header;
+        detail::append_tag(field, header);
+        detail::append_varint(content.size(), header);
+        add_text(header);
+        append(content);
+    }
+
+    void append(const byte_rope& other) {
+        for (const auto& p : other.pieces_) {
+            p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
+                            : add_range(p.begin, p.size, p.file);
+        }
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    template <class Range, class Text>
+    void for_each(Range range, Text text) const {
+        for (const auto& p : pieces_) {
+            if (p.file == no_id) {
+                text(std::string_view(text_).substr(p.begin, p.size));
+            } else {
+                range(p.file, p.begin, p.size);
+            }
+        }
+    }
+
+    /// Hands everything to a splice sink over the one file there is.
+    template <class Sink>
+    void write(Sink& sink) const {
+        for_each(
+            [&](id, std::uint64_t begin, std::uint64_t size) {
+                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
+            },
+            [&](std::string_view text) { sink.write(text); });
+    }
+
+private:
+    struct piece {
+        std::uint64_t begin = 0; // in the file, or in `text_`
+        std::uint64_t size = 0;
+        id file = no_id;
+    };
+
+    std::vector<piece> pieces_;
+    std::string text_;
+    std::uint64_t size_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+// <stemma/onnx/wire/attribute_texts.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
+
+namespace stemma {
+
+/// What an AttributeProto is called, and which attribute of the function around it stands for.
+struct attribute_names {
+    std::string_view name;
+    std::string_view reference; ///< `ref_attr_name`; "" for none
+};
+
+/// Complexity: O(fields).
+[[nodiscard]] inline attribute_names read_attribute_names(wire_reader fields) {
+    using at = detail::onnx_fields::attribute;
+    attribute_names names;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::name)) {
+            names.name = fields.text(field);
+        } else if (field.is_bytes(at::ref_attr_name)) {
+            names.reference = fields.text(field);
+        }
+    }
+    return names;
+}
+
+/// Returns: an AttributeProto of the file with another name, where that stood, and all else as it
+/// is. Complexity: O(fields).
+[[nodiscard]] inline byte_rope renamed_attribute(wire_reader fields, std::string_view name) {
+    byte_rope out;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(detail::onnx_fields::attribute::name)) {
+            out.add_field(field.number, name);
+        } else {
+            out.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    return out;
+}
+
+/// Returns: an AttributeProto of the same type as another one that stands for an attribute of the
+/// function around. Complexity: O(fields).
+[[nodiscard]] inline std::string attribute_reference(wire_reader fields, std::string_view name,
+                                                     std::string_view reference) {
+    using at = detail::onnx_fields::attribute;
+    std::string out;
+    detail::append_field(at::name, name, out);
+    for (wire_field field; fields.next(field);) {
+        if (field.is(at::type, wire_type::varint)) {
+            out.append(fields.whole(field));
+        }
+    }
+    detail::append_field(at::ref_attr_name, reference, out);
+    return out;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
+
 // <stemma/onnx/wire/known_policies.hpp>
 #ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
 #define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
@@ -10751,113 +11254,6 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-
-// <stemma/onnx/wire/message_edits.hpp>
-#ifndef STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
-#define STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
-
-namespace stemma {
-
-namespace detail {
-
-inline void append_varint(std::uint64_t value, std::string& out) {
-    for (; value >= 0x80; value >>= 7U) {
-        out.push_back(static_cast<char>(value | 0x80U));
-    }
-    out.push_back(static_cast<char>(value));
-}
-
-/// Appends the tag of a field of bytes.
-inline void append_tag(std::uint32_t field, std::string& out) {
-    append_varint(field << 3U | 2U, out);
-}
-
-/// Appends a field of bytes: tag, length, content.
-inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
-    append_tag(field, out);
-    append_varint(content.size(), out);
-    out.append(content);
-}
-
-/// Appends a StringStringEntryProto as a field.
-inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
-                         std::string& out) {
-    using entry = onnx_fields::entry;
-    const auto size =
-        2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
-    append_tag(field, out);
-    append_varint(size, out);
-    append_field(entry::key, key, out);
-    append_field(entry::value, value, out);
-}
-
-} // namespace detail
-
-/// Replaces `removed` bytes of a file at `at` by `text`.
-struct edit {
-    std::uint32_t at = 0;
-    std::uint32_t removed = 0;
-    std::string_view text;
-};
-
-/// What changes inside one message, in file order: a list that is filled, read and cleared again.
-class message_edits {
-public:
-    void clear() noexcept {
-        records_.clear();
-        text_.clear();
-        growth_ = 0;
-    }
-
-    [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
-
-    /// Returns: by how many bytes the content grows; negative when it shrinks.
-    [[nodiscard]] std::int64_t growth() const noexcept { return growth_; }
-
-    /// Requires: edits are reported in file order and do not overlap.
-    void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        records_.push_back({begin, end - begin, static_cast<std::uint32_t>(text_.size()),
-                            static_cast<std::uint32_t>(text.size())});
-        text_.append(text);
-        growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
-    }
-
-    void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
-    void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
-
-    /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
-    void replace_content(const char* base, std::uint32_t begin, std::uint32_t end,
-                         std::string_view content) {
-        std::string length;
-        detail::append_varint(content.size(), length);
-        replace(detail::length_position(base, begin), begin, length);
-        replace(begin, end, content);
-    }
-
-    /// Calls `f(edit)` in file order. The texts are valid until the next change.
-    template <class Function>
-    void for_each(Function f) const {
-        for (const auto& r : records_) {
-            f(edit{r.at, r.removed, std::string_view(text_).substr(r.text, r.size)});
-        }
-    }
-
-private:
-    struct record {
-        std::uint32_t at;
-        std::uint32_t removed;
-        std::uint32_t text;
-        std::uint32_t size;
-    };
-
-    std::vector<record> records_;
-    std::string text_;
-    std::int64_t growth_ = 0;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
 
 // <stemma/onnx/wire/tag_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
@@ -12176,122 +12572,6 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
 
-// <stemma/onnx/wire/byte_rope.hpp>
-#ifndef STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
-#define STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
-
-namespace stemma {
-
-/// Bytes to be written: ranges of files, and texts between them. Adjacent ranges become one.
-class byte_rope {
-public:
-    /// Appends bytes of file number `file`.
-    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
-        if (size == 0) {
-            return;
-        }
-        size_ += size;
-        if (!pieces_.empty() && pieces_.back().file == file &&
-            pieces_.back().begin + pieces_.back().size == begin) {
-            pieces_.back().size += size;
-        } else {
-            pieces_.push_back({begin, size, file});
-        }
-    }
-
-    /// Appends other bytes.
-    void add_text(std::string_view text) {
-        if (text.empty()) {
-            return;
-        }
-        size_ += text.size();
-        if (!pieces_.empty() && pieces_.back().file == no_id) {
-            pieces_.back().size += text.size();
-        } else {
-            pieces_.push_back({text_.size(), text.size(), no_id});
-        }
-        text_.append(text);
-    }
-
-    /// Appends a field of bytes that holds a message of the file: as it stands there, when its tag
-    /// and length are written as we would.
-    void add_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
-                     std::uint32_t size) {
-        std::string header;
-        detail::append_tag(field, header);
-        detail::append_varint(size, header);
-        if (begin >= header.size() && file.substr(begin - header.size(), header.size()) == header) {
-            add_range(begin - static_cast<std::uint32_t>(header.size()),
-                      static_cast<std::uint32_t>(header.size()) + size);
-        } else {
-            add_text(header);
-            add_range(begin, size);
-        }
-    }
-
-    /// Appends a field of bytes with this content.
-    void add_field(std::uint32_t field, std::string_view content) {
-        std::string text;
-        detail::append_field(field, content, text);
-        add_text(text);
-    }
-
-    /// Appends a field of bytes that holds another rope.
-    void add_field(std::uint32_t field, const byte_rope& content) {
-        std::string header;
-        detail::append_tag(field, header);
-        detail::append_varint(content.size(), header);
-        add_text(header);
-        append(content);
-    }
-
-    void append(const byte_rope& other) {
-        for (const auto& p : other.pieces_) {
-            p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
-                            : add_range(p.begin, p.size, p.file);
-        }
-    }
-
-    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-
-    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
-    template <class Range, class Text>
-    void for_each(Range range, Text text) const {
-        for (const auto& p : pieces_) {
-            if (p.file == no_id) {
-                text(std::string_view(text_).substr(p.begin, p.size));
-            } else {
-                range(p.file, p.begin, p.size);
-            }
-        }
-    }
-
-    /// Hands everything to a splice sink over the one file there is.
-    template <class Sink>
-    void write(Sink& sink) const {
-        for_each(
-            [&](id, std::uint64_t begin, std::uint64_t size) {
-                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
-            },
-            [&](std::string_view text) { sink.write(text); });
-    }
-
-private:
-    struct piece {
-        std::uint64_t begin = 0; // in the file, or in `text_`
-        std::uint64_t size = 0;
-        id file = no_id;
-    };
-
-    std::vector<piece> pieces_;
-    std::string text_;
-    std::uint64_t size_ = 0;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
-
 // <stemma/onnx/wire/byte_patch.hpp>
 #ifndef STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
 #define STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
@@ -12471,6 +12751,62 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
+
+// <stemma/onnx/wire/call_attributes.hpp>
+#ifndef STEMMA_ONNX_WIRE_CALL_ATTRIBUTES_HPP
+#define STEMMA_ONNX_WIRE_CALL_ATTRIBUTES_HPP
+
+namespace stemma {
+
+/// The attributes that a call gives to a function, as the file has them.
+class call_attributes {
+public:
+    /// Reads those of a node. Where one refers to an attribute of the function around the call, it
+    /// is that one of `around`. Returns: whether all those are there.
+    bool read(const wire_model& model, id call, const call_attributes* around) {
+        auto fields = model.reader(model.message(call));
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
+                continue;
+            }
+            const auto names = read_attribute_names(fields.inner(field));
+            if (around == nullptr || names.reference.empty()) {
+                by_name_.emplace(names.name, field);
+                continue;
+            }
+            const auto outer = around->by_name_.find(names.reference);
+            if (outer == around->by_name_.end()) {
+                return false;
+            }
+            by_name_.emplace(names.name, outer->second);
+        }
+        return true;
+    }
+
+    /// Returns: what stood where an attribute in the body refers to one of the call; nothing for
+    /// other fields of a node. Requires: `model` is the one that was read.
+    [[nodiscard]] std::optional<byte_rope> given(const wire_model& model, const wire_reader& fields,
+                                                 const wire_field& field) const {
+        if (by_name_.empty() || !field.is_bytes(detail::onnx_fields::node::attribute)) {
+            return std::nullopt;
+        }
+        const auto names = read_attribute_names(fields.inner(field));
+        const auto found = by_name_.find(names.reference);
+        if (names.reference.empty() || found == by_name_.end()) {
+            return std::nullopt;
+        }
+        const wire_reader file(model.bytes().data(), 0,
+                               static_cast<std::uint32_t>(model.bytes().size()), model.file());
+        return renamed_attribute(file.inner(found->second), names.name);
+    }
+
+private:
+    std::map<std::string_view, wire_field> by_name_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CALL_ATTRIBUTES_HPP
 
 // <stemma/onnx/wire/call_frame.hpp>
 #ifndef STEMMA_ONNX_WIRE_CALL_FRAME_HPP
@@ -15617,6 +15953,73 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_EDITED_NODES_HPP
 
+// <stemma/onnx/wire/fold_attributes.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+
+namespace stemma {
+
+/// Writes the attributes of functions, which are the Constants that differ from call to call.
+class fold_attributes {
+public:
+    /// Requires: both outlive it.
+    fold_attributes(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {}
+
+    /// Returns: what an attribute of a function is called.
+    [[nodiscard]] static std::string name_of(id slot) { return "constant_" + std::to_string(slot); }
+
+    /// Returns: the attribute of a Constant, which refers to one of the function.
+    [[nodiscard]] static std::string refer(const wire_reader& attribute, id slot) {
+        return attribute_reference(attribute, read_attribute_names(attribute).name, name_of(slot));
+    }
+
+    /// Returns: which attribute of the function of a region has the value of a Constant, by the
+    /// order in which calls are opened; `no_id` where it does not differ.
+    [[nodiscard]] id slot(id region, std::size_t constant) const {
+        if (region == 0) {
+            return no_id;
+        }
+        const auto& slots = plan_.functions[plan_.function[region]].slots;
+        return constant < slots.size() ? slots[constant] : no_id;
+    }
+
+    /// Appends the attributes of the call of a region: what its Constants are, or attributes of the
+    /// function around it, in which `before` of these are opened in front of the call.
+    void append(id around, id region, std::size_t before, byte_rope& out) const {
+        using at_node = detail::onnx_fields::node;
+        const auto& slots = plan_.functions[plan_.function[region]].slots;
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            if (slots[i] == no_id) {
+                continue;
+            }
+            const auto outer = slot(around, before + i);
+            auto fields = model_.reader(model_.message(plan_.constants[region][i]));
+            for (wire_field field; fields.next(field);) {
+                if (!field.is_bytes(at_node::attribute)) {
+                    continue;
+                }
+                const auto attribute = fields.inner(field);
+                if (outer == no_id) {
+                    out.add_field(at_node::attribute,
+                                  renamed_attribute(attribute, name_of(slots[i])));
+                } else {
+                    out.add_field(
+                        at_node::attribute,
+                        attribute_reference(attribute, name_of(slots[i]), name_of(outer)));
+                }
+            }
+        }
+    }
+
+private:
+    const wire_model& model_;
+    const fold_plan& plan_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+
 // <stemma/onnx/wire/fold_names.hpp>
 #ifndef STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
 #define STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
@@ -15862,28 +16265,35 @@ public:
     node_shapes(const wire_model& model, const graph_contents& contents)
         : model_(model), contents_(contents) {}
 
+    /// With `vary`, of the attribute of a Constant only name and type count.
     /// Complexity: O(bytes of the node).
-    [[nodiscard]] std::uint64_t hash(id node) const {
+    [[nodiscard]] std::uint64_t hash(id node, bool vary = false) const {
+        vary = vary && varies(node);
         const auto renamed = without_captures(node);
         std::uint64_t result = 0;
-        for_each_part(reader(node, renamed), [&](std::uint32_t number, std::string_view bytes) {
-            result = hash_bytes(bytes, hash_mix(result, number));
-            return true;
-        });
+        for_each_part(reader(node, renamed), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          result = hash_bytes(bytes, hash_mix(result, number));
+                          return true;
+                      });
         return result;
     }
 
-    /// Complexity: as above.
-    [[nodiscard]] bool equal(id a, id b) const {
+    /// As above.
+    [[nodiscard]] bool equal(id a, id b, bool vary = false) const {
+        vary = vary && varies(a) && varies(b);
         const auto renamed_a = without_captures(a);
         const auto renamed_b = without_captures(b);
         auto other = reader(b, renamed_b);
         bool same = true;
+        std::string kind;
         wire_field theirs;
-        for_each_part(reader(a, renamed_a), [&](std::uint32_t number, std::string_view bytes) {
-            same = other.next(theirs) && theirs.number == number && shown(other, theirs) == bytes;
-            return same;
-        });
+        for_each_part(reader(a, renamed_a), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          same = other.next(theirs) && theirs.number == number &&
+                                 shown(other, theirs, vary, kind) == bytes;
+                          return same;
+                      });
         return same && !other.next(theirs);
     }
 
@@ -15910,8 +16320,12 @@ private:
     }
 
     /// Returns: what of a field counts.
-    [[nodiscard]] static std::string_view shown(const wire_reader& fields,
-                                                const wire_field& field) {
+    [[nodiscard]] static std::string_view shown(const wire_reader& fields, const wire_field& field,
+                                                bool vary, std::string& kind) {
+        if (vary && field.is_bytes(detail::onnx_fields::node::attribute)) {
+            kind = kind_of(fields.inner(field));
+            return kind;
+        }
         if (text_kind(field) == node_text::none) {
             return fields.whole(field);
         }
@@ -15920,10 +16334,36 @@ private:
                    : std::string_view();
     }
 
-    template <class Function>
-    static void for_each_part(wire_reader fields, Function f) {
+    /// Whether a node is a Constant that could have the value of another one.
+    [[nodiscard]] bool varies(id node) const {
+        using at = detail::onnx_fields::node;
+        std::size_t attributes = 0;
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
+            if (field.is_bytes(at::attribute)) {
+                const auto names = read_attribute_names(fields.inner(field));
+                attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
+            }
+        }
+        return attributes == 1 && contents_.bodies_of(node).empty();
+    }
+
+    /// Returns: name and type of an attribute that is no graph, as one text.
+    [[nodiscard]] static std::string kind_of(wire_reader fields) {
+        using at = detail::onnx_fields::attribute;
+        std::string kind;
         for (wire_field field; fields.next(field);) {
-            if (!f(field.number, shown(fields, field))) {
+            const bool counts = field.is_bytes(at::name) || field.is(at::type, wire_type::varint);
+            kind.append(counts ? fields.whole(field) : std::string_view());
+        }
+        return kind;
+    }
+
+    template <class Function>
+    static void for_each_part(wire_reader fields, bool vary, Function f) {
+        std::string kind;
+        for (wire_field field; fields.next(field);) {
+            if (!f(field.number, shown(fields, field, vary, kind))) {
                 return;
             }
         }
@@ -16040,11 +16480,15 @@ private:
         record_.changes.push_back(std::move(change));
     }
 
-    /// Finds in which order the operators stood.
+    /// Finds in which order the operators stood. Of a Constant in several functions the first one
+    /// that is opened is the one that was there.
     void find_order() {
-        std::vector<id> opened(nodes_.size());
+        std::vector<id> opened(nodes_.size(), no_id);
         id number = 0;
-        auto place = [&](id, id, id item) { opened[item] = number++; };
+        auto place = [&](id, id, id item) {
+            opened[item] = std::min(opened[item], number);
+            ++number;
+        };
         for_each_operator(0, place);
         for (auto e : opened) {
             auto& order = record_.order;
@@ -16053,7 +16497,7 @@ private:
             }
             ++order.back().count;
         }
-        if (record_.order.size() == 1) {
+        if (record_.order.size() == 1 && record_.order.front().count == number) {
             record_.order.clear();
         }
     }
@@ -16068,6 +16512,136 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+
+// <stemma/onnx/wire/fold_infos.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+#define STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+
+namespace stemma {
+
+/// The first IR version whose functions say of which types their values are.
+inline constexpr std::int64_t first_version_with_function_infos = 10;
+
+/// Tells which ValueInfos of the main graph are of values that folding puts into functions, and
+/// what these know of the types of their values.
+class fold_infos {
+public:
+    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
+    /// Complexity: O(nodes + values + length of ValueInfos).
+    fold_infos(const wire_model& model, const fold_plan& plan, std::span<const id> nodes)
+        : model_(model), plan_(plan), nodes_(nodes) {
+        for (const auto& info : model.value_infos()) {
+            if (info.graph == 0 && info.value != no_id &&
+                info.field == detail::onnx_fields::graph::value_info) {
+                types_.emplace(info.value, type_of(info));
+            }
+        }
+        if (types_.empty()) {
+            return;
+        }
+        std::unordered_set<id> outside;
+        for (const auto& item : plan.regions[0].items) {
+            if (item.is_region) {
+                outside.insert(plan.outputs[item.index].begin(), plan.outputs[item.index].end());
+            }
+        }
+        for (id r = 1; r < plan.regions.size(); ++r) {
+            for (auto value : values_of(r)) {
+                if (types_.count(value) > 0 && outside.count(value) == 0) {
+                    inside_.insert(model.value_name(value));
+                }
+            }
+        }
+        if (model.ir_version() >= first_version_with_function_infos) {
+            find_common();
+        }
+    }
+
+    /// Whether a ValueInfo of the main graph, which `fields` reads, is of a value that no call
+    /// gives away there.
+    [[nodiscard]] bool is_inside(wire_reader fields) const {
+        std::string_view name;
+        for (wire_field field; fields.next(field);) {
+            name =
+                field.is_bytes(detail::onnx_fields::value_info::name) ? fields.text(field) : name;
+        }
+        return inside_.count(name) > 0;
+    }
+
+    /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
+    /// calls agree. Nothing in models of versions before `first_version_with_function_infos`.
+    [[nodiscard]] const std::vector<std::pair<id, std::string_view>>& of_function(id f) const {
+        return f < common_.size() ? common_[f] : none_;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_of(const value_info_ref& info) const {
+        auto fields = model_.reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                return fields.text(field);
+            }
+        }
+        return {};
+    }
+
+    /// Returns: the values that the items of a region make, in order.
+    [[nodiscard]] std::vector<id> values_of(id region) const {
+        std::vector<id> values;
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                const auto& given = plan_.outputs[item.index];
+                values.insert(values.end(), given.begin(), given.end());
+                continue;
+            }
+            const auto node = nodes_[item.index];
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                values.push_back(model_.first_output(node) + i);
+            }
+        }
+        return values;
+    }
+
+    [[nodiscard]] std::string_view known_type(id value) const {
+        const auto found = types_.find(value);
+        return found == types_.end() ? std::string_view() : found->second;
+    }
+
+    void find_common() {
+        common_.resize(plan_.functions.size());
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            for (auto value : values_of(plan_.functions[f].region)) {
+                common_[f].emplace_back(value, known_type(value));
+            }
+        }
+        for (id r = 1; r < plan_.regions.size(); ++r) {
+            auto& common = common_[plan_.function[r]];
+            const auto values = values_of(r);
+            for (std::size_t i = 0; i < common.size(); ++i) {
+                if (known_type(values[i]) != common[i].second) {
+                    common[i].second = {};
+                }
+            }
+        }
+        for (auto& common : common_) {
+            std::erase_if(common, [&](const auto& entry) {
+                return entry.second.empty() || model_.value_name(entry.first).empty();
+            });
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    std::span<const id> nodes_;
+    std::unordered_map<id, std::string_view> types_; // of values of the main graph
+    std::unordered_set<std::string_view> inside_;
+    std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
+    std::vector<std::pair<id, std::string_view>> none_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
 
 // <stemma/onnx/wire/fold_model.hpp>
 #ifndef STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
@@ -16103,7 +16677,8 @@ public:
         , tags_(tags)
         , attributions_(attributions)
         , plan_(plan)
-        , names_(model, contents, modules, plan) {
+        , names_(model, contents, modules, plan)
+        , attributes_(model, plan) {
         for (auto node : contents.nodes(0)) {
             if (model.graph_of(node) == 0) {
                 nodes_.push_back(node);
@@ -16119,6 +16694,8 @@ public:
     /// Complexity: O(bytes that are not weights).
     [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
         record_ = fold_changes(model_, plan_, names_, nodes_).take();
+        const fold_infos infos(model_, plan_, nodes_);
+        infos_ = &infos;
         byte_rope result;
         wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
                            model_.file());
@@ -16164,6 +16741,7 @@ private:
     using at_function = detail::onnx_fields::function;
     using at_graph = detail::onnx_fields::graph;
     using at_node = detail::onnx_fields::node;
+    using at_info = detail::onnx_fields::value_info;
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
@@ -16212,7 +16790,13 @@ private:
         byte_rope part;
         std::uint32_t others = 0;
         bool in_run = false;
+        std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
         for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::value_info) && infos_->is_inside(fields.inner(field))) {
+                take_out(placed, fields.whole(field));
+                continue;
+            }
+            ++placed;
             if (!field.is_bytes(at_graph::node)) {
                 part.add_range(field.begin, field.end - field.begin);
                 ++others;
@@ -16230,6 +16814,14 @@ private:
         return part;
     }
 
+    void take_out(std::uint32_t placed, std::string_view info) {
+        auto& runs = record_.infos;
+        if (runs.empty() || runs.back().part != part_ || runs.back().fields != placed) {
+            runs.push_back({part_, placed, {}});
+        }
+        runs.back().bytes.append(info);
+    }
+
     [[nodiscard]] byte_rope function(id f) {
         const auto& planned = plan_.functions[f];
         byte_rope out;
@@ -16239,6 +16831,9 @@ private:
         }
         for (auto value : plan_.outputs[planned.region]) {
             out.add_field(at_function::output, names_.in_body(f, value));
+        }
+        for (id slot = 0; slot < planned.attributes; ++slot) {
+            out.add_field(at_function::attribute, fold_attributes::name_of(slot));
         }
         add_items(planned.region, out);
         std::set<std::string> domains;
@@ -16255,6 +16850,12 @@ private:
             }
         }
         out.add_field(at_function::domain, planned.domain);
+        for (const auto& [value, type] : infos_->of_function(f)) {
+            std::string info;
+            detail::append_field(at_info::name, names_.in_body(f, value), info);
+            detail::append_field(at_info::type, type, info);
+            out.add_field(at_function::value_info, info);
+        }
         return out;
     }
 
@@ -16269,36 +16870,44 @@ private:
     void add_items(id region, byte_rope& out) const {
         constexpr std::uint32_t in_graph = at_graph::node;
         constexpr std::uint32_t in_function = at_function::node;
+        std::size_t constants = 0; // opened so far
         for (const auto& item : plan_.regions[region].items) {
             if (item.is_region) {
-                out.add_field(region == 0 ? in_graph : in_function, call(region, item.index));
+                out.add_field(region == 0 ? in_graph : in_function,
+                              call(region, item.index, constants));
+                constants += plan_.functions[plan_.function[item.index]].slots.size();
             } else if (region == 0) {
                 const auto message = model_.message(nodes_[item.index]);
                 out.add_message(bytes(), in_graph, message.begin, message.size);
             } else {
-                out.add_field(in_function, body_node(region, nodes_[item.index]));
+                const auto node = nodes_[item.index];
+                const bool counts = is_constant_node(model_, node);
+                out.add_field(
+                    in_function,
+                    body_node(region, node, counts ? attributes_.slot(region, constants) : no_id));
+                constants += counts ? 1U : 0U;
             }
         }
     }
 
-    [[nodiscard]] byte_rope body_node(id region, id node) const {
+    [[nodiscard]] byte_rope body_node(id region, id node, id slot) const {
         const auto f = plan_.function[region];
         byte_rope out;
-        if (names_.keeps(f)) {
+        if (names_.keeps(f) && slot == no_id) {
             const auto message = model_.message(node);
             out.add_range(message.begin, message.size);
         } else {
-            rename(f, node, out);
+            rename(f, node, slot, out);
         }
-        const auto path =
-            relative_path(modules_, plan_.regions[region].module, attributions_[node].module);
-        if (!path.empty()) {
-            add_entry(fold_module_key, path, out);
+        const auto around = plan_.regions[region].module;
+        const auto own = attributions_[node].module;
+        if (own != around && modules_.index().is_ancestor(around, own)) {
+            add_entry(fold_module_key, relative_path(modules_, around, own), out);
         }
         return out;
     }
 
-    void rename(id f, id node, byte_rope& out) const {
+    void rename(id f, id node, id slot, byte_rope& out) const {
         auto fields = model_.reader(model_.message(node));
         const auto inputs = model_.inputs(node);
         std::size_t input = 0;
@@ -16319,6 +16928,11 @@ private:
                 out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
                 break;
             default:
+                if (slot != no_id && field.is_bytes(at_node::attribute)) {
+                    out.add_field(at_node::attribute,
+                                  fold_attributes::refer(fields.inner(field), slot));
+                    break;
+                }
                 out.add_range(field.begin, field.end - field.begin);
                 break;
             }
@@ -16332,7 +16946,7 @@ private:
     }
 
     /// The call of a region, in the main graph or in the body around.
-    [[nodiscard]] byte_rope call(id around, id region) const {
+    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
         const auto& inside = plan_.regions[region];
         const auto& function = plan_.functions[plan_.function[region]];
         const auto name_of = [&](id value) {
@@ -16355,6 +16969,7 @@ private:
         }
         out.add_field(at_node::name, name);
         out.add_field(at_node::op_type, function.numbered());
+        attributes_.append(around, region, constants, out);
         out.add_field(at_node::domain, function.domain);
         add_entry(fold_module_key, plan_.paths[region], out);
         auto tag = tags_.text(inside.module);
@@ -16382,10 +16997,12 @@ private:
     std::span<const attribution> attributions_;
     const fold_plan& plan_;
     fold_names names_;
+    fold_attributes attributes_;
     std::vector<id> nodes_; // by position in the main graph
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
-    std::uint32_t part_ = 0; // of the graph that is written
+    const fold_infos* infos_ = nullptr; // while the model is made
+    std::uint32_t part_ = 0;            // of the graph that is written
 };
 
 } // namespace stemma
@@ -18409,6 +19026,7 @@ private:
         id function = no_id;
         std::string scope;
         std::vector<std::string> names; // by local number of a value; "" where not known yet
+        call_attributes attributes{};
     };
 
     /// A node of the model as it was: bytes of the file, or others.
@@ -18419,10 +19037,8 @@ private:
         id rope = no_id; // of a large one
     };
 
-    // What is larger is not copied into memory.
-    static constexpr std::uint32_t large = 1U << 16U;
-    // Folding nests regions less deep.
-    static constexpr std::size_t max_depth = 1000;
+    static constexpr std::uint32_t large = 1U << 16U; // not copied into memory then
+    static constexpr std::size_t max_depth = 1000;    // folding nests regions less deep
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
@@ -18479,6 +19095,8 @@ private:
                 inside.scope.append(value);
             }
         });
+        const auto* outer = around == nullptr ? nullptr : &around->attributes;
+        check(inside.attributes.read(model_, call, outer));
         const auto& graph = model_.graph(model_.functions()[f].graph);
         const auto inputs = model_.inputs(call);
         check(inputs.size() == graph.inputs.size() &&
@@ -18539,6 +19157,11 @@ private:
             out.append(fields.whole(field));
         }
         void text(std::string_view more) { out.append(more); }
+        void rope(std::string_view file, std::uint32_t field, const byte_rope& content) {
+            string_splice splice(file);
+            content.write(splice);
+            detail::append_field(field, splice.text, out);
+        }
     };
 
     struct rope_target {
@@ -18547,6 +19170,9 @@ private:
             out.add_range(field.begin, field.end - field.begin);
         }
         void text(std::string_view more) { out.add_text(more); }
+        void rope(std::string_view, std::uint32_t field, const byte_rope& content) {
+            out.add_field(field, content);
+        }
     };
 
     template <class Target>
@@ -18568,7 +19194,11 @@ private:
         for (wire_field field; fields.next(field);) {
             switch (text_kind(field)) {
             case node_text::none:
-                target.whole(fields, field);
+                if (const auto given = around.attributes.given(model_, fields, field)) {
+                    target.rope(bytes(), field.number, *given);
+                } else {
+                    target.whole(fields, field);
+                }
                 break;
             case node_text::input: {
                 const auto value = inputs[input++];
@@ -18721,7 +19351,7 @@ public:
                 result.add_range(field.begin, field.end - field.begin);
             }
         }
-        check(written_ == record_.nodes);
+        check(written_ == order_.size() && next_info_ == record_.infos.size());
         return with_tags(std::move(result));
     }
 
@@ -18796,12 +19426,13 @@ private:
         for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
             order_.push_back(e);
         }
-        check(order_.size() == calls_.size());
     }
 
     [[nodiscard]] byte_rope graph_part(wire_reader fields) {
         byte_rope part;
         std::uint32_t others = 0;
+        placed_ = 0;
+        write_infos(part);
         const auto write_runs = [&] {
             for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
                    record_.layout[next_run_].fields == others;
@@ -18814,18 +19445,31 @@ private:
             if (!field.is_bytes(at_graph::node)) {
                 part.add_range(field.begin, field.end - field.begin);
                 ++others;
+                ++placed_;
+                write_infos(part);
                 write_runs();
             } else if (record_.layout.empty() && written_ == 0) {
-                write_nodes(calls_.size(), part);
+                write_nodes(order_.size(), part);
             }
         }
         return part;
     }
 
     void write_nodes(std::uint64_t count, byte_rope& out) {
-        check(count <= calls_.size() - written_);
+        check(count <= order_.size() - written_);
         for (; count > 0; --count) {
             calls_.append(order_[written_++], at_graph::node, out);
+            ++placed_;
+            write_infos(out);
+        }
+    }
+
+    /// Writes the ValueInfos that stood behind what was written last.
+    void write_infos(byte_rope& out) {
+        for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
+               record_.infos[next_info_].fields == placed_;
+             ++next_info_) {
+            out.add_text(record_.infos[next_info_].bytes);
         }
     }
 
@@ -18834,6 +19478,8 @@ private:
     opened_calls calls_;
     std::vector<id> order_; // of the nodes, as they stood
     std::size_t next_run_ = 0;
+    std::size_t next_info_ = 0;
+    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
     id next_function_ = 0;
     std::size_t written_ = 0;
     std::uint32_t part_ = 0;

@@ -65,7 +65,10 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
 }
 
 TEST_CASE("read_fold_record: what is no record is refused, not believed") {
-    for (const char* text : {"", "[]", "{}", R"({"schema": "stemma.fold/2"})",
+    for (const char* text : {"",
+                             "[]",
+                             "{}",
+                             R"({"schema": "stemma.fold/2"})",
                              R"({"schema": "stemma.fold/1", "nodes": -1})",
                              R"({"schema": "stemma.fold/1", "nodes": 99999999999})",
                              R"({"schema": "stemma.fold/1", "functions": [["a"]]})",
