@@ -192,9 +192,7 @@ std::unique_ptr<stemma::attributed_model> open_model(const common_options& optio
     if (opened->tree_from_model() && modules.size() == 1 && modules.class_name(0).empty() &&
         model.node_count() > 0) {
         note(options,
-             fmt::format("{}: nothing in it names a module, so all its nodes are taken for "
-                         "the root's; a capture (-m) tells what PyTorch knew",
-                         options.model));
+             fmt::format("{}: nothing in it names a module; a capture (-m) would", options.model));
     }
     if (const auto findings = opened->findings(); !findings.empty()) {
         note(options,
