@@ -3,6 +3,7 @@
 #define STEMMA_ALGORITHM_REBUILD_TREE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/detail/sibling_order.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
@@ -14,6 +15,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -54,6 +56,7 @@ template <named_operators Ops>
             owner[p] = builder.at_path(path);
         }
     }
+    const auto named = static_cast<id>(builder.size());
     if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
         ops.for_each_folded_parameter([&](id p, std::string_view origin) {
             if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
@@ -77,7 +80,19 @@ template <named_operators Ops>
     result.owners = owners_by_rank();
     result.scopes = collect_scopes(ops);
     result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
-    result.modules = builder.build();
+    std::vector<id> first_use(builder.size(), no_id);
+    for (id s = 0; s < result.scopes.scopes.size(); ++s) {
+        const auto m = result.bound.of_scope[s].module;
+        const auto& scope = result.scopes.scopes[s];
+        if (m != no_id && scope.operators > 0) {
+            first_use[m] = std::min(first_use[m], scope.first_operator);
+        }
+    }
+    for (auto m = static_cast<id>(builder.size()); m-- > 1;) {
+        auto& above = first_use[builder.parent(m)];
+        above = std::min(above, first_use[m]);
+    }
+    result.modules = builder.build(detail::sibling_order(builder, named, first_use));
     result.owners = owners_by_rank();
     const auto to_rank = [&](scope_module& bound) {
         bound.module = builder.rank_of(bound.module);

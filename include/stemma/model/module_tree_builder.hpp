@@ -84,10 +84,11 @@ public:
         shared_.push_back(std::move(paths));
     }
 
-    /// Returns: the tree; children stand in the order in which they were added.
+    /// Returns: the tree; children stand in the order in which they were added, or in which they
+    /// stand in `siblings`, which then holds all modules but the root.
     /// Complexity: O(modules + tensors).
-    [[nodiscard]] module_tree build() {
-        const auto order = preorder();
+    [[nodiscard]] module_tree build(std::span<const id> siblings = {}) {
+        const auto order = preorder(siblings);
         rank_.resize(modules_.size());
         for (id rank = 0; rank < order.size(); ++rank) {
             rank_[order[rank]] = rank;
@@ -160,10 +161,11 @@ private:
     }
 
     // Sibling lists by counting, then a walk with an explicit stack.
-    [[nodiscard]] std::vector<id> preorder() const {
+    [[nodiscard]] std::vector<id> preorder(std::span<const id> siblings) const {
         std::vector<id> next_sibling(modules_.size(), no_id);
         std::vector<id> first_child(modules_.size(), no_id);
-        for (auto m = static_cast<id>(modules_.size()); m-- > 1;) {
+        for (auto i = static_cast<id>(modules_.size() - 1); i-- > 0;) {
+            const auto m = siblings.empty() ? i + 1 : siblings[i];
             next_sibling[m] = std::exchange(first_child[modules_[m].parent], m);
         }
         std::vector<id> order;
