@@ -26,6 +26,7 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
@@ -4561,10 +4562,11 @@ public:
         shared_.push_back(std::move(paths));
     }
 
-    /// Returns: the tree; children stand in the order in which they were added.
+    /// Returns: the tree; children stand in the order in which they were added, or in which they
+    /// stand in `siblings`, which then holds all modules but the root.
     /// Complexity: O(modules + tensors).
-    [[nodiscard]] module_tree build() {
-        const auto order = preorder();
+    [[nodiscard]] module_tree build(std::span<const id> siblings = {}) {
+        const auto order = preorder(siblings);
         rank_.resize(modules_.size());
         for (id rank = 0; rank < order.size(); ++rank) {
             rank_[order[rank]] = rank;
@@ -4637,10 +4639,11 @@ private:
     }
 
     // Sibling lists by counting, then a walk with an explicit stack.
-    [[nodiscard]] std::vector<id> preorder() const {
+    [[nodiscard]] std::vector<id> preorder(std::span<const id> siblings) const {
         std::vector<id> next_sibling(modules_.size(), no_id);
         std::vector<id> first_child(modules_.size(), no_id);
-        for (auto m = static_cast<id>(modules_.size()); m-- > 1;) {
+        for (auto i = static_cast<id>(modules_.size() - 1); i-- > 0;) {
+            const auto m = siblings.empty() ? i + 1 : siblings[i];
             next_sibling[m] = std::exchange(first_child[modules_[m].parent], m);
         }
         std::vector<id> order;
@@ -12381,6 +12384,80 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
 
 #endif // STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
 
+// <stemma/detail/sibling_order.hpp>
+#ifndef STEMMA_DETAIL_SIBLING_ORDER_HPP
+#define STEMMA_DETAIL_SIBLING_ORDER_HPP
+
+namespace stemma::detail {
+
+/// Returns: the number that an attribute is, as those of a list are.
+[[nodiscard]] inline std::optional<std::uint64_t> list_place(std::string_view attribute) {
+    std::uint64_t number = 0;
+    const auto* const end = attribute.data() + attribute.size();
+    const auto read = std::from_chars(attribute.data(), end, number);
+    return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+/// Guesses the order in which siblings were defined, from where their names were found.
+///
+/// Members of a list stand by their numbers. Others whose names parameters have, the first
+/// `named`, keep their order, which is that of the definition. A module that only operators know
+/// comes before the first of these that is used after it. `first_use` is by module of the builder.
+/// Returns: all modules but the root, siblings in that order. Complexity: O(modules * log
+/// siblings).
+[[nodiscard]] inline std::vector<id> sibling_order(const module_tree_builder& builder, id named,
+                                                   std::span<const id> first_use) {
+    const auto count = static_cast<id>(builder.size());
+    std::vector<id> first(count + 1, 0);
+    for (id m = 1; m < count; ++m) {
+        ++first[builder.parent(m) + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<id> children(count - 1);
+    auto fill = first;
+    for (id m = 1; m < count; ++m) {
+        children[fill[builder.parent(m)]++] = m;
+    }
+    std::vector<std::pair<std::uint64_t, id>> numbered;
+    std::vector<id> merged;
+    for (id parent = 0; parent < count; ++parent) {
+        const auto siblings =
+            std::span(children).subspan(first[parent], first[parent + 1] - first[parent]);
+        numbered.clear();
+        for (auto m : siblings) {
+            if (const auto place = list_place(builder.attribute(m))) {
+                numbered.emplace_back(*place, m);
+            }
+        }
+        if (numbered.size() == siblings.size()) {
+            std::sort(numbered.begin(), numbered.end());
+            std::transform(numbered.begin(), numbered.end(), siblings.begin(),
+                           [](const auto& entry) { return entry.second; });
+            continue;
+        }
+        const auto other =
+            std::partition_point(siblings.begin(), siblings.end(), [&](id m) { return m < named; });
+        std::stable_sort(other, siblings.end(),
+                         [&](id a, id b) { return first_use[a] < first_use[b]; });
+        merged.clear();
+        auto next = siblings.begin();
+        for (auto m = other; m != siblings.end(); ++m) {
+            const auto later =
+                std::find_if(next, other, [&](id n) { return first_use[n] > first_use[*m]; });
+            merged.insert(merged.end(), next, later);
+            merged.push_back(*m);
+            next = later;
+        }
+        merged.insert(merged.end(), next, other);
+        std::copy(merged.begin(), merged.end(), siblings.begin());
+    }
+    return children;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_SIBLING_ORDER_HPP
+
 // <stemma/algorithm/rebuild_tree.hpp>
 #ifndef STEMMA_ALGORITHM_REBUILD_TREE_HPP
 #define STEMMA_ALGORITHM_REBUILD_TREE_HPP
@@ -12421,6 +12498,7 @@ template <named_operators Ops>
             owner[p] = builder.at_path(path);
         }
     }
+    const auto named = static_cast<id>(builder.size());
     if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
         ops.for_each_folded_parameter([&](id p, std::string_view origin) {
             if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
@@ -12444,7 +12522,19 @@ template <named_operators Ops>
     result.owners = owners_by_rank();
     result.scopes = collect_scopes(ops);
     result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
-    result.modules = builder.build();
+    std::vector<id> first_use(builder.size(), no_id);
+    for (id s = 0; s < result.scopes.scopes.size(); ++s) {
+        const auto m = result.bound.of_scope[s].module;
+        const auto& scope = result.scopes.scopes[s];
+        if (m != no_id && scope.operators > 0) {
+            first_use[m] = std::min(first_use[m], scope.first_operator);
+        }
+    }
+    for (auto m = static_cast<id>(builder.size()); m-- > 1;) {
+        auto& above = first_use[builder.parent(m)];
+        above = std::min(above, first_use[m]);
+    }
+    result.modules = builder.build(detail::sibling_order(builder, named, first_use));
     result.owners = owners_by_rank();
     const auto to_rank = [&](scope_module& bound) {
         bound.module = builder.rank_of(bound.module);
