@@ -115,6 +115,17 @@ class Fold(Case):
         self.assertIn("tags were taken out", told.stderr)
         self.assertEqual(out.read_bytes(), (MICRO / "model.onnx").read_bytes() + entry)
 
+    def test_bodies_that_differ_in_constants_share_when_asked_to(self):
+        gpt = FIXTURES / "gpt2_tiny"
+        apart = self.fold("--select", "all", fixture=gpt)["functions"]
+        together = self.fold("--select", "all", "--constants", "attributes",
+                             fixture=gpt)["functions"]
+        self.assertLess(len(together), len(apart))
+        self.assertEqual({f["attributes"] for f in apart}, {0})
+        self.assertEqual(sum(f["calls"] for f in together), sum(f["calls"] for f in apart))
+        self.assertGreater(sum(f["attributes"] for f in together), 0)
+        self.assertEqual(self.unfold(self.folded), (gpt / "model.onnx").read_bytes())
+
     def test_refusals(self):
         self.fold()
         out = self.folder / "out.onnx"
