@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does a policy of one's own cost? A selection without state in `select_modules`, beside the
+// same loop written by hand, and the same policy chosen while the program runs.
+#include <stemma/policy/selection.hpp>
+
+#include <stemma/algorithm/select_modules.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/policy/any_policy.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using stemma::id;
+
+/// A million modules, each with a number that says whether it is selected.
+struct many_modules {
+    stemma::tree_index tree;
+    std::vector<std::uint32_t> marks;
+
+    explicit many_modules(id count) : tree(parents(count)), marks(count) {
+        std::uint32_t state = 1;
+        for (auto& mark : marks) {
+            state = state * 1664525 + 1013904223;
+            mark = state >> 8U;
+        }
+    }
+
+    [[nodiscard]] const stemma::tree_index& index() const noexcept { return tree; }
+    [[nodiscard]] static std::string_view attribute(id) noexcept { return ""; }
+    [[nodiscard]] static std::string_view class_name(id) noexcept { return ""; }
+    [[nodiscard]] static std::string_view qualified_class(id) noexcept { return ""; }
+
+private:
+    /// Chains of ten below the root.
+    static std::vector<id> parents(id count) {
+        std::vector<id> all(count, stemma::no_id);
+        for (id m = 1; m < count; ++m) {
+            all[m] = m % 10 == 1 ? 0 : m - 1;
+        }
+        return all;
+    }
+};
+
+struct marked {
+    using policy_category = stemma::selection_category;
+
+    [[nodiscard]] bool selects(const many_modules& modules, id m) const {
+        return modules.marks[m] % 3 == 0;
+    }
+};
+
+static_assert(std::is_empty_v<marked>);
+
+const many_modules& modules() {
+    static const many_modules made(1000000);
+    return made;
+}
+
+void count(benchmark::State& state) {
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(modules().tree.size()));
+}
+
+void by_hand(benchmark::State& state) {
+    const auto parents = modules().tree.parents();
+    const auto& marks = modules().marks;
+    for (auto _ : state) {
+        std::vector<id> selected(parents.size());
+        for (id m = 1; m < parents.size(); ++m) {
+            selected[m] = marks[m] % 3 == 0 ? m : selected[parents[m]];
+        }
+        benchmark::DoNotOptimize(selected.data());
+    }
+    count(state);
+}
+
+void by_policy(benchmark::State& state) {
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(stemma::select_modules(modules(), marked{}).data());
+    }
+    count(state);
+}
+
+void by_name(benchmark::State& state) {
+    const stemma::any_selection<many_modules> chosen(marked{});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(stemma::select_modules(modules(), chosen).data());
+    }
+    count(state);
+}
+
+BENCHMARK(by_hand);
+BENCHMARK(by_policy);
+BENCHMARK(by_name);
+
+} // namespace
+
+BENCHMARK_MAIN();
