@@ -1376,7 +1376,8 @@ private:
     /// Whether it is a constant, as far as the operators tell data from constants.
     [[nodiscard]] bool is_constant(vertex_type v) const {
         if constexpr (data_aware_operators<Ops>) {
-            bool reads = in_degree(v, graph_) > 0 || ops_.reads_data(v);
+            const auto [in, in_last] = in_edges(v, graph_);
+            bool reads = in != in_last || ops_.reads_data(v);
             if constexpr (parameter_readers<Ops>) {
                 ops_.for_each_parameter(v, [&](id) { reads = true; });
             }
@@ -10457,15 +10458,15 @@ private:
             return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
         };
         for (id m = 0; m < modules_.index().size(); ++m) {
-            if (modules_.class_name(m) == term.pattern) {
+            if (std::string_view(modules_.class_name(m)) == term.pattern) {
                 return hint("class:", "modules of that class");
             }
         }
         for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
-            if (ops_.op_type(*it) == term.pattern) {
+            if (std::string_view(ops_.op_type(*it)) == term.pattern) {
                 return hint("op:", "nodes of that type");
             }
-            if (ops_.name(*it) == term.pattern) {
+            if (std::string_view(ops_.name(*it)) == term.pattern) {
                 return hint("name:", "the node of that name");
             }
         }

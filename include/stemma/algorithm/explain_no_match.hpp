@@ -113,15 +113,15 @@ private:
             return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
         };
         for (id m = 0; m < modules_.index().size(); ++m) {
-            if (modules_.class_name(m) == term.pattern) {
+            if (std::string_view(modules_.class_name(m)) == term.pattern) {
                 return hint("class:", "modules of that class");
             }
         }
         for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
-            if (ops_.op_type(*it) == term.pattern) {
+            if (std::string_view(ops_.op_type(*it)) == term.pattern) {
                 return hint("op:", "nodes of that type");
             }
-            if (ops_.name(*it) == term.pattern) {
+            if (std::string_view(ops_.name(*it)) == term.pattern) {
                 return hint("name:", "the node of that name");
             }
         }

@@ -151,7 +151,8 @@ private:
     /// Whether it is a constant, as far as the operators tell data from constants.
     [[nodiscard]] bool is_constant(vertex_type v) const {
         if constexpr (data_aware_operators<Ops>) {
-            bool reads = in_degree(v, graph_) > 0 || ops_.reads_data(v);
+            const auto [in, in_last] = in_edges(v, graph_);
+            bool reads = in != in_last || ops_.reads_data(v);
             if constexpr (parameter_readers<Ops>) {
                 ops_.for_each_parameter(v, [&](id) { reads = true; });
             }
