@@ -124,6 +124,36 @@ TEST_CASE("fold_opener: bodies that capture values of a shared function get thei
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
 
+TEST_CASE("fold_opener: functions that the model has stay, however odd, and come back") {
+    const auto of = [](const char* name, const char* op, const char* domain = "") {
+        return test::function("net", name, {"a"}, {"b"},
+                              {test::node(op, {"a"}, {"b"}, "", domain)});
+    };
+    const std::vector<std::vector<test::message>> odd{
+        {of("Layer", "Neg")},                             // the name that folding would give
+        {of("Layer", "Neg"), of("Layer", "Exp")},         // one name for two bodies
+        {of("A", "B", "net"), of("B", "A", "net")},       // each calls the other
+        {of("", "Neg")},                                  // no name
+        {test::function("net", "A", {}, {"nowhere"}, {})} // gives away what there is not
+    };
+    for (const auto& functions : odd) {
+        auto scene = test::layered_model(2);
+        for (const auto& function : functions) {
+            scene.bytes += test::message().inner(25, function).bytes();
+        }
+        test::fold_scene whole{scene.bytes, scene.modules, scene.attributions};
+        const auto before = whole.model.functions().size();
+        whole.attributions.resize(whole.model.node_count(), {0, no_id, 1});
+        const auto folded = whole.fold();
+        const stemma::wire_model model(folded, "folded");
+        CHECK(before == functions.size());
+        CHECK(model.functions().size() == before + 2);
+        CHECK(model.text(model.functions().back().name) ==
+              (functions[0].bytes() == of("Layer", "Neg").bytes() ? "Layer.1" : "Layer"));
+        CHECK(test::unfold(folded) == whole.bytes);
+    }
+}
+
 TEST_CASE("fold_opener: a file that was changed since is refused") {
     auto scene = test::layered_model(3);
     const auto folded = scene.fold();
