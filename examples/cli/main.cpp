@@ -8,9 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
 namespace {
 
@@ -30,6 +33,44 @@ int status_of(stemma::error_code code) {
         return cli::bad_usage;
     }
     return cli::bad_input;
+}
+
+struct command {
+    std::string_view name;
+    void (*add)(CLI::App& app, cli::action& chosen);
+};
+
+constexpr std::array<command, 16> commands{{
+    {"tag", cli::add_tag},
+    {"tree", cli::add_tree},
+    {"explain", cli::add_explain},
+    {"analyze", cli::add_analyze},
+    {"compare", cli::add_compare},
+    {"cut", cli::add_cut},
+    {"dag", cli::add_dag},
+    {"export", cli::add_export},
+    {"manual", cli::add_manual},
+    {"split", cli::add_split},
+    {"join", cli::add_join},
+    {"fold", cli::add_fold},
+    {"query", cli::add_query},
+    {"strip", cli::add_strip},
+    {"unfold", cli::add_unfold},
+    {"validate", cli::add_validate},
+}};
+
+/// Declares the command that the first word names; all of them where it names none, or the one that
+/// describes the others. Declaring all takes longer than analyzing a small model.
+void add_commands(CLI::App& app, cli::action& chosen, std::string_view first) {
+    const auto named = std::find_if(commands.begin(), commands.end(),
+                                    [&](const command& c) { return c.name == first; });
+    if (named != commands.end() && first != "manual") {
+        named->add(app, chosen);
+        return;
+    }
+    for (const auto& each : commands) {
+        each.add(app, chosen);
+    }
 }
 
 } // namespace
@@ -62,6 +103,7 @@ int main(int argc, char** argv) {
     cli::add_fold(app, chosen);
     cli::add_unfold(app, chosen);
     cli::add_manual(app, chosen);
+    add_commands(app, chosen, argc > 1 ? argv[1] : "");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -43,6 +43,13 @@ const plugin& load_plugin() {
             found.problem = "this program was built without the onnx library";
             return found;
         }
+        // Functions of another version may take other arguments.
+        const auto version = reinterpret_cast<decltype(&stemma_plugin_version)>(
+            dlsym(library, "stemma_plugin_version"));
+        if (version == nullptr || version() != STEMMA_PLUGIN_VERSION) {
+            found.problem = "stemma_onnx_plugin.so was built for another version of this program";
+            return found;
+        }
         found.infer_types =
             reinterpret_cast<decltype(found.infer_types)>(dlsym(library, "stemma_infer_types"));
         found.check_model =

@@ -38,6 +38,10 @@ int answer(int status, std::string_view text, char* message, size_t size) {
 
 } // namespace
 
+int stemma_plugin_version() {
+    return STEMMA_PLUGIN_VERSION;
+}
+
 int stemma_infer_types(const char* model, size_t size, stemma_take_type take, void* user,
                        char* message, size_t message_size) {
     onnx::ModelProto parsed;

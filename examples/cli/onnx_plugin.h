@@ -5,11 +5,19 @@
 /* What the program asks of the ONNX library. It stands in a shared object of its own, which is loaded
  * when a command first needs it, so that all others start without it. */
 
+#include <stemma/version.hpp>
+
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What both sides were built from: the version, and a number that is raised whenever a function below
+ * changes. Returned by `stemma_plugin_version`. */
+#define STEMMA_PLUGIN_VERSION (STEMMA_VERSION * 100 + 1)
+
+int stemma_plugin_version(void);
 
 /* Takes one value's type: number of the graph, name, bytes of a TypeProto. */
 typedef void (*stemma_take_type)(void* user, unsigned graph, const char* name, size_t name_size,
