@@ -98,10 +98,13 @@ int tag(const tag_options& options) {
     auto common = options.common;
     common.attribution.recompute = true;
     auto opened = open_model(common);
-    auto summary = summarize(*opened, options.oracle);
+    const bool printed = common.format != "text" || !common.quiet;
+    auto summary = printed || !options.sidecar.empty() || !options.oracle.empty()
+                       ? summarize(*opened, options.oracle)
+                       : stemma::tag_summary();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     summary.seconds = taken.count();
-    if (options.common.format == "text" && !options.common.quiet) {
+    if (options.common.format == "text" && printed) {
         print_summary(summary);
     }
     if (!options.sidecar.empty()) {

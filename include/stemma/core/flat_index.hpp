@@ -24,7 +24,7 @@ public:
     /// Makes room for `expected` ids without growing on the way.
     void reserve(std::size_t expected) {
         std::size_t wanted = 16;
-        while (wanted < expected + expected / 2) {
+        while (is_full(expected, wanted)) {
             wanted *= 2;
         }
         if (wanted > slots_.size()) {
@@ -55,7 +55,7 @@ public:
     /// Complexity: constant on average.
     template <class Equal>
     id insert(std::uint64_t hash, id value, Equal equal) {
-        if ((size_ + 1) * 3 > slots_.size() * 2) {
+        if (is_full(size_ + 1, slots_.size())) {
             rehash(slots_.empty() ? 16 : slots_.size() * 2);
         }
         auto at = home(hash);
@@ -85,6 +85,11 @@ private:
         std::uint32_t check = 0;
         id value = no_id;
     };
+
+    // Eight slots share a line of the cache, so that long searches cost less than a larger table.
+    [[nodiscard]] static bool is_full(std::size_t size, std::size_t slots) noexcept {
+        return size * 4 > slots * 3;
+    }
 
     // The home position comes from the stored half, so that growing needs no key.
     [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {

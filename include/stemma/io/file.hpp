@@ -260,7 +260,8 @@ public:
 private:
     friend class output_range;
 
-    static constexpr std::size_t buffer_size = 1U << 20U;
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
 
     [[nodiscard]] std::string folder() const {
@@ -401,8 +402,7 @@ public:
     }
 
 private:
-    // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t buffer_size = output_file::buffer_size;
 
     void write_now(std::string_view bytes) {
         while (!bytes.empty()) {

@@ -106,8 +106,15 @@ public:
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
-        return children_.find(child_hash(parent, attribute), [&](id m) {
-            return index_.parent(m) == parent && this->attribute(m) == attribute;
+        const auto end = index_.end(parent);
+        auto m = parent + 1;
+        for (id i = 0; i < near_children && m < end; ++i, m = index_.end(m)) {
+            if (this->attribute(m) == attribute) {
+                return m;
+            }
+        }
+        return m >= end ? no_id : children_.find(child_hash(parent, attribute), [&](id known) {
+            return index_.parent(known) == parent && this->attribute(known) == attribute;
         });
     }
 
@@ -257,14 +264,24 @@ private:
         calls_.resize(n, no_id);
         own_first_.resize(n + 1, static_cast<id>(tensors_.size()));
         path_length_.resize(n);
-        children_.reserve(n);
         for (id m = 1; m < n; ++m) {
             const auto parent = index_.parent(m);
             path_length_[m] =
                 path_length_[parent] + static_cast<id>(attribute(m).size()) + (parent == 0 ? 0 : 1);
-            children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+        }
+        for (id parent = 0; parent < n; ++parent) {
+            id i = 0;
+            for (id m = parent + 1; m < index_.end(parent); m = index_.end(m)) {
+                if (i++ >= near_children) {
+                    children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+                }
+            }
         }
     }
+
+    // So many children of a module are found by looking at one after the other: they stand near in
+    // memory, where a table of all children would be touched in random places.
+    static constexpr id near_children = 8;
 
     tree_index index_;
     string_pool names_;
@@ -278,7 +295,7 @@ private:
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
-    flat_index children_;
+    flat_index children_; // those behind the first few of their parents
 };
 
 inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {

@@ -66,6 +66,7 @@ protected:
         make_room(value_names_);
         make_room(value_graphs_);
         make_room(producers_);
+        main_names_.reserve(producers_.size() * count / known);
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.

@@ -67,15 +67,14 @@ struct tag_summary {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
     std::vector<std::size_t> by_module(modules.size());
+    std::array<std::size_t, dialect_count> by_dialect{};
     for (auto node : nodes) {
         const auto& made = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(made.source)];
         summary.tagged += made.source == provenance::root ? 0U : 1U;
         ++by_module[found.selected(node)];
-        if (dialects.of[node] != dialect::none) {
-            ++summary.dialects[std::string(to_string(dialects.of[node]))];
-        }
+        ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
         case scope_quality::path_and_class:
             ++summary.full_scope;
@@ -86,6 +85,11 @@ struct tag_summary {
         case scope_quality::operator_only:
             ++summary.name_only;
             break;
+        }
+    }
+    for (std::size_t d = 0; d < dialect_count; ++d) {
+        if (static_cast<dialect>(d) != dialect::none && by_dialect[d] > 0) {
+            summary.dialects.emplace(to_string(static_cast<dialect>(d)), by_dialect[d]);
         }
     }
     for (id m = 0; m < modules.size(); ++m) {
