@@ -34,8 +34,11 @@ std::string branches(const stemma::tree_index& tree, id m) {
     const auto is_last = [&](id module) {
         return tree.end(module) == tree.end(tree.parent(module));
     };
+    // No line shows more, and drawing all levels of a very deep tree takes the square of its depth.
+    constexpr std::size_t most = 64;
     std::vector<bool> ends;
-    for (auto above = tree.parent(m); above != 0; above = tree.parent(above)) {
+    for (auto above = tree.parent(m); above != 0 && ends.size() < most;
+         above = tree.parent(above)) {
         ends.push_back(is_last(above));
     }
     for (auto end = ends.rbegin(); end != ends.rend(); ++end) {

@@ -149,6 +149,49 @@ TEST_CASE("module_tree: a million deep", "[model][module_tree]") {
     CHECK(tree.path(count - 1).size() == 2 * count - 3);
 }
 
+TEST_CASE("module_tree: finds each of many children", "[model][module_tree]") {
+    module_tree_builder builder;
+    for (id m = 0; m < 100; ++m) {
+        const auto child = builder.child(0, std::to_string(m));
+        for (id below = 0; below < m % 12; ++below) {
+            builder.child(child, std::to_string(below));
+        }
+    }
+    const auto tree = builder.build();
+    id children = 0;
+    for (id m = 1; m < tree.size(); ++m) {
+        const auto parent = tree.index().parent(m);
+        CHECK(tree.child(parent, tree.attribute(m)) == m);
+        CHECK(tree.child(m, "12") == no_id);
+        children += parent == 0 ? 1U : 0U;
+    }
+    CHECK(children == 100);
+    CHECK(tree.child(0, "100") == no_id);
+}
+
+TEST_CASE("module_tree: a report shows the end of a long path", "[model][module_tree]") {
+    module_tree_builder builder;
+    id m = 0;
+    for (id level = 0; level < 2000; ++level) {
+        m = builder.child(m, std::to_string(level));
+    }
+    const auto tree = builder.build();
+    const std::string cut = "\xe2\x80\xa6.";
+    for (m = 0; m < tree.size(); ++m) {
+        const auto path = tree.path(m);
+        const auto shown = tree.report_path(m);
+        if (path.size() <= module_tree::report_path_length) {
+            CHECK(shown == path);
+            continue;
+        }
+        REQUIRE(shown.substr(0, cut.size()) == cut);
+        const auto end = shown.substr(cut.size());
+        CHECK(end.size() <= module_tree::report_path_length);
+        CHECK(end.size() + 6 > module_tree::report_path_length);
+        CHECK(path.ends_with("." + end));
+    }
+}
+
 TEST_CASE("module_tree: a copy is a tree of its own", "[model][module_tree]") {
     module_tree copy;
     {

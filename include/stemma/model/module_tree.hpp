@@ -102,6 +102,28 @@ public:
         }
     }
 
+    /// Returns: the path; of one longer than `report_path_length`, an ellipsis and the last names
+    /// that fit. A list of the full paths of a very deep tree would be as long as the square of its
+    /// depth.
+    /// Complexity: O(length of the result).
+    [[nodiscard]] std::string report_path(id m) const {
+        if (path_length_[m] <= report_path_length) {
+            return path(m);
+        }
+        std::vector<std::string_view> names;
+        for (auto left = report_path_length; m != 0 && attribute(m).size() < left;
+             m = index_.parent(m)) {
+            names.push_back(attribute(m));
+            left -= names.back().size() + 1;
+        }
+        std::string text = "\xe2\x80\xa6";
+        for (; !names.empty(); names.pop_back()) {
+            text.append(".").append(names.back());
+        }
+        return text;
+    }
+    static constexpr std::size_t report_path_length = 1024;
+
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.

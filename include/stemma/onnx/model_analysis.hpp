@@ -155,7 +155,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.begin_array();
     for (auto m : rows) {
         json.begin_object(true);
-        json.member("path", modules.path(m));
+        json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("own_nodes", analysis.modules.own_nodes[m]);
         json.member("nodes", analysis.modules.nodes[m]);
@@ -178,7 +178,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.key(key);
         json.begin_array(true);
         for (auto m : list) {
-            json.value(modules.path(m));
+            json.value(modules.report_path(m));
         }
         json.end_array();
     };
@@ -207,7 +207,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.begin_array();
     for (const auto& one : analysis.non_convex) {
         json.begin_object(true);
-        json.member("module", modules.path(one.module));
+        json.member("module", modules.report_path(one.module));
         json.key("witness");
         json.begin_array(true);
         for (auto node : one.witness) {

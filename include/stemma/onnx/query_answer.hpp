@@ -64,7 +64,7 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
     json.begin_array();
     for (auto m : answer.modules) {
         json.begin_object(true);
-        json.member("path", modules.path(m));
+        json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("tag", found.tags.text(m));
         json.end_object();
@@ -79,7 +79,7 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
         json.member("index", model.position(node));
         json.member("name", model.name(node));
         json.member("op_type", model.op_type(node));
-        json.member("scope_module", modules.path(module));
+        json.member("scope_module", modules.report_path(module));
         json.member("tag", found.tags.text(module));
         json.end_object();
     }

@@ -69,13 +69,13 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
         json.end_array();
     };
     json.begin_object(true);
-    json.member("path", modules.path(m));
+    json.member("path", modules.report_path(m));
     text_or_null("class", modules.class_name(m));
     text_or_null("qualified_class", modules.qualified_class(m));
     json.member("infrastructure", infrastructure.contain(modules.qualified_class(m)));
     text_or_null("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
     json.key("parent");
-    m == 0 ? json.null() : json.value(modules.path(tree.parent(m)));
+    m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));
     json.member("leaf", tree.end(m) == m + 1);
     json.key("aliases");
