@@ -439,7 +439,7 @@ def check_commands():
             expected = [
                 (name == f"examples/cli/{stem}.cpp", f"move it to examples/cli/{stem}.cpp"),
                 (f"add_{stem}(" in declared, "declare it in examples/cli/common.hpp"),
-                (f"add_{stem}(" in called, "call it in examples/cli/main.cpp"),
+                (re.search(rf"\"{command}\", cli::add_{stem}\b", called), "list it in examples/cli/main.cpp"),
                 (f"{stem}.cpp" in built, "add it to examples/cli/CMakeLists.txt"),
                 (re.search(rf"^#+ .*\b{command}\b", page, re.M), "add a section to docs/cli.md"),
                 (f'"{command}"' in tests, "run it in tests/cli"),
