@@ -45,18 +45,18 @@ constexpr std::array<command, 16> commands{{
     {"tree", cli::add_tree},
     {"explain", cli::add_explain},
     {"analyze", cli::add_analyze},
-    {"compare", cli::add_compare},
-    {"cut", cli::add_cut},
+    {"query", cli::add_query},
     {"dag", cli::add_dag},
     {"export", cli::add_export},
-    {"manual", cli::add_manual},
+    {"strip", cli::add_strip},
+    {"validate", cli::add_validate},
+    {"compare", cli::add_compare},
+    {"cut", cli::add_cut},
     {"split", cli::add_split},
     {"join", cli::add_join},
     {"fold", cli::add_fold},
-    {"query", cli::add_query},
-    {"strip", cli::add_strip},
     {"unfold", cli::add_unfold},
-    {"validate", cli::add_validate},
+    {"manual", cli::add_manual},
 }};
 
 /// Declares the command that the first word names; all of them where it names none, or the one that
@@ -87,22 +87,7 @@ int main(int argc, char** argv) {
     app.footer("Try it:\n  stemma tree model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
                "  stemma COMMAND --help");
     cli::action chosen;
-    cli::add_tag(app, chosen);
-    cli::add_tree(app, chosen);
-    cli::add_explain(app, chosen);
-    cli::add_analyze(app, chosen);
-    cli::add_query(app, chosen);
-    cli::add_dag(app, chosen);
-    cli::add_export(app, chosen);
-    cli::add_strip(app, chosen);
-    cli::add_validate(app, chosen);
-    cli::add_compare(app, chosen);
-    cli::add_cut(app, chosen);
-    cli::add_split(app, chosen);
-    cli::add_join(app, chosen);
-    cli::add_fold(app, chosen);
-    cli::add_unfold(app, chosen);
-    cli::add_manual(app, chosen);
+    add_commands(app, chosen, argc > 1 ? argv[1] : "");
     add_commands(app, chosen, argc > 1 ? argv[1] : "");
     try {
         app.parse(argc, argv);
