@@ -784,7 +784,7 @@ public:
     /// Makes room for `expected` ids without growing on the way.
     void reserve(std::size_t expected) {
         std::size_t wanted = 16;
-        while (wanted < expected + expected / 2) {
+        while (is_full(expected, wanted)) {
             wanted *= 2;
         }
         if (wanted > slots_.size()) {
@@ -815,7 +815,7 @@ public:
     /// Complexity: constant on average.
     template <class Equal>
     id insert(std::uint64_t hash, id value, Equal equal) {
-        if ((size_ + 1) * 3 > slots_.size() * 2) {
+        if (is_full(size_ + 1, slots_.size())) {
             rehash(slots_.empty() ? 16 : slots_.size() * 2);
         }
         auto at = home(hash);
@@ -845,6 +845,11 @@ private:
         std::uint32_t check = 0;
         id value = no_id;
     };
+
+    // Eight slots share a line of the cache, so that long searches cost less than a larger table.
+    [[nodiscard]] static bool is_full(std::size_t size, std::size_t slots) noexcept {
+        return size * 4 > slots * 3;
+    }
 
     // The home position comes from the stored half, so that growing needs no key.
     [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {
@@ -2847,12 +2852,41 @@ public:
         }
     }
 
+    /// Returns: the path; of one longer than `report_path_length`, an ellipsis and the last names
+    /// that fit. A list of the full paths of a very deep tree would be as long as the square of its
+    /// depth.
+    /// Complexity: O(length of the result).
+    [[nodiscard]] std::string report_path(id m) const {
+        if (path_length_[m] <= report_path_length) {
+            return path(m);
+        }
+        std::vector<std::string_view> names;
+        for (auto left = report_path_length; m != 0 && attribute(m).size() < left;
+             m = index_.parent(m)) {
+            names.push_back(attribute(m));
+            left -= names.back().size() + 1;
+        }
+        std::string text = "\xe2\x80\xa6";
+        for (; !names.empty(); names.pop_back()) {
+            text.append(".").append(names.back());
+        }
+        return text;
+    }
+    static constexpr std::size_t report_path_length = 1024;
+
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
-        return children_.find(child_hash(parent, attribute), [&](id m) {
-            return index_.parent(m) == parent && this->attribute(m) == attribute;
+        const auto end = index_.end(parent);
+        auto m = parent + 1;
+        for (id i = 0; i < near_children && m < end; ++i, m = index_.end(m)) {
+            if (this->attribute(m) == attribute) {
+                return m;
+            }
+        }
+        return m >= end ? no_id : children_.find(child_hash(parent, attribute), [&](id known) {
+            return index_.parent(known) == parent && this->attribute(known) == attribute;
         });
     }
 
@@ -3002,14 +3036,24 @@ private:
         calls_.resize(n, no_id);
         own_first_.resize(n + 1, static_cast<id>(tensors_.size()));
         path_length_.resize(n);
-        children_.reserve(n);
         for (id m = 1; m < n; ++m) {
             const auto parent = index_.parent(m);
             path_length_[m] =
                 path_length_[parent] + static_cast<id>(attribute(m).size()) + (parent == 0 ? 0 : 1);
-            children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+        }
+        for (id parent = 0; parent < n; ++parent) {
+            id i = 0;
+            for (id m = parent + 1; m < index_.end(parent); m = index_.end(m)) {
+                if (i++ >= near_children) {
+                    children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+                }
+            }
         }
     }
+
+    // So many children of a module are found by looking at one after the other: they stand near in
+    // memory, where a table of all children would be touched in random places.
+    static constexpr id near_children = 8;
 
     tree_index index_;
     string_pool names_;
@@ -3023,7 +3067,7 @@ private:
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
     std::vector<std::vector<std::string>> shared_;
-    flat_index children_;
+    flat_index children_; // those behind the first few of their parents
 };
 
 inline boost::identity_property_map get(boost::vertex_index_t, const module_tree&) {

@@ -2109,7 +2109,8 @@ public:
 private:
     friend class output_range;
 
-    static constexpr std::size_t buffer_size = 1U << 20U;
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
 
     [[nodiscard]] std::string folder() const {
@@ -2250,8 +2251,7 @@ public:
     }
 
 private:
-    // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t buffer_size = output_file::buffer_size;
 
     void write_now(std::string_view bytes) {
         while (!bytes.empty()) {
@@ -4031,6 +4031,7 @@ protected:
         make_room(value_names_);
         make_room(value_graphs_);
         make_room(producers_);
+        main_names_.reserve(producers_.size() * count / known);
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.
@@ -7014,15 +7015,14 @@ struct tag_summary {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
     std::vector<std::size_t> by_module(modules.size());
+    std::array<std::size_t, dialect_count> by_dialect{};
     for (auto node : nodes) {
         const auto& made = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(made.source)];
         summary.tagged += made.source == provenance::root ? 0U : 1U;
         ++by_module[found.selected(node)];
-        if (dialects.of[node] != dialect::none) {
-            ++summary.dialects[std::string(to_string(dialects.of[node]))];
-        }
+        ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
         case scope_quality::path_and_class:
             ++summary.full_scope;
@@ -7033,6 +7033,11 @@ struct tag_summary {
         case scope_quality::operator_only:
             ++summary.name_only;
             break;
+        }
+    }
+    for (std::size_t d = 0; d < dialect_count; ++d) {
+        if (static_cast<dialect>(d) != dialect::none && by_dialect[d] > 0) {
+            summary.dialects.emplace(to_string(static_cast<dialect>(d)), by_dialect[d]);
         }
     }
     for (id m = 0; m < modules.size(); ++m) {
@@ -7503,7 +7508,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.begin_array();
     for (auto m : rows) {
         json.begin_object(true);
-        json.member("path", modules.path(m));
+        json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("own_nodes", analysis.modules.own_nodes[m]);
         json.member("nodes", analysis.modules.nodes[m]);
@@ -7526,7 +7531,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.key(key);
         json.begin_array(true);
         for (auto m : list) {
-            json.value(modules.path(m));
+            json.value(modules.report_path(m));
         }
         json.end_array();
     };
@@ -7555,7 +7560,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.begin_array();
     for (const auto& one : analysis.non_convex) {
         json.begin_object(true);
-        json.member("module", modules.path(one.module));
+        json.member("module", modules.report_path(one.module));
         json.key("witness");
         json.begin_array(true);
         for (auto node : one.witness) {
@@ -9415,7 +9420,7 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
     json.begin_array();
     for (auto m : answer.modules) {
         json.begin_object(true);
-        json.member("path", modules.path(m));
+        json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
         json.member("tag", found.tags.text(m));
         json.end_object();
@@ -9430,7 +9435,7 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
         json.member("index", model.position(node));
         json.member("name", model.name(node));
         json.member("op_type", model.op_type(node));
-        json.member("scope_module", modules.path(module));
+        json.member("scope_module", modules.report_path(module));
         json.member("tag", found.tags.text(module));
         json.end_object();
     }
@@ -9782,13 +9787,13 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
         json.end_array();
     };
     json.begin_object(true);
-    json.member("path", modules.path(m));
+    json.member("path", modules.report_path(m));
     text_or_null("class", modules.class_name(m));
     text_or_null("qualified_class", modules.qualified_class(m));
     json.member("infrastructure", infrastructure.contain(modules.qualified_class(m)));
     text_or_null("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
     json.key("parent");
-    m == 0 ? json.null() : json.value(modules.path(tree.parent(m)));
+    m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));
     json.member("leaf", tree.end(m) == m + 1);
     json.key("aliases");
