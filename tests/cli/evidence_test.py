@@ -111,14 +111,14 @@ class Dialects(Case):
 
 
 class NamesThatNoModelHas(Case):
-    def model(self, name, weight="w"):
+    def model(self, name, weight="w", metadata=None):
         sys.path.insert(0, str(FIXTURES.parent))
         import make_dialects as write
-        graph = (write.text(1, write.call("Add", ["x", weight], ["y"], "NAME")) +
+        node = write.call("Add", ["x", weight], ["y"], "NAME", metadata=metadata)
+        graph = (write.text(1, node) +
                  write.text(1, write.call("Relu", ["y"], ["z"], "/out/Relu")) +
                  write.text(2, "g") + write.text(5, write.tensor(weight, [4])) +
                  write.text(11, write.value_info("x")) + write.text(12, write.value_info("z")))
-        node = write.call("Add", ["x", weight], ["y"], "NAME")
         named = node.replace(write.text(3, "NAME"), write.text(3, name))
         graph = graph.replace(write.text(1, node), write.text(1, named))
         path = self.folder / "model.onnx"
@@ -141,12 +141,29 @@ class NamesThatNoModelHas(Case):
             self.assertEqual(report["modules"], 4)
 
     def test_a_parameter_with_such_a_name_makes_no_module(self):
-        for weight in ("d." * 10000 + "weight", "x" * (1 << 20) + ".weight"):
-            for command in ("tag", "tree"):
-                self.succeed(command, self.model("/fc/Add", weight))
-            report = json.loads(self.succeed("analyze", self.model("/fc/Add", weight), "--format",
-                                             "json").stdout)
-            self.assertEqual(report["modules"], 3)
+        for weight, saying in (("d." * 10000 + "weight", "levels"),
+                               ("x" * (1 << 20) + ".weight", "long")):
+            model = self.model("/fc/Add", weight)
+            for command in ("tag", "tree", "analyze"):
+                result = self.succeed(command, model, "--format", "json")
+                self.assertRegex(result.stderr, f"name of a parameter.* {saying}")
+            self.assertEqual(json.loads(result.stdout)["modules"], 3)
+
+    def test_metadata_of_every_bad_form_are_said_and_left_out(self):
+        deep = repr([""] + [f"m{i}" for i in range(10000)] + ["add"])
+        good = "['', 'enc', 'add']"
+        for scopes, classes in (
+                ("enc", None), ("['', 'enc, 'add']", None), (b"['', 'e\xff', 'add']", None),
+                (good, "['app.Net', 'aten.add']"), (deep, None),
+                (repr(["", "x" * (1 << 20), "add"]), None)):
+            metadata = {"pkg.torch.onnx.name_scopes": scopes}
+            if classes is not None:
+                metadata["pkg.torch.onnx.class_hierarchy"] = classes
+            model = self.model("/dec/Add", metadata=metadata)
+            for command in ("tag", "analyze"):
+                result = self.succeed(command, model, "--format", "json")
+                self.assertRegex(result.stderr, "node '/dec/Add': .*(hierarchy|name_scopes)")
+                self.assertEqual(json.loads(result.stdout)["provenance"], {"scope": 2})
 
 
 if __name__ == "__main__":

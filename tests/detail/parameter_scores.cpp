@@ -60,4 +60,26 @@ TEST_CASE("parameter_scores: names count most, then shapes; several joined as on
     CHECK(readers == std::vector<id>{0});
 }
 
+TEST_CASE("parameter_scores: what is the same at every run may have become a parameter",
+          "[alignment]") {
+    test::exported_graph graph;
+    const auto table = graph.parameter("w0", {4, 9, 9});
+    graph.finish();
+    stemma::captured_operations captured;
+    captured.add({}, "index"); // of a parameter, with numbers
+    captured.add_parameter("bias_table", std::vector<std::int64_t>{17, 4});
+    captured.add({}, "relu");
+    captured.add_input();
+    captured.add({}, "add");
+    captured.add_source(0);
+    captured.add_source(1);
+    captured.add({}, "add");
+    captured.add_source(1);
+    captured.add_source(2);
+    const alignment_weights weights;
+    const stemma::detail::parameter_scores scores(graph, captured, {}, graph.shapes, weights);
+    CHECK_FALSE(scores.agrees(table, 2).has_value());
+    CHECK(scores.agrees(table, 3) == false);
+}
+
 } // namespace test::detail_parameter_scores

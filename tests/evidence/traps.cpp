@@ -362,16 +362,27 @@ TEST_CASE("traps: parameters with names that no model has make no modules") {
     for (int i = 0; i < 10'000; ++i) {
         deep += "m.";
     }
-    for (const auto& name : {deep + "weight", std::string(1U << 20U, 'x') + ".weight",
-                             std::string("enc.\xff.weight")}) {
+    const std::map<std::string, std::string> bad{{"levels", deep + "weight"},
+                                                 {"long", std::string(1U << 20U, 'x') + ".weight"},
+                                                 {"UTF-8", "enc.\xff.weight"}};
+    for (const auto& [says, name] : bad) {
+        INFO(says);
         test::evidence_scene scene(bytes_of(
             {op("MatMul", {"x", name}, "/fc/MatMul"), op("MatMul", {"/fc/MatMul", name}, "n")}, "n",
             {name}));
         CHECK(scene.modules().size() == 2);
+        const auto problems = stemma::find_unreadable_parameters(scene.context().ops());
+        REQUIRE(problems.size() == 1);
+        CHECK(problems[0].node == 0);
+        CHECK(problems[0].code == "parameter.unreadable");
+        CHECK(problems[0].text.find(says) != std::string::npos);
         const attributed all(
             bytes_of({op("MatMul", {"x", name}, "/fc/MatMul")}, "/fc/MatMul", {name}));
         CHECK(all.module("/fc/MatMul") == "fc");
     }
+    test::evidence_scene good(
+        bytes_of({op("MatMul", {"x", "enc.fc.weight"}, "n")}, "n", {"enc.fc.weight"}));
+    CHECK(stemma::find_unreadable_parameters(good.context().ops()).empty());
 }
 
 TEST_CASE("traps: metadata that cannot be read leave the operator to its name") {

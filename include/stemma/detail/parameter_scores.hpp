@@ -107,6 +107,11 @@ public:
                 return std::nullopt; // may be several as one
             }
         }
+        const auto sources = captured_.sources_of(item);
+        if (std::any_of(sources.begin(), sources.end(),
+                        [&](id source) { return !captured_[source].varies; })) {
+            return std::nullopt; // may have been computed while exporting
+        }
         return false;
     }
 

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/path_mapping.hpp>
+#include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
@@ -52,6 +53,29 @@ template <module_view Modules>
         }
     }
     return m;
+}
+
+/// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
+/// Complexity: O(bytes of names), and O(operators) where there are any.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
+    std::unordered_map<id, const char*> open;
+    for (id p = 0; p < static_cast<id>(ops.parameter_count()); ++p) {
+        if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
+            open.emplace(p, problem);
+        }
+    }
+    std::vector<finding> problems;
+    for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
+        ops.for_each_parameter(*it, [&](id p) {
+            if (const auto found = open.find(p); found != open.end()) {
+                const auto v = static_cast<id>(index_of(ops.graph(), *it));
+                problems.push_back({"parameter.unreadable", v, found->second});
+                open.erase(found);
+            }
+        });
+    }
+    return problems;
 }
 
 namespace detail {

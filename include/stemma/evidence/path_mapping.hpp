@@ -16,16 +16,25 @@
 
 namespace stemma {
 
+/// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
+/// names, and they would cost their square.
+[[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
+    return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
+           : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
+           : std::count(parameter.begin(), parameter.end(), '.') > 1024
+               ? "the name of a parameter has too many levels"
+               : nullptr;
+}
+
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
 /// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`), or when it
-/// is no model's: not valid UTF-8, or of more than 1024 levels or 256 KiB.
+/// is no model's.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
     const auto dot = parameter.rfind('.');
     const bool made_up = parameter.find("::") != parameter.npos ||
                          parameter.find('/') != parameter.npos || dot == parameter.npos ||
                          dot == 0 || dot + 1 == parameter.size();
-    if (made_up || !detail::is_utf8(parameter) || parameter.size() > (1U << 18U) ||
-        std::count(parameter.begin(), parameter.end(), '.') > 1024) {
+    if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};
     }
     return parameter.substr(0, dot);
