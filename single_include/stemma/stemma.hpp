@@ -3241,16 +3241,25 @@ template <class Lookup>
 
 namespace stemma {
 
+/// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
+/// names, and they would cost their square.
+[[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
+    return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
+           : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
+           : std::count(parameter.begin(), parameter.end(), '.') > 1024
+               ? "the name of a parameter has too many levels"
+               : nullptr;
+}
+
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
 /// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`), or when it
-/// is no model's: not valid UTF-8, or of more than 1024 levels or 256 KiB.
+/// is no model's.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
     const auto dot = parameter.rfind('.');
     const bool made_up = parameter.find("::") != parameter.npos ||
                          parameter.find('/') != parameter.npos || dot == parameter.npos ||
                          dot == 0 || dot + 1 == parameter.size();
-    if (made_up || !detail::is_utf8(parameter) || parameter.size() > (1U << 18U) ||
-        std::count(parameter.begin(), parameter.end(), '.') > 1024) {
+    if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};
     }
     return parameter.substr(0, dot);
@@ -3456,6 +3465,11 @@ public:
             if (const auto part = elements(r.shape); part > 1 && whole % part == 0) {
                 return std::nullopt; // may be several as one
             }
+        }
+        const auto sources = captured_.sources_of(item);
+        if (std::any_of(sources.begin(), sources.end(),
+                        [&](id source) { return !captured_[source].varies; })) {
+            return std::nullopt; // may have been computed while exporting
         }
         return false;
     }
@@ -4889,6 +4903,29 @@ template <module_view Modules>
         }
     }
     return m;
+}
+
+/// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
+/// Complexity: O(bytes of names), and O(operators) where there are any.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
+    std::unordered_map<id, const char*> open;
+    for (id p = 0; p < static_cast<id>(ops.parameter_count()); ++p) {
+        if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
+            open.emplace(p, problem);
+        }
+    }
+    std::vector<finding> problems;
+    for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
+        ops.for_each_parameter(*it, [&](id p) {
+            if (const auto found = open.find(p); found != open.end()) {
+                const auto v = static_cast<id>(index_of(ops.graph(), *it));
+                problems.push_back({"parameter.unreadable", v, found->second});
+                open.erase(found);
+            }
+        });
+    }
+    return problems;
 }
 
 namespace detail {

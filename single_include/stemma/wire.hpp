@@ -12334,6 +12334,8 @@ public:
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
         all.insert(all.end(), names.begin(), names.end());
+        const auto parameters = find_unreadable_parameters(ops_);
+        all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
     [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
