@@ -4097,6 +4097,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
 /// expression is a path already.
 ///
 /// Returns: nothing for an expression that is malformed.
+// One loop over the tokens, whose state has no parts. NOLINTNEXTLINE(readability-function-size)
 [[nodiscard]] inline std::optional<std::string> module_path_of(std::string_view text) {
     if (text.find_first_of("[(") == text.npos) {
         return std::string(text);
@@ -5506,7 +5507,7 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
 namespace stemma {
 
 /// Longest tag that is written anywhere, in bytes.
-inline constexpr std::size_t max_tag_length = 64 * 1024;
+inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
 
 /// The tags of the selected modules of a tree, kept as one segment for each.
 ///
@@ -6020,14 +6021,14 @@ struct scope_table {
     std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
     [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index.find(hash_of(parent, segment), [&](id s) {
+        return index_.find(hash_of(parent, segment), [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
     }
 
     id find_or_add(id parent, std::string_view segment) {
         const auto next = static_cast<id>(scopes.size());
-        const auto found = index.insert(hash_of(parent, segment), next, [&](id s) {
+        const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (found == next) {
@@ -6041,7 +6042,7 @@ private:
         return hash_bytes(segment, parent);
     }
 
-    flat_index index;
+    flat_index index_;
 };
 
 namespace detail {

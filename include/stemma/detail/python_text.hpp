@@ -138,6 +138,7 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
 /// expression is a path already.
 ///
 /// Returns: nothing for an expression that is malformed.
+// One loop over the tokens, whose state has no parts. NOLINTNEXTLINE(readability-function-size)
 [[nodiscard]] inline std::optional<std::string> module_path_of(std::string_view text) {
     if (text.find_first_of("[(") == text.npos) {
         return std::string(text);

@@ -155,14 +155,14 @@ struct scope_table {
     std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
     [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index.find(hash_of(parent, segment), [&](id s) {
+        return index_.find(hash_of(parent, segment), [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
     }
 
     id find_or_add(id parent, std::string_view segment) {
         const auto next = static_cast<id>(scopes.size());
-        const auto found = index.insert(hash_of(parent, segment), next, [&](id s) {
+        const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (found == next) {
@@ -176,7 +176,7 @@ private:
         return hash_bytes(segment, parent);
     }
 
-    flat_index index;
+    flat_index index_;
 };
 
 namespace detail {

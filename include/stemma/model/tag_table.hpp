@@ -17,7 +17,7 @@
 namespace stemma {
 
 /// Longest tag that is written anywhere, in bytes.
-inline constexpr std::size_t max_tag_length = 64 * 1024;
+inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
 
 /// The tags of the selected modules of a tree, kept as one segment for each.
 ///
