@@ -88,7 +88,6 @@ int main(int argc, char** argv) {
                "  stemma COMMAND --help");
     cli::action chosen;
     add_commands(app, chosen, argc > 1 ? argv[1] : "");
-    add_commands(app, chosen, argc > 1 ? argv[1] : "");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
