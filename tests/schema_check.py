@@ -202,9 +202,10 @@ def check_captures():
     root = {"name": "", "class_name": "Net"}
     block = {"name": "block", "parent": "", "aliases": ["again"], "calls": 2}
     check("capture", {"schema": "stemma.capture/1", "modules": [root, block]}, "a small capture")
-    weight = {"name": "w", "op": "placeholder", "target": "w", "parameter": "block.weight"}
+    weight = {"name": "w", "op": "placeholder", "target": "w", "parameter": "block.weight",
+              "tracer": "torch.export"}
     check("capture", {"trace": {"events": [], "unhooked": ["block"]},
-                      "fx": {"tracer": "export", "nodes": [weight]},
+                      "fx": {"tracer": "both", "nodes": [weight]},
                       "torchscript": {"operations": [{"op": "aten::relu", "module": "block", "call": 0,
                                                       "in_ids": ["a"], "out_ids": ["b"],
                                                       "input_shapes": [[1]]}]},

@@ -13,7 +13,7 @@
 
 namespace stemma::detail {
 
-/// Gives what was left out, being constant, to the module of all its readers.
+/// Gives what has no place and is constant to the module of all its readers.
 template <operator_view Ops>
 void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
     constexpr float follow_confidence = 0.97F;
@@ -23,8 +23,9 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
         order.push_back(*it);
     }
     std::vector<bool> aligned(order.size(), false);
-    for (auto v : nodes.vertex) {
-        aligned[v] = true;
+    for (id n = 0; n < nodes.size(); ++n) {
+        const auto v = nodes.vertex[n];
+        aligned[v] = !nodes.fixed[n] || result.of[v].module != no_id;
     }
     for (auto v = order.rbegin(); v != order.rend(); ++v) {
         const auto i = index_of(graph, *v);

@@ -67,9 +67,9 @@ template <parameter_readers Ops>
     }
     std::vector<finding> problems;
     for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
         ops.for_each_parameter(*it, [&](id p) {
             if (const auto found = open.find(p); found != open.end()) {
-                const auto v = static_cast<id>(index_of(ops.graph(), *it));
                 problems.push_back({"parameter.unreadable", v, found->second});
                 open.erase(found);
             }
