@@ -2611,7 +2611,7 @@ private:
 
 namespace stemma::detail {
 
-/// Gives what was left out, being constant, to the module of all its readers.
+/// Gives what has no place and is constant to the module of all its readers.
 template <operator_view Ops>
 void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
     constexpr float follow_confidence = 0.97F;
@@ -2621,8 +2621,9 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
         order.push_back(*it);
     }
     std::vector<bool> aligned(order.size(), false);
-    for (auto v : nodes.vertex) {
-        aligned[v] = true;
+    for (id n = 0; n < nodes.size(); ++n) {
+        const auto v = nodes.vertex[n];
+        aligned[v] = !nodes.fixed[n] || result.of[v].module != no_id;
     }
     for (auto v = order.rbegin(); v != order.rend(); ++v) {
         const auto i = index_of(graph, *v);
@@ -4918,9 +4919,9 @@ template <parameter_readers Ops>
     }
     std::vector<finding> problems;
     for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
         ops.for_each_parameter(*it, [&](id p) {
             if (const auto found = open.find(p); found != open.end()) {
-                const auto v = static_cast<id>(index_of(ops.graph(), *it));
                 problems.push_back({"parameter.unreadable", v, found->second});
                 open.erase(found);
             }
