@@ -1378,11 +1378,19 @@ private:
         return false;
     }
 
-    /// Whether it is a constant, as far as the operators tell data from constants.
+    /// Whether it is a constant, as far as the operators tell data from constants. In a body what
+    /// is computed from constants counts as one: exporters put conditions there that no program
+    /// had.
     [[nodiscard]] bool is_constant(vertex_type v) const {
         if constexpr (data_aware_operators<Ops>) {
-            const auto [in, in_last] = in_edges(v, graph_);
-            bool reads = in != in_last || ops_.reads_data(v);
+            bool in_body = false;
+            if constexpr (nested_operators<Ops>) {
+                in_body = ops_.owner(v) != no_id;
+            }
+            bool reads = ops_.reads_data(v);
+            for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
+                reads = reads || !in_body || place_[index_of(graph_, source(*it, graph_))] != no_id;
+            }
             if constexpr (parameter_readers<Ops>) {
                 ops_.for_each_parameter(v, [&](id) { reads = true; });
             }
