@@ -33,6 +33,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/glob.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>

@@ -3,7 +3,10 @@
 #define STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/strong_components.hpp>
+#include <stemma/model/operator_graph.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -70,104 +73,48 @@ public:
         for (auto& unit : unit_) {
             unit = unit == no_id ? units++ : unit;
         }
-        first_.assign(units + 1, 0);
-        for (auto unit : unit_) {
-            ++first_[unit + 1];
-        }
-        for (id u = 0; u < units; ++u) {
-            first_[u + 1] += first_[u];
-        }
-        places_.resize(unit_.size());
-        auto next = first_;
-        for (id i = 0; i < unit_.size(); ++i) {
-            places_[next[unit_[i]]++] = i;
-        }
-        knot_.assign(units, no_id);
+        places_ = grouped_ids(units, [&](auto take) {
+            for (id i = 0; i < unit_.size(); ++i) {
+                take(unit_[i], i);
+            }
+        });
     }
 
     [[nodiscard]] std::vector<id> divide() && {
-        find_knots();
+        knot_ = find_strong_components(between_units());
+        const auto units = static_cast<id>(knot_.size());
+        const grouped_ids members(units, [&](auto take) {
+            for (id u = 0; u < units; ++u) {
+                take(knot_[u], u);
+            }
+        });
+        for (id knot = 0; knot < units; ++knot) {
+            divide(members[knot], knot);
+        }
         return std::move(part_);
     }
 
 private:
-    [[nodiscard]] std::span<const id> places(id unit) const {
-        return std::span(places_).subspan(first_[unit], first_[unit + 1] - first_[unit]);
-    }
     [[nodiscard]] bool is_group(id unit) const noexcept { return unit < groups_; }
 
-    struct frame {
-        id unit;
-        id place = 0; // of `places(unit)`
-        id edge = 0;
-    };
-
-    /// Finds the sets of units that reach each other (Tarjan 1972), without recursion.
-    void find_knots() {
-        const auto units = static_cast<id>(first_.size() - 1);
-        std::vector<id> seen(units, no_id);
-        std::vector<id> low(units, 0);
-        std::vector<id> open;
-        std::vector<frame> way;
-        id count = 0;
-        for (id start = 0; start < units; ++start) {
-            if (seen[start] != no_id || places(start).empty()) {
-                continue;
-            }
-            way.push_back({start});
-            while (!way.empty()) {
-                const auto unit = way.back().unit;
-                if (seen[unit] == no_id) {
-                    seen[unit] = low[unit] = count++;
-                    open.push_back(unit);
-                }
-                if (const auto next = step(way.back(), seen, low); next != no_id) {
-                    way.push_back({next});
-                    continue;
-                }
-                way.pop_back();
-                if (!way.empty()) {
-                    low[way.back().unit] = std::min(low[way.back().unit], low[unit]);
-                }
-                if (low[unit] == seen[unit]) {
-                    const auto from = static_cast<std::size_t>(
-                        std::find(open.rbegin(), open.rend(), unit).base() - 1 - open.begin());
-                    close(std::span<const id>(open).subspan(from), unit);
-                    open.resize(from);
+    [[nodiscard]] operator_graph between_units() const {
+        std::vector<operator_edge> between;
+        for (id i = 0; i < unit_.size(); ++i) {
+            for (auto to : edges_.of(i)) {
+                if (unit_[to] != unit_[i]) {
+                    between.push_back({unit_[i], unit_[to]});
                 }
             }
         }
+        return {places_.size(), between};
     }
 
-    /// Returns: the next unit to be visited from the one on top; `no_id` when it is done.
-    [[nodiscard]] id step(frame& top, const std::vector<id>& seen, std::vector<id>& low) const {
-        const auto all = places(top.unit);
-        for (; top.place < all.size(); ++top.place, top.edge = 0) {
-            const auto readers = edges_.of(all[top.place]);
-            while (top.edge < readers.size()) {
-                const auto to = unit_[readers[top.edge++]];
-                if (to == top.unit) {
-                    continue;
-                }
-                if (seen[to] == no_id) {
-                    return to;
-                }
-                if (knot_[to] == no_id) {
-                    low[top.unit] = std::min(low[top.unit], seen[to]);
-                }
-            }
-        }
-        return no_id;
-    }
-
-    void close(std::span<const id> knot, id number) {
-        for (auto unit : knot) {
-            knot_[unit] = number;
-        }
+    /// `knot` are units that reach each other; mostly there is one.
+    void divide(std::span<const id> knot, id number) {
         if (knot.size() > 1) {
             schedule(knot, number);
-        } else if (is_group(knot.front())) {
-            for (auto place : places(knot.front())) {
+        } else if (knot.size() == 1 && is_group(knot.front()) && !places_[knot.front()].empty()) {
+            for (auto place : places_[knot.front()]) {
                 part_[place] = parts_;
             }
             ++parts_;
@@ -179,7 +126,7 @@ private:
     void schedule(std::span<const id> knot, id number) {
         std::vector<id> all;
         for (auto unit : knot) {
-            all.insert(all.end(), places(unit).begin(), places(unit).end());
+            all.insert(all.end(), places_[unit].begin(), places_[unit].end());
         }
         std::sort(all.begin(), all.end());
         waiting_.resize(unit_.size(), 0);
@@ -257,9 +204,8 @@ private:
     const induced_edges& edges_;
     std::vector<id> unit_;   // by place: its group, or a number of its own
     std::vector<id> part_;   // by place
-    std::vector<id> first_;  // by unit: its places
-    std::vector<id> places_; // of all units
-    std::vector<id> knot_;   // by unit
+    grouped_ids places_;     // by unit
+    std::vector<id> knot_;   // by unit: the number of those that it reaches and that reach it
     id groups_ = 0;
     id parts_ = 0;
     std::vector<id> waiting_; // by place

@@ -3,6 +3,7 @@
 #define STEMMA_ALGORITHM_MODULE_DAG_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 
@@ -27,30 +28,23 @@ struct module_dag {
 template <operator_graph_like Graph>
 class module_dags {
 public:
-    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands;
-    /// one that stands under none is in no DAG.
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
+    /// and is asked twice; one that stands under none is in no DAG.
     /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
     template <class ModulesOf>
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
         : graph_(graph)
         , modules_(modules)
         , vertex_(num_vertices(graph))
-        , first_(modules.size() + 1, 0)
+        , members_(modules.size(),
+                   [&](auto take) {
+                       for (id v = 0; v < vertex_.size(); ++v) {
+                           modules_of(v, [&](id m) { take(m, v); });
+                       }
+                   })
         , inside_(vertex_.size(), no_id) {
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             vertex_[index_of(graph, *it)] = *it;
-        }
-        const auto count = static_cast<id>(vertex_.size());
-        for (id v = 0; v < count; ++v) {
-            modules_of(v, [&](id m) { ++first_[m + 1]; });
-        }
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-            first_[m + 1] += first_[m];
-        }
-        members_.resize(first_.back());
-        auto next = first_;
-        for (id v = 0; v < count; ++v) {
-            modules_of(v, [&](id m) { members_[next[m]++] = v; });
         }
     }
 
@@ -59,7 +53,8 @@ public:
     [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
         const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
         auto& operators = dag_.operators;
-        operators.assign(members_.begin() + first_[m], members_.begin() + first_[end]);
+        const auto members = members_.range(m, end);
+        operators.assign(members.begin(), members.end());
         std::sort(operators.begin(), operators.end());
         operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
         ++round_;
@@ -86,8 +81,7 @@ private:
     const Graph& graph_;
     const tree_index& modules_;
     std::vector<vertex_t<Graph>> vertex_; // by index
-    std::vector<id> first_;               // by module
-    std::vector<id> members_;             // vertex indices
+    grouped_ids members_; // vertex indices, by module
     std::vector<id> inside_;              // by index: the last round in which it was in the DAG
     id round_ = 0;
     module_dag dag_;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_MODEL_MODULE_MEMBERS_HPP
 #define STEMMA_MODEL_MODULE_MEMBERS_HPP
 
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
@@ -19,40 +20,36 @@ public:
     /// `attributions` is by vertex index; everyone has a module.
     /// Requires: modules are numbered in preorder. Complexity: O(operators + modules).
     module_members(const tree_index& modules, std::span<const attribution> attributions)
-        : modules_(&modules), first_(modules.size() + 1, 0), operators_(attributions.size()) {
-        for (const auto& a : attributions) {
-            ++first_[a.module + 1];
-        }
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-            first_[m + 1] += first_[m];
-        }
-        auto next = first_;
-        for (id v = 0; v < attributions.size(); ++v) {
-            operators_[next[attributions[v].module]++] = v;
-        }
-    }
+        : modules_(&modules), members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < attributions.size(); ++v) {
+                take(attributions[v].module, v);
+            }
+        }) {}
 
     /// Returns: how many operators are in a module or below it.
-    [[nodiscard]] std::size_t count(id m) const { return first_[modules_->end(m)] - first_[m]; }
+    [[nodiscard]] std::size_t count(id m) const { return below(m).size(); }
 
     /// Returns: the operators in a module itself, ascending.
     [[nodiscard]] std::span<const id> direct(id m) const {
-        return std::span(operators_).subspan(first_[m], first_[m + 1] - first_[m]);
+        return members_[m];
     }
 
     /// Returns: the operators in a module or below it, ascending.
     /// Complexity: O(n log n) of the result.
     [[nodiscard]] std::vector<id> all(id m) const {
-        const auto found = std::span(operators_).subspan(first_[m], count(m));
+        const auto found = below(m);
         std::vector<id> sorted(found.begin(), found.end());
         std::sort(sorted.begin(), sorted.end());
         return sorted;
     }
 
 private:
+    [[nodiscard]] std::span<const id> below(id m) const {
+        return members_.range(m, modules_->end(m));
+    }
+
     const tree_index* modules_;
-    std::vector<id> first_; // by module
-    std::vector<id> operators_;
+    grouped_ids members_;
 };
 
 /// Returns: which call of module `m` an operator belongs to, by the call of the operator's own
