@@ -48,10 +48,7 @@ inline std::string read_bytes(const std::string& path) {
 }
 
 inline stemma::module_tree read_capture(const std::string& path) {
-    const stemma::mapped_file file(path);
-    stemma::capture_reader reader;
-    reader.read(file.bytes(), path);
-    return reader.tree();
+    return stemma::read_captures({&path, 1}).tree();
 }
 
 /// Returns: the tree of modules that was captured with a model, if it was.

@@ -45,22 +45,8 @@ struct validate_options {
     std::string findings;
 };
 
-stemma::module_tree captured_tree(const validate_options& options) {
-    stemma::capture_reader reader;
-    for (const auto& path : options.captures) {
-        const stemma::mapped_file capture(path);
-        reader.read(capture.bytes(), path);
-    }
-    if (!reader.has_modules()) {
-        throw stemma::error(stemma::error_code::malformed, options.captures.front(), "",
-                            "holds no modules");
-    }
-    return reader.tree();
-}
-
 std::vector<finding> find_all(const validate_options& options, const stemma::wire_model& model) {
-    const auto policy = stemma::known_policies().diagnostics.find(
-        options.findings.empty() ? "default" : options.findings);
+    const auto policy = stemma::known_policies().diagnostics.find(options.findings);
     if (!policy) {
         throw stemma::error(stemma::error_code::refused, "", "findings",
                             "'" + options.findings + "' is none that is known");
@@ -72,8 +58,8 @@ std::vector<finding> find_all(const validate_options& options, const stemma::wir
         stemma::check_data(model, std::ref(take));
     }
     // A damaged capture is bad input, and no finding about the model.
-    const auto expected =
-        options.captures.empty() ? std::optional<stemma::module_tree>() : captured_tree(options);
+    const auto expected = options.captures.empty() ? std::optional<stemma::module_tree>()
+                                                   : stemma::read_captures(options.captures).tree();
     try {
         stemma::check_tags(model, std::ref(take));
         if (expected) {

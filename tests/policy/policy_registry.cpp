@@ -61,14 +61,14 @@ TEST_CASE("policy_registry: starts with the policies in the box", "[policy][poli
     CHECK(known.selections.names() == "default, all, package:P, class:GLOB, depth:N");
     CHECK(known.propagations.names() == "default, residual, consumers, producers, nearest, off");
     CHECK(known.sources.names().empty());
-    for (const std::string text : {"default", "all", "package:zoo", "class:L*,Fc", "depth:1"}) {
+    for (const std::string text : {"", "default", "all", "package:zoo", "class:L*,Fc", "depth:1"}) {
         INFO(text);
         const auto found = known.selections.find(text);
         REQUIRE(found);
         CHECK(selected(*found) == selected(*stemma::parse_selection(text)));
     }
     for (const auto* text :
-         {"", "all:", "all:x", "package", "package:", "depth:x", "depth", "Depth:1"}) {
+         {"all:", "all:x", "package", "package:", "depth:x", "depth", "Depth:1"}) {
         INFO(text);
         CHECK_FALSE(known.selections.find(text));
     }
@@ -83,6 +83,7 @@ TEST_CASE("policy_registry: starts with the policies in the box", "[policy][poli
     }
     CHECK_FALSE(known.diagnostics.find("without:,"));
     CHECK_FALSE(known.costs.find("default"));
+    CHECK_FALSE(known.costs.find(""));
 }
 
 TEST_CASE("policies_by_name: finds what was added", "[policy][policy_registry]") {

@@ -8,6 +8,7 @@
 #include <stemma/io/captured_export.hpp>
 #include <stemma/io/captured_fx.hpp>
 #include <stemma/io/captured_trace.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -285,6 +287,21 @@ private:
     std::string file_;
     std::size_t count_ = 0;
 };
+
+/// Reads captures of one model from files.
+/// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
+[[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
+    capture_reader reader;
+    for (const auto& path : paths) {
+        const mapped_file file(path);
+        reader.read(file.bytes(), path);
+    }
+    if (!reader.has_modules()) {
+        STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",
+                           "holds no modules"));
+    }
+    return reader;
+}
 
 } // namespace stemma
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace stemma {
@@ -44,9 +45,12 @@ public:
              }});
     }
 
-    /// Returns: the policy that `name` or `name:argument` asks for, if there is one.
-    /// Complexity: linear in the names.
+    /// Returns: the policy that `name` or `name:argument` asks for, if there is one; `default` for
+    /// no text. Complexity: linear in the names.
     [[nodiscard]] std::optional<Any> find(std::string_view text) const {
+        if (text.empty()) {
+            text = "default";
+        }
         const auto colon = text.find(':');
         const auto found = find_entry(text.substr(0, colon));
         const bool has_argument = colon != text.npos;
@@ -145,6 +149,19 @@ struct policy_registry {
         diagnostics.add("without", "GLOB,...", [](std::string_view text) {
             return parse_diagnostics(std::string("without:").append(text));
         });
+    }
+
+    /// Returns: the selection that `text` asks for, if there is one. The default one selects the
+    /// classes in `keep` as well.
+    [[nodiscard]] std::optional<any_selection<Modules>>
+    find_selection(std::string_view text, const std::vector<std::string>& keep) const {
+        if (auto named = parse_selection(text)) {
+            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
+                standard->keep = keep;
+            }
+            return *named;
+        }
+        return selections.find(text);
     }
 };
 

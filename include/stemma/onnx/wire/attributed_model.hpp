@@ -203,7 +203,8 @@ private:
 
     void make_tree(bool use_record) {
         if (!options_.captures.empty()) {
-            read_captures();
+            capture_ = read_captures(options_.captures);
+            modules_ = capture_->tree();
         } else if (use_record && !record_->from_model) {
             modules_ = std::move(record_->modules);
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
@@ -217,19 +218,6 @@ private:
             return;
         }
         context_.emplace(ops_, modules_);
-    }
-
-    void read_captures() {
-        capture_.emplace();
-        for (const auto& path : options_.captures) {
-            const mapped_file capture(path);
-            capture_->read(capture.bytes(), path);
-        }
-        if (!capture_->has_modules()) {
-            STEMMA_THROW(
-                error(error_code::malformed, options_.captures.front(), "", "holds no modules"));
-        }
-        modules_ = capture_->tree();
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }

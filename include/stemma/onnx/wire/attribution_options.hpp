@@ -26,7 +26,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace stemma {
@@ -118,13 +117,11 @@ public:
     }
 
     [[nodiscard]] any_selection<module_tree> selection() const {
-        if (auto named = parse_selection(options_.selection)) {
-            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
-                standard->keep = options_.keep;
-            }
-            return *named;
+        auto found = known_policies().find_selection(options_.selection, options_.keep);
+        if (!found) {
+            refuse("selection", options_.selection);
         }
-        return look_up(known_policies().selections, "selection", options_.selection);
+        return *std::move(found);
     }
 
     [[nodiscard]] any_naming<module_tree> naming() const {
@@ -146,11 +143,11 @@ private:
     template <class Any>
     [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
                                      const std::string& name) {
-        auto found = known.find(name.empty() ? "default" : name);
+        auto found = known.find(name);
         if (!found) {
             refuse(role, name);
         }
-        return *found;
+        return *std::move(found);
     }
 
     [[noreturn]] static void refuse(std::string_view what, const std::string& text) {

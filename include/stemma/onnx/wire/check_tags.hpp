@@ -28,7 +28,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace stemma {
@@ -102,21 +101,16 @@ private:
                  "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
         };
-        const auto naming =
-            known_policies().namings.find(option("naming").empty() ? "default" : option("naming"));
+        const auto naming = known_policies().namings.find(option("naming"));
         if (!naming) {
             return refuse(option("naming"), "are named");
         }
-        if (auto named = parse_selection(option("select"))) {
-            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
-                standard->keep = split_list(option("keep"));
-            }
-            tags_ = name_modules(modules_, *named, *naming);
-        } else if (const auto added = known_policies().selections.find(option("select"))) {
-            tags_ = name_modules(modules_, *added, *naming);
-        } else {
+        const auto selection =
+            known_policies().find_selection(option("select"), split_list(option("keep")));
+        if (!selection) {
             return refuse(option("select"), "have tags");
         }
+        tags_ = name_modules(modules_, *selection, *naming);
         by_tag_.emplace(tags_);
         return true;
     }
