@@ -411,6 +411,487 @@ struct accuracy {
 
 #endif // STEMMA_ALGORITHM_ACCURACY_HPP
 
+// <stemma/core/grouped_ids.hpp>
+#ifndef STEMMA_CORE_GROUPED_IDS_HPP
+#define STEMMA_CORE_GROUPED_IDS_HPP
+
+namespace stemma {
+
+/// Ids by the group they are in, groups side by side: two tables, made by counting.
+class grouped_ids {
+public:
+    /// No groups.
+    grouped_ids() : first_(1, 0) {}
+
+    /// `for_each(take)` calls `take(group, member)` for every member, and is called twice.
+    /// Requires: groups are below `count`, and both calls say the same.
+    /// Complexity: O(members + groups).
+    template <class ForEach>
+    grouped_ids(std::size_t count, ForEach for_each) : first_(count + 2, 0) {
+        // A group's entry counts two places behind it, then says where it is written next, and
+        // last where it ends.
+        for_each([&](id group, id) { ++first_[std::size_t{group} + 2]; });
+        for (std::size_t g = 2; g < first_.size(); ++g) {
+            first_[g] += first_[g - 1];
+        }
+        members_.resize(first_.back());
+        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
+        first_.pop_back();
+    }
+
+    /// Returns: how many groups there are, empty ones included.
+    [[nodiscard]] std::size_t size() const noexcept { return first_.size() - 1; }
+
+    /// Returns: the members of a group, in the order in which they came.
+    [[nodiscard]] std::span<const id> operator[](std::size_t group) const noexcept {
+        return range(group, group + 1);
+    }
+
+    /// Returns: the members of the groups in [begin, end), one group after the other.
+    [[nodiscard]] std::span<const id> range(std::size_t begin, std::size_t end) const noexcept {
+        return std::span(members_).subspan(first_[begin], first_[end] - first_[begin]);
+    }
+
+private:
+    std::vector<id> first_; // by group, and one more
+    std::vector<id> members_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_GROUPED_IDS_HPP
+
+// <stemma/core/strong_components.hpp>
+#ifndef STEMMA_CORE_STRONG_COMPONENTS_HPP
+#define STEMMA_CORE_STRONG_COMPONENTS_HPP
+
+namespace stemma {
+
+/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
+/// lead from each to the other. A component has a lower number than those that lead to it.
+///
+/// Tarjan's algorithm without recursion; what Boost.Graph's does, at a fraction of what that costs
+/// a compiler. Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
+    using edges = decltype(out_edges(*vertices(graph).first, graph));
+    struct frame {
+        std::size_t v;
+        edges left; ///< those that were not followed yet
+    };
+    const auto size = num_vertices(graph);
+    std::vector<id> component(size, no_id);
+    std::vector<id> found(size, no_id); // in the order of discovery
+    std::vector<id> lowest(size, no_id);
+    std::vector<std::size_t> open; // found, and without a component
+    std::vector<frame> way;
+    id next = 0;
+    id components = 0;
+    const auto enter = [&](vertex_t<Graph> vertex) {
+        const auto v = index_of(graph, vertex);
+        found[v] = lowest[v] = next++;
+        open.push_back(v);
+        way.push_back({v, out_edges(vertex, graph)});
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (found[index_of(graph, *it)] == no_id) {
+            enter(*it);
+        }
+        while (!way.empty()) {
+            const auto v = way.back().v;
+            auto& [edge, end] = way.back().left;
+            if (edge != end) {
+                const auto reader = target(*edge, graph);
+                ++edge;
+                const auto u = index_of(graph, reader);
+                if (found[u] == no_id) {
+                    enter(reader);
+                } else if (component[u] == no_id) {
+                    lowest[v] = std::min(lowest[v], found[u]);
+                }
+                continue;
+            }
+            way.pop_back();
+            if (!way.empty()) {
+                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
+            }
+            if (lowest[v] == found[v]) {
+                for (std::size_t u = size; u != v;) {
+                    u = open.back();
+                    open.pop_back();
+                    component[u] = components;
+                }
+                ++components;
+            }
+        }
+    }
+    return component;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_STRONG_COMPONENTS_HPP
+
+// <stemma/model/operator_graph.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
+#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+namespace stemma {
+
+/// Edge property: the tensor that flows along the edge.
+struct value_id_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
+/// result).
+struct in_port_t {
+    using kind = boost::edge_property_tag;
+};
+/// Edge property: which output of the producer.
+struct out_port_t {
+    using kind = boost::edge_property_tag;
+};
+
+/// Property: which value an edge carries.
+inline constexpr value_id_t value_id{};
+/// Property: as which input the value is read.
+inline constexpr in_port_t in_port{};
+/// Property: as which output the value is made.
+inline constexpr out_port_t out_port{};
+
+/// One edge as it is handed to an operator_graph.
+struct operator_edge {
+    id source = no_id;
+    id target = no_id;
+    id value = no_id;
+    id in_port = no_id;
+    id out_port = no_id;
+};
+
+/// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
+///
+/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
+/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
+/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
+/// in the order of their readers.
+class operator_graph {
+public:
+    /// From a producer to a reader.
+    struct edge {
+        id source = no_id;
+        id target = no_id;
+        id index = no_id;
+
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    operator_graph() : operator_graph(0, {}) {}
+
+    /// Requires: every source and target is below `count`.
+    /// Complexity: O(V + E) by counting; two passes over `edges`.
+    operator_graph(std::size_t count, std::span<const operator_edge> edges)
+        : in_first_(count + 1)
+        , out_first_(count + 1)
+        , source_(edges.size())
+        , value_(edges.size())
+        , in_port_(edges.size())
+        , out_port_(edges.size())
+        , out_(edges.size()) {
+        for (const auto& e : edges) {
+            ++in_first_[e.target];
+            ++out_first_[e.source];
+        }
+        turn_counts_into_ends(in_first_);
+        turn_counts_into_ends(out_first_);
+        for (auto i = edges.size(); i-- > 0;) {
+            const auto& e = edges[i];
+            const auto at = --in_first_[e.target];
+            source_[at] = e.source;
+            value_[at] = e.value;
+            in_port_[at] = e.in_port;
+            out_port_[at] = e.out_port;
+        }
+        for (auto v = static_cast<id>(count); v-- > 0;) {
+            for (auto at = in_first_[v + 1]; at-- > in_first_[v];) {
+                out_[--out_first_[source_[at]]] = {v, at};
+            }
+        }
+    }
+
+    [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
+    [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
+
+    /// The producers of `v`, parallel ones repeated.
+    [[nodiscard]] std::span<const id> producers(id v) const noexcept {
+        return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
+    }
+
+    [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
+    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
+
+private:
+    // A position in one of the compressed arrays; `Derived` says what stands there.
+    template <class Derived, class Value>
+    class array_iterator
+        : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
+    public:
+        array_iterator() = default;
+        array_iterator(const operator_graph* graph, id v, id at) : graph_(graph), v_(v), at_(at) {}
+
+    protected:
+        const operator_graph* graph_ = nullptr;
+        id v_ = no_id;
+        id at_ = 0;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] bool equal(const array_iterator& other) const { return at_ == other.at_; }
+        void increment() { ++at_; }
+        void decrement() { --at_; }
+        void advance(std::ptrdiff_t n) { at_ = static_cast<id>(at_ + n); }
+        [[nodiscard]] std::ptrdiff_t distance_to(const array_iterator& other) const {
+            return static_cast<std::ptrdiff_t>(other.at_) - static_cast<std::ptrdiff_t>(at_);
+        }
+    };
+
+public:
+    /// For Boost.Graph.
+    class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
+    public:
+        using array_iterator<in_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+    };
+
+    /// For Boost.Graph.
+    class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
+    public:
+        using array_iterator<out_edge_iterator, edge>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const {
+            return {v_, graph_->out_[at_].target, graph_->out_[at_].index};
+        }
+    };
+
+    /// For Boost.Graph.
+    class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
+    public:
+        using array_iterator<adjacency_iterator, id>::array_iterator;
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] id dereference() const { return graph_->out_[at_].target; }
+    };
+
+    /// All edges, those of a reader together, readers in order.
+    class edge_iterator
+        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
+    public:
+        edge_iterator() = default;
+        edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
+
+    private:
+        friend class boost::iterator_core_access;
+        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
+        [[nodiscard]] bool equal(const edge_iterator& other) const { return at_ == other.at_; }
+        void increment() {
+            ++at_;
+            settle();
+        }
+        void settle() {
+            while (at_ < graph_->edge_count() && graph_->in_first_[v_ + 1] <= at_) {
+                ++v_;
+            }
+        }
+
+        const operator_graph* graph_ = nullptr;
+        id v_ = 0;
+        id at_ = 0;
+    };
+
+    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id v, const operator_graph& g) {
+        return {{&g, v, g.in_first_[v]}, {&g, v, g.in_first_[v + 1]}};
+    }
+
+    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id v,
+                                                                     const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend std::pair<edge_iterator, edge_iterator> edges(const operator_graph& g) {
+        return {{&g, 0}, {&g, g.edge_count()}};
+    }
+
+    friend std::pair<adjacency_iterator, adjacency_iterator>
+    adjacent_vertices(id v, const operator_graph& g) {
+        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
+    }
+
+    friend id in_degree(id v, const operator_graph& g) {
+        return g.in_first_[v + 1] - g.in_first_[v];
+    }
+    friend id out_degree(id v, const operator_graph& g) {
+        return g.out_first_[v + 1] - g.out_first_[v];
+    }
+    friend id degree(id v, const operator_graph& g) { return in_degree(v, g) + out_degree(v, g); }
+
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const operator_graph& g) {
+        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.vertex_count())};
+    }
+    friend id num_vertices(const operator_graph& g) { return g.vertex_count(); }
+    friend id num_edges(const operator_graph& g) { return g.edge_count(); }
+    friend id source(const edge& e, const operator_graph&) { return e.source; }
+    friend id target(const edge& e, const operator_graph&) { return e.target; }
+
+private:
+    struct reader {
+        id target = no_id;
+        id index = no_id;
+    };
+
+    // Filling from the back turns these ends into beginnings.
+    static void turn_counts_into_ends(std::vector<id>& counts) {
+        id sum = 0;
+        for (auto& count : counts) {
+            sum += count;
+            count = sum;
+        }
+    }
+
+    std::vector<id> in_first_;
+    std::vector<id> out_first_;
+    std::vector<id> source_;
+    std::vector<id> value_;
+    std::vector<id> in_port_;
+    std::vector<id> out_port_;
+    std::vector<reader> out_;
+};
+
+/// Reads an edge property of an operator_graph by the edge's index.
+class edge_id_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    edge_id_map() = default;
+    explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
+
+    friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
+
+private:
+    const id* ids_ = nullptr;
+};
+
+/// Reads the index of an edge in [0, num_edges).
+class edge_index_map {
+public:
+    using key_type = operator_graph::edge;
+    using value_type = id;
+    using reference = id;
+    using category = boost::readable_property_map_tag;
+
+    friend id get(const edge_index_map&, const key_type& e) { return e.index; }
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const operator_graph&, id v) {
+    return v;
+}
+inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
+    return {};
+}
+inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
+    return e.index;
+}
+
+inline edge_id_map get(value_id_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(in_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline edge_id_map get(out_port_t tag, const operator_graph& g) {
+    return edge_id_map(g.property(tag));
+}
+inline id get(value_id_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
+    return g.property(tag)[e.index];
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::operator_graph> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::operator_graph::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual edge_list_graph_tag,
+                                virtual bidirectional_graph_tag,
+                                virtual adjacency_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = stemma::operator_graph::out_edge_iterator;
+    using in_edge_iterator = stemma::operator_graph::in_edge_iterator;
+    using edge_iterator = stemma::operator_graph::edge_iterator;
+    using adjacency_iterator = stemma::operator_graph::adjacency_iterator;
+    using vertices_size_type = stemma::id;
+    using edges_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::operator_graph, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, edge_index_t> {
+    using type = stemma::edge_index_map;
+    using const_type = stemma::edge_index_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::value_id_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::in_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+template <>
+struct property_map<stemma::operator_graph, stemma::out_port_t> {
+    using type = stemma::edge_id_map;
+    using const_type = stemma::edge_id_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
 // <stemma/algorithm/acyclic_parts.hpp>
 #ifndef STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
 #define STEMMA_ALGORITHM_ACYCLIC_PARTS_HPP
@@ -471,104 +952,48 @@ public:
         for (auto& unit : unit_) {
             unit = unit == no_id ? units++ : unit;
         }
-        first_.assign(units + 1, 0);
-        for (auto unit : unit_) {
-            ++first_[unit + 1];
-        }
-        for (id u = 0; u < units; ++u) {
-            first_[u + 1] += first_[u];
-        }
-        places_.resize(unit_.size());
-        auto next = first_;
-        for (id i = 0; i < unit_.size(); ++i) {
-            places_[next[unit_[i]]++] = i;
-        }
-        knot_.assign(units, no_id);
+        places_ = grouped_ids(units, [&](auto take) {
+            for (id i = 0; i < unit_.size(); ++i) {
+                take(unit_[i], i);
+            }
+        });
     }
 
     [[nodiscard]] std::vector<id> divide() && {
-        find_knots();
+        knot_ = find_strong_components(between_units());
+        const auto units = static_cast<id>(knot_.size());
+        const grouped_ids members(units, [&](auto take) {
+            for (id u = 0; u < units; ++u) {
+                take(knot_[u], u);
+            }
+        });
+        for (id knot = 0; knot < units; ++knot) {
+            divide(members[knot], knot);
+        }
         return std::move(part_);
     }
 
 private:
-    [[nodiscard]] std::span<const id> places(id unit) const {
-        return std::span(places_).subspan(first_[unit], first_[unit + 1] - first_[unit]);
-    }
     [[nodiscard]] bool is_group(id unit) const noexcept { return unit < groups_; }
 
-    struct frame {
-        id unit;
-        id place = 0; // of `places(unit)`
-        id edge = 0;
-    };
-
-    /// Finds the sets of units that reach each other (Tarjan 1972), without recursion.
-    void find_knots() {
-        const auto units = static_cast<id>(first_.size() - 1);
-        std::vector<id> seen(units, no_id);
-        std::vector<id> low(units, 0);
-        std::vector<id> open;
-        std::vector<frame> way;
-        id count = 0;
-        for (id start = 0; start < units; ++start) {
-            if (seen[start] != no_id || places(start).empty()) {
-                continue;
-            }
-            way.push_back({start});
-            while (!way.empty()) {
-                const auto unit = way.back().unit;
-                if (seen[unit] == no_id) {
-                    seen[unit] = low[unit] = count++;
-                    open.push_back(unit);
-                }
-                if (const auto next = step(way.back(), seen, low); next != no_id) {
-                    way.push_back({next});
-                    continue;
-                }
-                way.pop_back();
-                if (!way.empty()) {
-                    low[way.back().unit] = std::min(low[way.back().unit], low[unit]);
-                }
-                if (low[unit] == seen[unit]) {
-                    const auto from = static_cast<std::size_t>(
-                        std::find(open.rbegin(), open.rend(), unit).base() - 1 - open.begin());
-                    close(std::span<const id>(open).subspan(from), unit);
-                    open.resize(from);
+    [[nodiscard]] operator_graph between_units() const {
+        std::vector<operator_edge> between;
+        for (id i = 0; i < unit_.size(); ++i) {
+            for (auto to : edges_.of(i)) {
+                if (unit_[to] != unit_[i]) {
+                    between.push_back({unit_[i], unit_[to]});
                 }
             }
         }
+        return {places_.size(), between};
     }
 
-    /// Returns: the next unit to be visited from the one on top; `no_id` when it is done.
-    [[nodiscard]] id step(frame& top, const std::vector<id>& seen, std::vector<id>& low) const {
-        const auto all = places(top.unit);
-        for (; top.place < all.size(); ++top.place, top.edge = 0) {
-            const auto readers = edges_.of(all[top.place]);
-            while (top.edge < readers.size()) {
-                const auto to = unit_[readers[top.edge++]];
-                if (to == top.unit) {
-                    continue;
-                }
-                if (seen[to] == no_id) {
-                    return to;
-                }
-                if (knot_[to] == no_id) {
-                    low[top.unit] = std::min(low[top.unit], seen[to]);
-                }
-            }
-        }
-        return no_id;
-    }
-
-    void close(std::span<const id> knot, id number) {
-        for (auto unit : knot) {
-            knot_[unit] = number;
-        }
+    /// `knot` are units that reach each other; mostly there is one.
+    void divide(std::span<const id> knot, id number) {
         if (knot.size() > 1) {
             schedule(knot, number);
-        } else if (is_group(knot.front())) {
-            for (auto place : places(knot.front())) {
+        } else if (knot.size() == 1 && is_group(knot.front()) && !places_[knot.front()].empty()) {
+            for (auto place : places_[knot.front()]) {
                 part_[place] = parts_;
             }
             ++parts_;
@@ -580,7 +1005,7 @@ private:
     void schedule(std::span<const id> knot, id number) {
         std::vector<id> all;
         for (auto unit : knot) {
-            all.insert(all.end(), places(unit).begin(), places(unit).end());
+            all.insert(all.end(), places_[unit].begin(), places_[unit].end());
         }
         std::sort(all.begin(), all.end());
         waiting_.resize(unit_.size(), 0);
@@ -656,11 +1081,10 @@ private:
     }
 
     const induced_edges& edges_;
-    std::vector<id> unit_;   // by place: its group, or a number of its own
-    std::vector<id> part_;   // by place
-    std::vector<id> first_;  // by unit: its places
-    std::vector<id> places_; // of all units
-    std::vector<id> knot_;   // by unit
+    std::vector<id> unit_; // by place: its group, or a number of its own
+    std::vector<id> part_; // by place
+    grouped_ids places_;   // by unit
+    std::vector<id> knot_; // by unit: the number of those that it reaches and that reach it
     id groups_ = 0;
     id parts_ = 0;
     std::vector<id> waiting_; // by place
@@ -8407,366 +8831,6 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
 
 #endif // STEMMA_ALGORITHM_ATTRIBUTE_HPP
 
-// <stemma/model/operator_graph.hpp>
-#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
-#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
-
-namespace stemma {
-
-/// Edge property: the tensor that flows along the edge.
-struct value_id_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
-/// result).
-struct in_port_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which output of the producer.
-struct out_port_t {
-    using kind = boost::edge_property_tag;
-};
-
-/// Property: which value an edge carries.
-inline constexpr value_id_t value_id{};
-/// Property: as which input the value is read.
-inline constexpr in_port_t in_port{};
-/// Property: as which output the value is made.
-inline constexpr out_port_t out_port{};
-
-/// One edge as it is handed to an operator_graph.
-struct operator_edge {
-    id source = no_id;
-    id target = no_id;
-    id value = no_id;
-    id in_port = no_id;
-    id out_port = no_id;
-};
-
-/// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
-///
-/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
-/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
-/// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
-/// in the order of their readers.
-class operator_graph {
-public:
-    /// From a producer to a reader.
-    struct edge {
-        id source = no_id;
-        id target = no_id;
-        id index = no_id;
-
-        friend bool operator==(const edge&, const edge&) = default;
-    };
-
-    operator_graph() : operator_graph(0, {}) {}
-
-    /// Requires: every source and target is below `count`.
-    /// Complexity: O(V + E) by counting; two passes over `edges`.
-    operator_graph(std::size_t count, std::span<const operator_edge> edges)
-        : in_first_(count + 1)
-        , out_first_(count + 1)
-        , source_(edges.size())
-        , value_(edges.size())
-        , in_port_(edges.size())
-        , out_port_(edges.size())
-        , out_(edges.size()) {
-        for (const auto& e : edges) {
-            ++in_first_[e.target];
-            ++out_first_[e.source];
-        }
-        turn_counts_into_ends(in_first_);
-        turn_counts_into_ends(out_first_);
-        for (auto i = edges.size(); i-- > 0;) {
-            const auto& e = edges[i];
-            const auto at = --in_first_[e.target];
-            source_[at] = e.source;
-            value_[at] = e.value;
-            in_port_[at] = e.in_port;
-            out_port_[at] = e.out_port;
-        }
-        for (auto v = static_cast<id>(count); v-- > 0;) {
-            for (auto at = in_first_[v + 1]; at-- > in_first_[v];) {
-                out_[--out_first_[source_[at]]] = {v, at};
-            }
-        }
-    }
-
-    [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
-    [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
-
-    /// The producers of `v`, parallel ones repeated.
-    [[nodiscard]] std::span<const id> producers(id v) const noexcept {
-        return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
-    }
-
-    [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
-    [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
-    [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
-
-private:
-    // A position in one of the compressed arrays; `Derived` says what stands there.
-    template <class Derived, class Value>
-    class array_iterator
-        : public boost::iterator_facade<Derived, Value, boost::random_access_traversal_tag, Value> {
-    public:
-        array_iterator() = default;
-        array_iterator(const operator_graph* graph, id v, id at) : graph_(graph), v_(v), at_(at) {}
-
-    protected:
-        const operator_graph* graph_ = nullptr;
-        id v_ = no_id;
-        id at_ = 0;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] bool equal(const array_iterator& other) const { return at_ == other.at_; }
-        void increment() { ++at_; }
-        void decrement() { --at_; }
-        void advance(std::ptrdiff_t n) { at_ = static_cast<id>(at_ + n); }
-        [[nodiscard]] std::ptrdiff_t distance_to(const array_iterator& other) const {
-            return static_cast<std::ptrdiff_t>(other.at_) - static_cast<std::ptrdiff_t>(at_);
-        }
-    };
-
-public:
-    /// For Boost.Graph.
-    class in_edge_iterator : public array_iterator<in_edge_iterator, edge> {
-    public:
-        using array_iterator<in_edge_iterator, edge>::array_iterator;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
-    };
-
-    /// For Boost.Graph.
-    class out_edge_iterator : public array_iterator<out_edge_iterator, edge> {
-    public:
-        using array_iterator<out_edge_iterator, edge>::array_iterator;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] edge dereference() const {
-            return {v_, graph_->out_[at_].target, graph_->out_[at_].index};
-        }
-    };
-
-    /// For Boost.Graph.
-    class adjacency_iterator : public array_iterator<adjacency_iterator, id> {
-    public:
-        using array_iterator<adjacency_iterator, id>::array_iterator;
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] id dereference() const { return graph_->out_[at_].target; }
-    };
-
-    /// All edges, those of a reader together, readers in order.
-    class edge_iterator
-        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
-    public:
-        edge_iterator() = default;
-        edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
-
-    private:
-        friend class boost::iterator_core_access;
-        [[nodiscard]] edge dereference() const { return {graph_->source_[at_], v_, at_}; }
-        [[nodiscard]] bool equal(const edge_iterator& other) const { return at_ == other.at_; }
-        void increment() {
-            ++at_;
-            settle();
-        }
-        void settle() {
-            while (at_ < graph_->edge_count() && graph_->in_first_[v_ + 1] <= at_) {
-                ++v_;
-            }
-        }
-
-        const operator_graph* graph_ = nullptr;
-        id v_ = 0;
-        id at_ = 0;
-    };
-
-    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id v, const operator_graph& g) {
-        return {{&g, v, g.in_first_[v]}, {&g, v, g.in_first_[v + 1]}};
-    }
-
-    friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id v,
-                                                                     const operator_graph& g) {
-        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
-    }
-
-    friend std::pair<edge_iterator, edge_iterator> edges(const operator_graph& g) {
-        return {{&g, 0}, {&g, g.edge_count()}};
-    }
-
-    friend std::pair<adjacency_iterator, adjacency_iterator>
-    adjacent_vertices(id v, const operator_graph& g) {
-        return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
-    }
-
-    friend id in_degree(id v, const operator_graph& g) {
-        return g.in_first_[v + 1] - g.in_first_[v];
-    }
-    friend id out_degree(id v, const operator_graph& g) {
-        return g.out_first_[v + 1] - g.out_first_[v];
-    }
-    friend id degree(id v, const operator_graph& g) { return in_degree(v, g) + out_degree(v, g); }
-
-    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
-    vertices(const operator_graph& g) {
-        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.vertex_count())};
-    }
-    friend id num_vertices(const operator_graph& g) { return g.vertex_count(); }
-    friend id num_edges(const operator_graph& g) { return g.edge_count(); }
-    friend id source(const edge& e, const operator_graph&) { return e.source; }
-    friend id target(const edge& e, const operator_graph&) { return e.target; }
-
-private:
-    struct reader {
-        id target = no_id;
-        id index = no_id;
-    };
-
-    // Filling from the back turns these ends into beginnings.
-    static void turn_counts_into_ends(std::vector<id>& counts) {
-        id sum = 0;
-        for (auto& count : counts) {
-            sum += count;
-            count = sum;
-        }
-    }
-
-    std::vector<id> in_first_;
-    std::vector<id> out_first_;
-    std::vector<id> source_;
-    std::vector<id> value_;
-    std::vector<id> in_port_;
-    std::vector<id> out_port_;
-    std::vector<reader> out_;
-};
-
-/// Reads an edge property of an operator_graph by the edge's index.
-class edge_id_map {
-public:
-    using key_type = operator_graph::edge;
-    using value_type = id;
-    using reference = id;
-    using category = boost::readable_property_map_tag;
-
-    edge_id_map() = default;
-    explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
-
-    friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
-
-private:
-    const id* ids_ = nullptr;
-};
-
-/// Reads the index of an edge in [0, num_edges).
-class edge_index_map {
-public:
-    using key_type = operator_graph::edge;
-    using value_type = id;
-    using reference = id;
-    using category = boost::readable_property_map_tag;
-
-    friend id get(const edge_index_map&, const key_type& e) { return e.index; }
-};
-
-inline boost::identity_property_map get(boost::vertex_index_t, const operator_graph&) {
-    return {};
-}
-inline id get(boost::vertex_index_t, const operator_graph&, id v) {
-    return v;
-}
-inline edge_index_map get(boost::edge_index_t, const operator_graph&) {
-    return {};
-}
-inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::edge& e) {
-    return e.index;
-}
-
-inline edge_id_map get(value_id_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
-}
-inline edge_id_map get(in_port_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
-}
-inline edge_id_map get(out_port_t tag, const operator_graph& g) {
-    return edge_id_map(g.property(tag));
-}
-inline id get(value_id_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-inline id get(out_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
-    return g.property(tag)[e.index];
-}
-
-} // namespace stemma
-
-namespace boost {
-
-template <>
-struct graph_traits<stemma::operator_graph> {
-    using vertex_descriptor = stemma::id;
-    using edge_descriptor = stemma::operator_graph::edge;
-    using directed_category = bidirectional_tag;
-    using edge_parallel_category = allow_parallel_edge_tag;
-    struct traversal_category : virtual vertex_list_graph_tag,
-                                virtual edge_list_graph_tag,
-                                virtual bidirectional_graph_tag,
-                                virtual adjacency_graph_tag {};
-    using vertex_iterator = counting_iterator<stemma::id>;
-    using out_edge_iterator = stemma::operator_graph::out_edge_iterator;
-    using in_edge_iterator = stemma::operator_graph::in_edge_iterator;
-    using edge_iterator = stemma::operator_graph::edge_iterator;
-    using adjacency_iterator = stemma::operator_graph::adjacency_iterator;
-    using vertices_size_type = stemma::id;
-    using edges_size_type = stemma::id;
-    using degree_size_type = stemma::id;
-    static stemma::id null_vertex() { return stemma::no_id; }
-};
-
-template <>
-struct property_map<stemma::operator_graph, vertex_index_t> {
-    using type = identity_property_map;
-    using const_type = identity_property_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, edge_index_t> {
-    using type = stemma::edge_index_map;
-    using const_type = stemma::edge_index_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::value_id_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::in_port_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
-};
-
-template <>
-struct property_map<stemma::operator_graph, stemma::out_port_t> {
-    using type = stemma::edge_id_map;
-    using const_type = stemma::edge_id_map;
-};
-
-} // namespace boost
-
-#endif // STEMMA_MODEL_OPERATOR_GRAPH_HPP
-
 // <stemma/algorithm/boundary.hpp>
 #ifndef STEMMA_ALGORITHM_BOUNDARY_HPP
 #define STEMMA_ALGORITHM_BOUNDARY_HPP
@@ -10686,40 +10750,34 @@ public:
     /// `attributions` is by vertex index; everyone has a module.
     /// Requires: modules are numbered in preorder. Complexity: O(operators + modules).
     module_members(const tree_index& modules, std::span<const attribution> attributions)
-        : modules_(&modules), first_(modules.size() + 1, 0), operators_(attributions.size()) {
-        for (const auto& a : attributions) {
-            ++first_[a.module + 1];
-        }
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-            first_[m + 1] += first_[m];
-        }
-        auto next = first_;
-        for (id v = 0; v < attributions.size(); ++v) {
-            operators_[next[attributions[v].module]++] = v;
-        }
-    }
+        : modules_(&modules), members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < attributions.size(); ++v) {
+                take(attributions[v].module, v);
+            }
+        }) {}
 
     /// Returns: how many operators are in a module or below it.
-    [[nodiscard]] std::size_t count(id m) const { return first_[modules_->end(m)] - first_[m]; }
+    [[nodiscard]] std::size_t count(id m) const { return below(m).size(); }
 
     /// Returns: the operators in a module itself, ascending.
-    [[nodiscard]] std::span<const id> direct(id m) const {
-        return std::span(operators_).subspan(first_[m], first_[m + 1] - first_[m]);
-    }
+    [[nodiscard]] std::span<const id> direct(id m) const { return members_[m]; }
 
     /// Returns: the operators in a module or below it, ascending.
     /// Complexity: O(n log n) of the result.
     [[nodiscard]] std::vector<id> all(id m) const {
-        const auto found = std::span(operators_).subspan(first_[m], count(m));
+        const auto found = below(m);
         std::vector<id> sorted(found.begin(), found.end());
         std::sort(sorted.begin(), sorted.end());
         return sorted;
     }
 
 private:
+    [[nodiscard]] std::span<const id> below(id m) const {
+        return members_.range(m, modules_->end(m));
+    }
+
     const tree_index* modules_;
-    std::vector<id> first_; // by module
-    std::vector<id> operators_;
+    grouped_ids members_;
 };
 
 /// Returns: which call of module `m` an operator belongs to, by the call of the operator's own
@@ -11228,30 +11286,23 @@ struct module_dag {
 template <operator_graph_like Graph>
 class module_dags {
 public:
-    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands;
-    /// one that stands under none is in no DAG.
+    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
+    /// and is asked twice; one that stands under none is in no DAG.
     /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
     template <class ModulesOf>
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
         : graph_(graph)
         , modules_(modules)
         , vertex_(num_vertices(graph))
-        , first_(modules.size() + 1, 0)
+        , members_(modules.size(),
+                   [&](auto take) {
+                       for (id v = 0; v < vertex_.size(); ++v) {
+                           modules_of(v, [&](id m) { take(m, v); });
+                       }
+                   })
         , inside_(vertex_.size(), no_id) {
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             vertex_[index_of(graph, *it)] = *it;
-        }
-        const auto count = static_cast<id>(vertex_.size());
-        for (id v = 0; v < count; ++v) {
-            modules_of(v, [&](id m) { ++first_[m + 1]; });
-        }
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-            first_[m + 1] += first_[m];
-        }
-        members_.resize(first_.back());
-        auto next = first_;
-        for (id v = 0; v < count; ++v) {
-            modules_of(v, [&](id m) { members_[next[m]++] = v; });
         }
     }
 
@@ -11260,7 +11311,8 @@ public:
     [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
         const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
         auto& operators = dag_.operators;
-        operators.assign(members_.begin() + first_[m], members_.begin() + first_[end]);
+        const auto members = members_.range(m, end);
+        operators.assign(members.begin(), members.end());
         std::sort(operators.begin(), operators.end());
         operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
         ++round_;
@@ -11287,8 +11339,7 @@ private:
     const Graph& graph_;
     const tree_index& modules_;
     std::vector<vertex_t<Graph>> vertex_; // by index
-    std::vector<id> first_;               // by module
-    std::vector<id> members_;             // vertex indices
+    grouped_ids members_;                 // vertex indices, by module
     std::vector<id> inside_;              // by index: the last round in which it was in the DAG
     id round_ = 0;
     module_dag dag_;
@@ -11826,77 +11877,6 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_OVERRULE_SHARED_HPP
-
-// <stemma/core/strong_components.hpp>
-#ifndef STEMMA_CORE_STRONG_COMPONENTS_HPP
-#define STEMMA_CORE_STRONG_COMPONENTS_HPP
-
-namespace stemma {
-
-/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
-/// lead from each to the other. A component has a lower number than those that lead to it.
-///
-/// Tarjan's algorithm without recursion; what Boost.Graph's does, at a fraction of what that costs
-/// a compiler. Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
-    using edges = decltype(out_edges(*vertices(graph).first, graph));
-    struct frame {
-        std::size_t v;
-        edges left; ///< those that were not followed yet
-    };
-    const auto size = num_vertices(graph);
-    std::vector<id> component(size, no_id);
-    std::vector<id> found(size, no_id); // in the order of discovery
-    std::vector<id> lowest(size, no_id);
-    std::vector<std::size_t> open; // found, and without a component
-    std::vector<frame> way;
-    id next = 0;
-    id components = 0;
-    const auto enter = [&](vertex_t<Graph> vertex) {
-        const auto v = index_of(graph, vertex);
-        found[v] = lowest[v] = next++;
-        open.push_back(v);
-        way.push_back({v, out_edges(vertex, graph)});
-    };
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (found[index_of(graph, *it)] == no_id) {
-            enter(*it);
-        }
-        while (!way.empty()) {
-            const auto v = way.back().v;
-            auto& [edge, end] = way.back().left;
-            if (edge != end) {
-                const auto reader = target(*edge, graph);
-                ++edge;
-                const auto u = index_of(graph, reader);
-                if (found[u] == no_id) {
-                    enter(reader);
-                } else if (component[u] == no_id) {
-                    lowest[v] = std::min(lowest[v], found[u]);
-                }
-                continue;
-            }
-            way.pop_back();
-            if (!way.empty()) {
-                lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
-            }
-            if (lowest[v] == found[v]) {
-                for (std::size_t u = size; u != v;) {
-                    u = open.back();
-                    open.pop_back();
-                    component[u] = components;
-                }
-                ++components;
-            }
-        }
-    }
-    return component;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_STRONG_COMPONENTS_HPP
 
 // <stemma/algorithm/partition.hpp>
 #ifndef STEMMA_ALGORITHM_PARTITION_HPP
@@ -14990,9 +14970,12 @@ public:
              }});
     }
 
-    /// Returns: the policy that `name` or `name:argument` asks for, if there is one.
-    /// Complexity: linear in the names.
+    /// Returns: the policy that `name` or `name:argument` asks for, if there is one; `default` for
+    /// no text. Complexity: linear in the names.
     [[nodiscard]] std::optional<Any> find(std::string_view text) const {
+        if (text.empty()) {
+            text = "default";
+        }
         const auto colon = text.find(':');
         const auto found = find_entry(text.substr(0, colon));
         const bool has_argument = colon != text.npos;
@@ -15091,6 +15074,19 @@ struct policy_registry {
         diagnostics.add("without", "GLOB,...", [](std::string_view text) {
             return parse_diagnostics(std::string("without:").append(text));
         });
+    }
+
+    /// Returns: the selection that `text` asks for, if there is one. The default one selects the
+    /// classes in `keep` as well.
+    [[nodiscard]] std::optional<any_selection<Modules>>
+    find_selection(std::string_view text, const std::vector<std::string>& keep) const {
+        if (auto named = parse_selection(text)) {
+            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
+                standard->keep = keep;
+            }
+            return *named;
+        }
+        return selections.find(text);
     }
 };
 

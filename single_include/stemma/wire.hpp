@@ -900,6 +900,507 @@ private:
 
 #endif // STEMMA_IO_CAPTURED_TRACE_HPP
 
+// <stemma/io/file.hpp>
+#ifndef STEMMA_IO_FILE_HPP
+#define STEMMA_IO_FILE_HPP
+
+// Everything that is not portable C++ stands in this header. Without POSIX, files are read whole
+// and written through a temporary file beside the target.
+
+#if defined(__unix__) || defined(__APPLE__)
+#    define STEMMA_HAS_POSIX 1
+#    include <fcntl.h>
+#    include <sys/mman.h>
+#    include <sys/stat.h>
+#    include <unistd.h>
+// A macro of <sys/mman.h> that a header of the ONNX library uses as a name.
+#    undef MAP_TYPE
+#endif
+
+namespace stemma {
+
+namespace detail {
+
+[[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
+    STEMMA_THROW(error(error_code::cannot_read, path, "", reason));
+}
+
+[[noreturn]] inline void fail_to_write(std::string_view path, std::string_view reason) {
+    STEMMA_THROW(error(error_code::cannot_write, path, "", reason));
+}
+
+[[nodiscard]] inline std::string reason_of(int number) {
+    return std::generic_category().message(number);
+}
+
+} // namespace detail
+
+#if defined(STEMMA_HAS_POSIX)
+
+/// The bytes of a file, mapped: pages are read when they are touched.
+///
+/// The file must not shrink while it is mapped.
+class mapped_file {
+public:
+    /// Throws: `error` of `error_code::cannot_read`.
+    explicit mapped_file(const std::string& path) : path_(path) {
+        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (descriptor_ < 0) {
+            detail::fail_to_read(path, detail::reason_of(errno));
+        }
+        struct stat status {};
+        if (::fstat(descriptor_, &status) != 0 || S_ISDIR(status.st_mode)) {
+            const bool folder = S_ISDIR(status.st_mode);
+            const auto reason = folder ? std::string("is a folder") : detail::reason_of(errno);
+            ::close(descriptor_);
+            detail::fail_to_read(path, reason);
+        }
+        if (!S_ISREG(status.st_mode)) {
+            read_stream();
+            return;
+        }
+        size_ = static_cast<std::size_t>(status.st_size);
+        if (size_ > 0) {
+            void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+            if (mapped == MAP_FAILED) {
+                const auto reason = detail::reason_of(errno);
+                ::close(descriptor_);
+                detail::fail_to_read(path, reason);
+            }
+            data_ = static_cast<const char*>(mapped);
+        }
+    }
+
+    mapped_file(mapped_file&& other) noexcept { swap(other); }
+    mapped_file& operator=(mapped_file&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    mapped_file(const mapped_file&) = delete;
+    mapped_file& operator=(const mapped_file&) = delete;
+
+    ~mapped_file() {
+        if (data_ != nullptr && stream_.empty()) {
+            ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
+        }
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+    /// Returns: a descriptor from which ranges can be copied by position, or -1.
+    [[nodiscard]] int descriptor() const noexcept { return stream_.empty() ? descriptor_ : -1; }
+
+    /// Gives the descriptor back, of which a process has few; the bytes stay.
+    void release_descriptor() noexcept {
+        if (descriptor_ >= 0) {
+            ::close(std::exchange(descriptor_, -1));
+        }
+    }
+
+private:
+    // A pipe has no size and cannot be mapped.
+    void read_stream() {
+        char buffer[65536];
+        for (;;) {
+            const auto got = ::read(descriptor_, buffer, sizeof buffer);
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0) {
+                const auto reason = detail::reason_of(errno);
+                ::close(descriptor_);
+                detail::fail_to_read(path_, reason);
+            }
+            if (got == 0) {
+                break;
+            }
+            stream_.append(buffer, static_cast<std::size_t>(got));
+        }
+        data_ = stream_.data();
+        size_ = stream_.size();
+    }
+
+    void swap(mapped_file& other) noexcept {
+        std::swap(path_, other.path_);
+        std::swap(stream_, other.stream_);
+        std::swap(descriptor_, other.descriptor_);
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        data_ = stream_.empty() ? data_ : stream_.data();
+        other.data_ = other.stream_.empty() ? other.data_ : other.stream_.data();
+    }
+
+    std::string path_;
+    std::string stream_;
+    int descriptor_ = -1;
+    const char* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// A file that appears whole or not at all: `commit` puts it in place of what was there.
+///
+/// What is written goes to a file without a name in the target's folder, so nothing is left behind
+/// by a process that is killed; where the file system has none, to one with a name of its own. A
+/// target that is no regular file (a device, a pipe) is written directly.
+class output_file {
+public:
+    /// Throws: `error` of `error_code::cannot_write`, as do all members.
+    explicit output_file(std::string path) : path_(std::move(path)) {
+        struct stat status {};
+        if (::stat(path_.c_str(), &status) == 0) {
+            if (S_ISDIR(status.st_mode)) {
+                detail::fail_to_write(path_, "is a folder");
+            }
+            direct_ = !S_ISREG(status.st_mode);
+            char* resolved = direct_ ? nullptr : ::realpath(path_.c_str(), nullptr);
+            target_ = resolved == nullptr ? path_ : resolved;
+            std::free(resolved); // NOLINT: realpath allocates with malloc
+        } else {
+            target_ = path_;
+        }
+        open_descriptor();
+        buffer_.reserve(buffer_size);
+    }
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    ~output_file() {
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
+        if (!temporary_.empty()) {
+            ::unlink(temporary_.c_str());
+        }
+    }
+
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            flush();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    /// Appends a range of `file`; a long one does not pass through this process where the system
+    /// can do without.
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        if (size < direct_copy_size || file.descriptor() < 0) {
+            write(file.bytes().substr(offset, size));
+            return;
+        }
+        flush();
+#    if defined(__linux__)
+        auto from = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied =
+                ::copy_file_range(file.descriptor(), &from, descriptor_, nullptr, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(from);
+#    endif
+        write_now(file.bytes().substr(offset, size));
+    }
+
+    /// Whether an `output_range` can write to it.
+    [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
+
+    /// Puts the file in its place. `sync` waits until the bytes are on the medium.
+    void commit(bool sync = true) {
+        flush();
+        if (!direct_) {
+            if (sync && ::fsync(descriptor_) != 0) {
+                detail::fail_to_write(path_, detail::reason_of(errno));
+            }
+            link_if_unnamed();
+            if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+                detail::fail_to_write(path_, detail::reason_of(errno));
+            }
+            temporary_.clear();
+            if (sync) {
+                sync_folder();
+            }
+        }
+        const auto closed = ::close(std::exchange(descriptor_, -1));
+        if (closed != 0 && errno != EINTR) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+    }
+
+private:
+    friend class output_range;
+
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t direct_copy_size = 1U << 18U;
+
+    [[nodiscard]] std::string folder() const {
+        const auto slash = target_.rfind('/');
+        return slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
+    }
+
+    void open_descriptor() {
+        if (direct_) {
+            descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        } else {
+#    if defined(O_TMPFILE)
+            descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+#    endif
+            for (unsigned attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
+                auto name = temporary_name(attempt);
+                descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                if (descriptor_ >= 0) {
+                    temporary_ = std::move(name);
+                } else if (errno != EEXIST) {
+                    break;
+                }
+            }
+        }
+        if (descriptor_ < 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+    }
+
+    [[nodiscard]] std::string temporary_name(unsigned attempt) const {
+        return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    }
+
+    // A link cannot replace a file, so the nameless one first gets a name to be renamed from.
+    void link_if_unnamed() {
+        if (!temporary_.empty()) {
+            return;
+        }
+        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
+        for (unsigned attempt = 0; attempt < 100; ++attempt) {
+            auto name = temporary_name(attempt);
+            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+                temporary_ = std::move(name);
+                return;
+            }
+            if (errno != EEXIST) {
+                break;
+            }
+        }
+        detail::fail_to_write(path_, detail::reason_of(errno));
+    }
+
+    void sync_folder() const {
+        const int opened = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (opened >= 0) {
+            ::fsync(opened);
+            ::close(opened);
+        }
+    }
+
+    void flush() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                detail::fail_to_write(path_, detail::reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+    }
+
+    std::string path_;
+    std::string target_;    // behind symbolic links
+    std::string temporary_; // its name, while it has one
+    std::string buffer_;
+    int descriptor_ = -1;
+    bool direct_ = false;
+};
+
+/// A part of a file that is written from a known position on, so that several threads can write one
+/// file. What is written by other means starts at its front.
+class output_range {
+public:
+    /// Requires: `file.takes_ranges()`, and outlives the range.
+    output_range(const output_file& file, std::uint64_t position)
+        : file_(&file), at_(static_cast<off_t>(position)) {
+        buffer_.reserve(buffer_size);
+    }
+
+    /// Throws: `error` of `error_code::cannot_write`, as do the others.
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            finish();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    /// Appends a range of `from`, as `output_file` does.
+    void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
+        if (size < output_file::direct_copy_size || from.descriptor() < 0) {
+            write(from.bytes().substr(offset, size));
+            return;
+        }
+        finish();
+#    if defined(__linux__)
+        auto source = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied =
+                ::copy_file_range(from.descriptor(), &source, file_->descriptor_, &at_, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(source);
+#    endif
+        write_now(from.bytes().substr(offset, size));
+    }
+
+    /// Hands over what is still held back.
+    void finish() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    static constexpr std::size_t buffer_size = output_file::buffer_size;
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = ::pwrite(file_->descriptor_, bytes.data(), bytes.size(), at_);
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                detail::fail_to_write(file_->path_, detail::reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+            at_ += written;
+        }
+    }
+
+    const output_file* file_;
+    off_t at_;
+    std::string buffer_;
+};
+
+#else
+
+/// The bytes of a file.
+class mapped_file {
+public:
+    explicit mapped_file(const std::string& path) : path_(path) {
+        std::ifstream stream(path, std::ios::binary);
+        if (!stream || std::filesystem::is_directory(path)) {
+            detail::fail_to_read(path, "cannot be read");
+        }
+        bytes_ = std::make_unique<std::string>(std::istreambuf_iterator<char>(stream),
+                                               std::istreambuf_iterator<char>());
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    [[nodiscard]] int descriptor() const noexcept { return -1; }
+    void release_descriptor() noexcept {}
+
+private:
+    std::string path_;
+    std::unique_ptr<std::string> bytes_;
+};
+
+/// A file that appears whole or not at all: `commit` puts it in place of what was there.
+class output_file {
+public:
+    explicit output_file(std::string path)
+        : path_(std::move(path))
+        , temporary_(path_ + ".stemma-tmp")
+        , stream_(temporary_, std::ios::binary) {
+        check();
+    }
+
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    ~output_file() {
+        if (!temporary_.empty()) {
+            stream_.close();
+            std::error_code ignored;
+            std::filesystem::remove(temporary_, ignored);
+        }
+    }
+
+    void write(std::string_view bytes) {
+        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        check();
+    }
+
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        write(file.bytes().substr(offset, size));
+    }
+
+    [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
+    void commit(bool = true) {
+        stream_.close();
+        check();
+        std::error_code failed;
+        std::filesystem::rename(temporary_, path_, failed);
+        if (failed) {
+            detail::fail_to_write(path_, failed.message());
+        }
+        temporary_.clear();
+    }
+
+private:
+    void check() const {
+        if (!stream_) {
+            detail::fail_to_write(path_, "cannot be written");
+        }
+    }
+
+    std::string path_;
+    std::string temporary_;
+    std::ofstream stream_;
+};
+
+/// Of no use here, as a stream has one position.
+class output_range {
+public:
+    output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }
+
+    void write(std::string_view) {}
+    void copy(const mapped_file&, std::size_t, std::size_t) {}
+    void finish() {}
+};
+
+#endif
+
+} // namespace stemma
+
+#endif // STEMMA_IO_FILE_HPP
+
 // <stemma/io/json_stream.hpp>
 #ifndef STEMMA_IO_JSON_STREAM_HPP
 #define STEMMA_IO_JSON_STREAM_HPP
@@ -1344,6 +1845,21 @@ private:
     std::string file_;
     std::size_t count_ = 0;
 };
+
+/// Reads captures of one model from files.
+/// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
+[[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
+    capture_reader reader;
+    for (const auto& path : paths) {
+        const mapped_file file(path);
+        reader.read(file.bytes(), path);
+    }
+    if (!reader.has_modules()) {
+        STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",
+                           "holds no modules"));
+    }
+    return reader;
+}
 
 } // namespace stemma
 
@@ -1865,507 +2381,6 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
 } // namespace stemma
 
 #endif // STEMMA_IO_DOT_HPP
-
-// <stemma/io/file.hpp>
-#ifndef STEMMA_IO_FILE_HPP
-#define STEMMA_IO_FILE_HPP
-
-// Everything that is not portable C++ stands in this header. Without POSIX, files are read whole
-// and written through a temporary file beside the target.
-
-#if defined(__unix__) || defined(__APPLE__)
-#    define STEMMA_HAS_POSIX 1
-#    include <fcntl.h>
-#    include <sys/mman.h>
-#    include <sys/stat.h>
-#    include <unistd.h>
-// A macro of <sys/mman.h> that a header of the ONNX library uses as a name.
-#    undef MAP_TYPE
-#endif
-
-namespace stemma {
-
-namespace detail {
-
-[[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
-    STEMMA_THROW(error(error_code::cannot_read, path, "", reason));
-}
-
-[[noreturn]] inline void fail_to_write(std::string_view path, std::string_view reason) {
-    STEMMA_THROW(error(error_code::cannot_write, path, "", reason));
-}
-
-[[nodiscard]] inline std::string reason_of(int number) {
-    return std::generic_category().message(number);
-}
-
-} // namespace detail
-
-#if defined(STEMMA_HAS_POSIX)
-
-/// The bytes of a file, mapped: pages are read when they are touched.
-///
-/// The file must not shrink while it is mapped.
-class mapped_file {
-public:
-    /// Throws: `error` of `error_code::cannot_read`.
-    explicit mapped_file(const std::string& path) : path_(path) {
-        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (descriptor_ < 0) {
-            detail::fail_to_read(path, detail::reason_of(errno));
-        }
-        struct stat status {};
-        if (::fstat(descriptor_, &status) != 0 || S_ISDIR(status.st_mode)) {
-            const bool folder = S_ISDIR(status.st_mode);
-            const auto reason = folder ? std::string("is a folder") : detail::reason_of(errno);
-            ::close(descriptor_);
-            detail::fail_to_read(path, reason);
-        }
-        if (!S_ISREG(status.st_mode)) {
-            read_stream();
-            return;
-        }
-        size_ = static_cast<std::size_t>(status.st_size);
-        if (size_ > 0) {
-            void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
-            if (mapped == MAP_FAILED) {
-                const auto reason = detail::reason_of(errno);
-                ::close(descriptor_);
-                detail::fail_to_read(path, reason);
-            }
-            data_ = static_cast<const char*>(mapped);
-        }
-    }
-
-    mapped_file(mapped_file&& other) noexcept { swap(other); }
-    mapped_file& operator=(mapped_file&& other) noexcept {
-        swap(other);
-        return *this;
-    }
-    mapped_file(const mapped_file&) = delete;
-    mapped_file& operator=(const mapped_file&) = delete;
-
-    ~mapped_file() {
-        if (data_ != nullptr && stream_.empty()) {
-            ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
-        }
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-    }
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
-    /// Returns: a descriptor from which ranges can be copied by position, or -1.
-    [[nodiscard]] int descriptor() const noexcept { return stream_.empty() ? descriptor_ : -1; }
-
-    /// Gives the descriptor back, of which a process has few; the bytes stay.
-    void release_descriptor() noexcept {
-        if (descriptor_ >= 0) {
-            ::close(std::exchange(descriptor_, -1));
-        }
-    }
-
-private:
-    // A pipe has no size and cannot be mapped.
-    void read_stream() {
-        char buffer[65536];
-        for (;;) {
-            const auto got = ::read(descriptor_, buffer, sizeof buffer);
-            if (got < 0 && errno == EINTR) {
-                continue;
-            }
-            if (got < 0) {
-                const auto reason = detail::reason_of(errno);
-                ::close(descriptor_);
-                detail::fail_to_read(path_, reason);
-            }
-            if (got == 0) {
-                break;
-            }
-            stream_.append(buffer, static_cast<std::size_t>(got));
-        }
-        data_ = stream_.data();
-        size_ = stream_.size();
-    }
-
-    void swap(mapped_file& other) noexcept {
-        std::swap(path_, other.path_);
-        std::swap(stream_, other.stream_);
-        std::swap(descriptor_, other.descriptor_);
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        data_ = stream_.empty() ? data_ : stream_.data();
-        other.data_ = other.stream_.empty() ? other.data_ : other.stream_.data();
-    }
-
-    std::string path_;
-    std::string stream_;
-    int descriptor_ = -1;
-    const char* data_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-/// A file that appears whole or not at all: `commit` puts it in place of what was there.
-///
-/// What is written goes to a file without a name in the target's folder, so nothing is left behind
-/// by a process that is killed; where the file system has none, to one with a name of its own. A
-/// target that is no regular file (a device, a pipe) is written directly.
-class output_file {
-public:
-    /// Throws: `error` of `error_code::cannot_write`, as do all members.
-    explicit output_file(std::string path) : path_(std::move(path)) {
-        struct stat status {};
-        if (::stat(path_.c_str(), &status) == 0) {
-            if (S_ISDIR(status.st_mode)) {
-                detail::fail_to_write(path_, "is a folder");
-            }
-            direct_ = !S_ISREG(status.st_mode);
-            char* resolved = direct_ ? nullptr : ::realpath(path_.c_str(), nullptr);
-            target_ = resolved == nullptr ? path_ : resolved;
-            std::free(resolved); // NOLINT: realpath allocates with malloc
-        } else {
-            target_ = path_;
-        }
-        open_descriptor();
-        buffer_.reserve(buffer_size);
-    }
-
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-
-    ~output_file() {
-        if (descriptor_ >= 0) {
-            ::close(descriptor_);
-        }
-        if (!temporary_.empty()) {
-            ::unlink(temporary_.c_str());
-        }
-    }
-
-    void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            flush();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
-            buffer_.append(bytes);
-        }
-    }
-
-    /// Appends a range of `file`; a long one does not pass through this process where the system
-    /// can do without.
-    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        if (size < direct_copy_size || file.descriptor() < 0) {
-            write(file.bytes().substr(offset, size));
-            return;
-        }
-        flush();
-#    if defined(__linux__)
-        auto from = static_cast<off_t>(offset);
-        while (size > 0) {
-            const auto copied =
-                ::copy_file_range(file.descriptor(), &from, descriptor_, nullptr, size, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            size -= static_cast<std::size_t>(copied);
-        }
-        offset = static_cast<std::size_t>(from);
-#    endif
-        write_now(file.bytes().substr(offset, size));
-    }
-
-    /// Whether an `output_range` can write to it.
-    [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
-
-    /// Puts the file in its place. `sync` waits until the bytes are on the medium.
-    void commit(bool sync = true) {
-        flush();
-        if (!direct_) {
-            if (sync && ::fsync(descriptor_) != 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            link_if_unnamed();
-            if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            temporary_.clear();
-            if (sync) {
-                sync_folder();
-            }
-        }
-        const auto closed = ::close(std::exchange(descriptor_, -1));
-        if (closed != 0 && errno != EINTR) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-    }
-
-private:
-    friend class output_range;
-
-    // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
-    static constexpr std::size_t direct_copy_size = 1U << 18U;
-
-    [[nodiscard]] std::string folder() const {
-        const auto slash = target_.rfind('/');
-        return slash == target_.npos ? "." : slash == 0 ? "/" : target_.substr(0, slash);
-    }
-
-    void open_descriptor() {
-        if (direct_) {
-            descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-        } else {
-#    if defined(O_TMPFILE)
-            descriptor_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-#    endif
-            for (unsigned attempt = 0; descriptor_ < 0 && attempt < 100; ++attempt) {
-                auto name = temporary_name(attempt);
-                descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-                if (descriptor_ >= 0) {
-                    temporary_ = std::move(name);
-                } else if (errno != EEXIST) {
-                    break;
-                }
-            }
-        }
-        if (descriptor_ < 0) {
-            detail::fail_to_write(path_, detail::reason_of(errno));
-        }
-    }
-
-    [[nodiscard]] std::string temporary_name(unsigned attempt) const {
-        return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    }
-
-    // A link cannot replace a file, so the nameless one first gets a name to be renamed from.
-    void link_if_unnamed() {
-        if (!temporary_.empty()) {
-            return;
-        }
-        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
-        for (unsigned attempt = 0; attempt < 100; ++attempt) {
-            auto name = temporary_name(attempt);
-            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-                temporary_ = std::move(name);
-                return;
-            }
-            if (errno != EEXIST) {
-                break;
-            }
-        }
-        detail::fail_to_write(path_, detail::reason_of(errno));
-    }
-
-    void sync_folder() const {
-        const int opened = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (opened >= 0) {
-            ::fsync(opened);
-            ::close(opened);
-        }
-    }
-
-    void flush() {
-        write_now(buffer_);
-        buffer_.clear();
-    }
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto written = ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-        }
-    }
-
-    std::string path_;
-    std::string target_;    // behind symbolic links
-    std::string temporary_; // its name, while it has one
-    std::string buffer_;
-    int descriptor_ = -1;
-    bool direct_ = false;
-};
-
-/// A part of a file that is written from a known position on, so that several threads can write one
-/// file. What is written by other means starts at its front.
-class output_range {
-public:
-    /// Requires: `file.takes_ranges()`, and outlives the range.
-    output_range(const output_file& file, std::uint64_t position)
-        : file_(&file), at_(static_cast<off_t>(position)) {
-        buffer_.reserve(buffer_size);
-    }
-
-    /// Throws: `error` of `error_code::cannot_write`, as do the others.
-    void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            finish();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
-            buffer_.append(bytes);
-        }
-    }
-
-    /// Appends a range of `from`, as `output_file` does.
-    void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
-        if (size < output_file::direct_copy_size || from.descriptor() < 0) {
-            write(from.bytes().substr(offset, size));
-            return;
-        }
-        finish();
-#    if defined(__linux__)
-        auto source = static_cast<off_t>(offset);
-        while (size > 0) {
-            const auto copied =
-                ::copy_file_range(from.descriptor(), &source, file_->descriptor_, &at_, size, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            size -= static_cast<std::size_t>(copied);
-        }
-        offset = static_cast<std::size_t>(source);
-#    endif
-        write_now(from.bytes().substr(offset, size));
-    }
-
-    /// Hands over what is still held back.
-    void finish() {
-        write_now(buffer_);
-        buffer_.clear();
-    }
-
-private:
-    static constexpr std::size_t buffer_size = output_file::buffer_size;
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto written = ::pwrite(file_->descriptor_, bytes.data(), bytes.size(), at_);
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                detail::fail_to_write(file_->path_, detail::reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-            at_ += written;
-        }
-    }
-
-    const output_file* file_;
-    off_t at_;
-    std::string buffer_;
-};
-
-#else
-
-/// The bytes of a file.
-class mapped_file {
-public:
-    explicit mapped_file(const std::string& path) : path_(path) {
-        std::ifstream stream(path, std::ios::binary);
-        if (!stream || std::filesystem::is_directory(path)) {
-            detail::fail_to_read(path, "cannot be read");
-        }
-        bytes_ = std::make_unique<std::string>(std::istreambuf_iterator<char>(stream),
-                                               std::istreambuf_iterator<char>());
-    }
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    [[nodiscard]] int descriptor() const noexcept { return -1; }
-    void release_descriptor() noexcept {}
-
-private:
-    std::string path_;
-    std::unique_ptr<std::string> bytes_;
-};
-
-/// A file that appears whole or not at all: `commit` puts it in place of what was there.
-class output_file {
-public:
-    explicit output_file(std::string path)
-        : path_(std::move(path))
-        , temporary_(path_ + ".stemma-tmp")
-        , stream_(temporary_, std::ios::binary) {
-        check();
-    }
-
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-
-    ~output_file() {
-        if (!temporary_.empty()) {
-            stream_.close();
-            std::error_code ignored;
-            std::filesystem::remove(temporary_, ignored);
-        }
-    }
-
-    void write(std::string_view bytes) {
-        stream_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        check();
-    }
-
-    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        write(file.bytes().substr(offset, size));
-    }
-
-    [[nodiscard]] bool takes_ranges() const noexcept { return false; }
-
-    void commit(bool = true) {
-        stream_.close();
-        check();
-        std::error_code failed;
-        std::filesystem::rename(temporary_, path_, failed);
-        if (failed) {
-            detail::fail_to_write(path_, failed.message());
-        }
-        temporary_.clear();
-    }
-
-private:
-    void check() const {
-        if (!stream_) {
-            detail::fail_to_write(path_, "cannot be written");
-        }
-    }
-
-    std::string path_;
-    std::string temporary_;
-    std::ofstream stream_;
-};
-
-/// Of no use here, as a stream has one position.
-class output_range {
-public:
-    output_range(const output_file& file, std::uint64_t) { static_cast<void>(file); }
-
-    void write(std::string_view) {}
-    void copy(const mapped_file&, std::size_t, std::size_t) {}
-    void finish() {}
-};
-
-#endif
-
-} // namespace stemma
-
-#endif // STEMMA_IO_FILE_HPP
 
 // <stemma/io/graphml.hpp>
 #ifndef STEMMA_IO_GRAPHML_HPP
@@ -11035,13 +11050,11 @@ public:
     }
 
     [[nodiscard]] any_selection<module_tree> selection() const {
-        if (auto named = parse_selection(options_.selection)) {
-            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
-                standard->keep = options_.keep;
-            }
-            return *named;
+        auto found = known_policies().find_selection(options_.selection, options_.keep);
+        if (!found) {
+            refuse("selection", options_.selection);
         }
-        return look_up(known_policies().selections, "selection", options_.selection);
+        return *std::move(found);
     }
 
     [[nodiscard]] any_naming<module_tree> naming() const {
@@ -11063,11 +11076,11 @@ private:
     template <class Any>
     [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
                                      const std::string& name) {
-        auto found = known.find(name.empty() ? "default" : name);
+        auto found = known.find(name);
         if (!found) {
             refuse(role, name);
         }
-        return *found;
+        return *std::move(found);
     }
 
     [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
@@ -12446,7 +12459,8 @@ private:
 
     void make_tree(bool use_record) {
         if (!options_.captures.empty()) {
-            read_captures();
+            capture_ = read_captures(options_.captures);
+            modules_ = capture_->tree();
         } else if (use_record && !record_->from_model) {
             modules_ = std::move(record_->modules);
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
@@ -12460,19 +12474,6 @@ private:
             return;
         }
         context_.emplace(ops_, modules_);
-    }
-
-    void read_captures() {
-        capture_.emplace();
-        for (const auto& path : options_.captures) {
-            const mapped_file capture(path);
-            capture_->read(capture.bytes(), path);
-        }
-        if (!capture_->has_modules()) {
-            STEMMA_THROW(
-                error(error_code::malformed, options_.captures.front(), "", "holds no modules"));
-        }
-        modules_ = capture_->tree();
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
@@ -13439,21 +13440,16 @@ private:
                  "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
         };
-        const auto naming =
-            known_policies().namings.find(option("naming").empty() ? "default" : option("naming"));
+        const auto naming = known_policies().namings.find(option("naming"));
         if (!naming) {
             return refuse(option("naming"), "are named");
         }
-        if (auto named = parse_selection(option("select"))) {
-            if (auto* standard = std::get_if<not_infrastructure>(&named->chosen)) {
-                standard->keep = split_list(option("keep"));
-            }
-            tags_ = name_modules(modules_, *named, *naming);
-        } else if (const auto added = known_policies().selections.find(option("select"))) {
-            tags_ = name_modules(modules_, *added, *naming);
-        } else {
+        const auto selection =
+            known_policies().find_selection(option("select"), split_list(option("keep")));
+        if (!selection) {
             return refuse(option("select"), "have tags");
         }
+        tags_ = name_modules(modules_, *selection, *naming);
         by_tag_.emplace(tags_);
         return true;
     }

@@ -202,10 +202,10 @@ private:
     }
 
     const induced_edges& edges_;
-    std::vector<id> unit_;   // by place: its group, or a number of its own
-    std::vector<id> part_;   // by place
-    grouped_ids places_;     // by unit
-    std::vector<id> knot_;   // by unit: the number of those that it reaches and that reach it
+    std::vector<id> unit_; // by place: its group, or a number of its own
+    std::vector<id> part_; // by place
+    grouped_ids places_;   // by unit
+    std::vector<id> knot_; // by unit: the number of those that it reaches and that reach it
     id groups_ = 0;
     id parts_ = 0;
     std::vector<id> waiting_; // by place

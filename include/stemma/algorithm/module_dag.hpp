@@ -81,7 +81,7 @@ private:
     const Graph& graph_;
     const tree_index& modules_;
     std::vector<vertex_t<Graph>> vertex_; // by index
-    grouped_ids members_; // vertex indices, by module
+    grouped_ids members_;                 // vertex indices, by module
     std::vector<id> inside_;              // by index: the last round in which it was in the DAG
     id round_ = 0;
     module_dag dag_;

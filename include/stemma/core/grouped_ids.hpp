@@ -28,8 +28,7 @@ public:
             first_[g] += first_[g - 1];
         }
         members_.resize(first_.back());
-        for_each(
-            [&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
+        for_each([&](id group, id member) { members_[first_[std::size_t{group} + 1]++] = member; });
         first_.pop_back();
     }
 

@@ -30,9 +30,7 @@ public:
     [[nodiscard]] std::size_t count(id m) const { return below(m).size(); }
 
     /// Returns: the operators in a module itself, ascending.
-    [[nodiscard]] std::span<const id> direct(id m) const {
-        return members_[m];
-    }
+    [[nodiscard]] std::span<const id> direct(id m) const { return members_[m]; }
 
     /// Returns: the operators in a module or below it, ascending.
     /// Complexity: O(n log n) of the result.
