@@ -37,6 +37,7 @@
 #include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/picture_notes.hpp>
+#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
@@ -88,6 +89,7 @@
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>
+#include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>

@@ -51,6 +51,10 @@ void check(const std::string& bytes) {
         const auto found = contents.nodes(g);
         const bool same_nodes = std::equal(found.begin(), found.end(), nodes.begin(), nodes.end());
         CHECK(same_nodes);
+        std::erase_if(nodes, [&](id node) { return model.graph_of(node) != g; });
+        const auto own = contents.own_nodes(g);
+        const bool same_own = std::equal(own.begin(), own.end(), nodes.begin(), nodes.end());
+        CHECK(same_own);
         const auto found_bodies = contents.bodies(g);
         const bool same_bodies =
             std::equal(found_bodies.begin(), found_bodies.end(), bodies.begin(), bodies.end());

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/detail/tensor_types.hpp>
+#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
@@ -29,7 +30,7 @@ public:
     fact_table(const wire_model& model, value_types& types)
         : model_(&model), facts_(model.value_count()) {
         for (const auto& opset : model.opset_imports()) {
-            if (opset.domain.empty() || opset.domain == "ai.onnx") {
+            if (plain_domain(opset.domain).empty()) {
                 opset_ = opset.version;
             }
         }

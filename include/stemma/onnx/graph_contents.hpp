@@ -16,7 +16,10 @@ class graph_contents {
 public:
     /// Complexity: O(nodes + graphs), and once more for every level of bodies.
     explicit graph_contents(const onnx_model& model)
-        : root_(model.graph_count()), nodes_(model.graph_count()), bodies_(model.graph_count()) {
+        : root_(model.graph_count())
+        , own_(model.graph_count())
+        , nodes_(model.graph_count())
+        , bodies_(model.graph_count()) {
         for (id g = 0; g < model.graph_count(); ++g) {
             // A body comes after the graph that holds it.
             const bool is_body = model.graph(g).kind == graph_kind::body;
@@ -28,7 +31,10 @@ public:
         }
         for (id node = 0; node < model.node_count(); ++node) {
             const auto g = model.graph_of(node);
-            nodes_[g].push_back(node);
+            own_[g].push_back(node);
+            if (!bodies_[g].empty()) {
+                nodes_[g].push_back(node);
+            }
             if (model.owner(node) != no_id) {
                 inner_[model.owner(node)].push_back(node);
                 for_each_around(model, g, [&](id around) { nodes_[around].push_back(node); });
@@ -39,7 +45,11 @@ public:
     /// Returns: the main graph or function that a graph lies in, or is.
     [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
     /// Returns: the nodes of a graph and of all bodies below it, ascending.
-    [[nodiscard]] std::span<const id> nodes(id g) const noexcept { return nodes_[g]; }
+    [[nodiscard]] std::span<const id> nodes(id g) const noexcept {
+        return bodies_[g].empty() ? own_[g] : nodes_[g];
+    }
+    /// Returns: those of them that are in no body below, by position.
+    [[nodiscard]] std::span<const id> own_nodes(id g) const noexcept { return own_[g]; }
     /// Returns: the bodies below a graph, ascending.
     [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
     /// Returns: the nodes directly in the bodies of a node, ascending.
@@ -64,7 +74,8 @@ private:
     }
 
     std::vector<id> root_; // by graph
-    std::vector<std::vector<id>> nodes_;
+    std::vector<std::vector<id>> own_;
+    std::vector<std::vector<id>> nodes_; // where there are bodies below
     std::vector<std::vector<id>> bodies_;
     lists inner_;
     lists bodies_of_;

@@ -27,11 +27,9 @@ namespace stemma {
         const auto g = open.back();
         open.pop_back();
         bodies.insert(g);
-        for (auto inside : contents.nodes(g)) {
-            if (model.graph_of(inside) == g) {
-                const auto inner = contents.bodies_of(inside);
-                open.insert(open.end(), inner.begin(), inner.end());
-            }
+        for (auto inside : contents.own_nodes(g)) {
+            const auto inner = contents.bodies_of(inside);
+            open.insert(open.end(), inner.begin(), inner.end());
         }
     }
     const auto capture = [&](id value) {
@@ -41,11 +39,9 @@ namespace stemma {
         }
     };
     for (auto g : bodies) {
-        for (auto inside : contents.nodes(g)) {
-            if (model.graph_of(inside) == g) {
-                for (auto value : model.inputs(inside)) {
-                    capture(value);
-                }
+        for (auto inside : contents.own_nodes(g)) {
+            for (auto value : model.inputs(inside)) {
+                capture(value);
             }
         }
         for (auto value : model.graph(g).outputs) {

@@ -76,6 +76,13 @@ public:
         append(content);
     }
 
+    /// Appends a StringStringEntryProto as a field.
+    void add_entry(std::uint32_t field, std::string_view key, std::string_view value) {
+        std::string text;
+        detail::append_entry(field, key, value, text);
+        add_text(text);
+    }
+
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
             p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))

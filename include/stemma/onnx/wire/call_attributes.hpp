@@ -53,8 +53,7 @@ public:
         if (names.reference.empty() || found == by_name_.end()) {
             return std::nullopt;
         }
-        const wire_reader file(model.bytes().data(), 0,
-                               static_cast<std::uint32_t>(model.bytes().size()), model.file());
+        const auto file = model.reader();
         return renamed_attribute(file.inner(found->second), names.name);
     }
 

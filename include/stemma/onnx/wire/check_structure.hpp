@@ -8,6 +8,7 @@
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
@@ -60,12 +61,8 @@ private:
         tell(code, place_of(model_, node), std::move(text), severity::error, node);
     }
 
-    [[nodiscard]] static std::string_view standard(std::string_view domain) {
-        return domain == "ai.onnx" ? std::string_view() : domain;
-    }
-
     void take_import(std::string_view domain, const std::string& place, domains& imports) {
-        if (!imports.insert(standard(domain)).second) {
+        if (!imports.insert(plain_domain(domain)).second) {
             tell("opset.repeated", place,
                  "imports the operators of domain '" + std::string(domain) + "' more than once");
         }
@@ -93,7 +90,7 @@ private:
             const auto& imports = function == no_id ? of_model : of_functions[function];
             if (model_.op_type(node).empty()) {
                 tell_node("node.no_operator", node, "has no operator type");
-            } else if (imports.count(standard(model_.domain(node))) == 0) {
+            } else if (imports.count(plain_domain(model_.domain(node))) == 0) {
                 tell_node("opset.missing", node,
                           "domain '" + std::string(model_.domain(node)) + "' of " +
                               std::string(model_.op_type(node)) + " is not imported");
@@ -113,7 +110,7 @@ private:
     [[nodiscard]] std::vector<domains> read_function_imports() {
         std::vector<domains> result(model_.functions().size());
         std::size_t next = 0;
-        auto fields = model_.reader({0, static_cast<std::uint32_t>(model_.bytes().size()), no_id});
+        auto fields = model_.reader();
         for (wire_field field; next < result.size() && fields.next(field);) {
             if (!field.is_bytes(onnx_fields::model::functions)) {
                 continue;

@@ -120,8 +120,7 @@ public:
         rename(plan);
         const auto graph = build_graph(plan, store);
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         bool graph_written = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -133,9 +132,9 @@ public:
             }
         }
         add_function_opsets(plan, result);
-        add_model_entry(key, origin, result);
+        result.add_entry(at_model::metadata_props, key, origin);
         if (record_) {
-            add_model_entry(model_key, record_of(plan), result);
+            result.add_entry(at_model::metadata_props, model_key, record_of(plan));
         }
         return result;
     }
@@ -184,12 +183,6 @@ private:
                 }
             }
         }
-    }
-
-    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
-        std::string entry;
-        detail::append_entry(at_model::metadata_props, key, value, entry);
-        out.add_text(entry);
     }
 
     /// The record of a tagged model, for the nodes of a part, in the order they will be read.

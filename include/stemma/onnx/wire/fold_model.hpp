@@ -11,6 +11,7 @@
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/region_classes.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/fold_attributes.hpp>
@@ -19,6 +20,7 @@
 #include <stemma/onnx/wire/fold_names.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
 
@@ -63,12 +65,8 @@ public:
         , attributions_(attributions)
         , plan_(plan)
         , names_(model, contents, modules, plan)
-        , attributes_(model, plan) {
-        for (auto node : contents.nodes(0)) {
-            if (model.graph_of(node) == 0) {
-                nodes_.push_back(node);
-            }
-        }
+        , attributes_(model, plan)
+        , nodes_(contents.own_nodes(0)) {
         for (const auto& import : model.opset_imports()) {
             versions_[std::string(plain_domain(import.domain))] = import.version;
         }
@@ -82,8 +80,7 @@ public:
         const fold_infos infos(model_, plan_, nodes_);
         infos_ = &infos;
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         bool has_version = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -111,12 +108,12 @@ public:
         if (record_.layout.size() == 1) {
             record_.layout.clear(); // they stand where the first one stood
         }
-        add_model_entry(fold_key, to_json(record_), result);
+        result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
         if (!notes.modules.empty()) {
-            add_model_entry(fold_modules_key, notes.modules, result);
+            result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
         }
         if (!notes.source_tags.empty()) {
-            add_model_entry(fold_source_tags_key, notes.source_tags, result);
+            result.add_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
         }
         return result;
     }
@@ -141,28 +138,10 @@ private:
         return field;
     }
 
-    [[nodiscard]] static std::string_view plain_domain(std::string_view domain) {
-        return domain == "ai.onnx" ? std::string_view() : domain;
-    }
-
-    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
-        std::string entry;
-        detail::append_entry(at_model::metadata_props, key, value, entry);
-        out.add_text(entry);
-    }
-
-    static std::string import_of(std::string_view domain, std::int64_t version) {
-        std::string import;
-        detail::append_field(detail::onnx_fields::opset::domain, domain, import);
-        detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
-        detail::append_varint(static_cast<std::uint64_t>(version), import);
-        return import;
-    }
-
     void add_domains(byte_rope& out) {
         for (const auto& function : plan_.functions) {
             if (versions_.emplace(function.domain, 1).second) {
-                out.add_field(at_model::opset_import, import_of(function.domain, 1));
+                out.add_field(at_model::opset_import, opset_import_text({function.domain, 1}));
                 record_.domains.push_back(function.domain);
             }
             record_.functions.emplace_back(function.domain, function.numbered());
@@ -231,7 +210,8 @@ private:
         }
         for (const auto& domain : domains) {
             if (const auto known = versions_.find(domain); known != versions_.end()) {
-                out.add_field(at_function::opset_import, import_of(domain, known->second));
+                out.add_field(at_function::opset_import,
+                              opset_import_text({domain, known->second}));
             }
         }
         out.add_field(at_function::domain, planned.domain);
@@ -287,7 +267,8 @@ private:
         const auto around = plan_.regions[region].module;
         const auto own = attributions_[node].module;
         if (own != around && modules_.index().is_ancestor(around, own)) {
-            add_entry(fold_module_key, relative_path(modules_, around, own), out);
+            out.add_entry(at_node::metadata_props, fold_module_key,
+                          relative_path(modules_, around, own));
         }
         return out;
     }
@@ -324,12 +305,6 @@ private:
         }
     }
 
-    static void add_entry(std::string_view key, std::string_view value, byte_rope& out) {
-        std::string entry;
-        detail::append_entry(at_node::metadata_props, key, value, entry);
-        out.add_text(entry);
-    }
-
     /// The call of a region, in the main graph or in the body around.
     [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
         const auto& inside = plan_.regions[region];
@@ -356,21 +331,21 @@ private:
         out.add_field(at_node::op_type, function.numbered());
         attributes_.append(around, region, constants, out);
         out.add_field(at_node::domain, function.domain);
-        add_entry(fold_module_key, plan_.paths[region], out);
+        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
         auto tag = tags_.text(inside.module);
         if (around != 0) {
             const auto above = tags_.text(plan_.regions[around].module);
             tag.erase(0, tag.starts_with(above) ? above.size() : 0);
         }
         if (!tag.empty()) {
-            add_entry(fold_tag_key, tag, out);
+            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
         }
-        add_entry(fold_call_key, std::to_string(inside.call), out);
+        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
         if (inside.runs > 1) {
-            add_entry(fold_run_key, std::to_string(inside.run), out);
+            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
         }
         if (!names_.call_scope(region).empty()) {
-            add_entry(fold_scope_key, names_.call_scope(region), out);
+            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
         }
         return out;
     }
@@ -383,7 +358,7 @@ private:
     const fold_plan& plan_;
     fold_names names_;
     fold_attributes attributes_;
-    std::vector<id> nodes_; // by position in the main graph
+    std::span<const id> nodes_; // by position in the main graph
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
     const fold_infos* infos_ = nullptr; // while the model is made

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,6 +63,7 @@ public:
         , own_scope_(plan.regions.size())
         , call_scope_(plan.regions.size())
         , scope_(plan.regions.size())
+        , nodes_(contents.own_nodes(0))
         , keeps_(plan.functions.size()) {
         for (id f = 0; f < plan.functions.size(); ++f) {
             keeps_[f] =
@@ -120,13 +122,6 @@ private:
     [[nodiscard]] id node_at(const fold_item& item) const { return nodes_[item.index]; }
 
     [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) {
-        if (nodes_.empty()) {
-            for (auto node : contents.nodes(0)) {
-                if (model_.graph_of(node) == 0) {
-                    nodes_.push_back(node);
-                }
-            }
-        }
         const auto& items = plan_.regions[region].items;
         return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
             return !item.is_region && !contents.bodies_of(node_at(item)).empty();
@@ -200,10 +195,10 @@ private:
 
     const wire_model& model_;
     const fold_plan& plan_;
-    std::vector<id> nodes_;              // by position in the main graph
     std::vector<std::string> own_scope_; // by region
     std::vector<std::string_view> call_scope_;
     std::vector<std::string> scope_;
+    std::span<const id> nodes_;                              // by position in the main graph
     std::vector<bool> keeps_;                                // by function
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };

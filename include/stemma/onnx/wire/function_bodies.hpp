@@ -4,6 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/onnx/wire/attribute_texts.hpp>
+#include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
@@ -17,11 +20,6 @@
 #include <vector>
 
 namespace stemma {
-
-/// Returns: the name of the standard domain as "", others as they are.
-[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
-    return domain == "ai.onnx" ? std::string_view() : domain;
-}
 
 /// What a node says it is.
 struct operator_name {
@@ -48,20 +46,6 @@ struct operator_name {
     return name;
 }
 
-/// Returns: an import as the OperatorSetIdProto that `fields` reads has it.
-[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
-    using at = detail::onnx_fields::opset;
-    opset_import import;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(at::domain)) {
-            import.domain = plain_domain(fields.text(field));
-        } else if (field.is(at::version, wire_type::varint)) {
-            import.version = static_cast<std::int64_t>(field.value);
-        }
-    }
-    return import;
-}
-
 /// A function of a model, field by field.
 struct function_body {
     operator_name name;
@@ -72,15 +56,6 @@ struct function_body {
     std::vector<opset_import> imports;
 };
 
-/// Returns: the name in an AttributeProto.
-[[nodiscard]] inline std::string_view read_attribute_name(wire_reader fields) {
-    std::string_view name;
-    for (wire_field field; fields.next(field);) {
-        name = field.is_bytes(detail::onnx_fields::attribute::name) ? fields.text(field) : name;
-    }
-    return name;
-}
-
 /// Reads the functions of a model. Of two of one name the first counts.
 /// Complexity: O(fields of the functions).
 [[nodiscard]] inline std::map<operator_name, function_body>
@@ -88,8 +63,7 @@ read_function_bodies(const wire_model& model) {
     using at_model = detail::onnx_fields::model;
     using at = detail::onnx_fields::function;
     std::map<operator_name, function_body> bodies;
-    wire_reader all(model.bytes().data(), 0, static_cast<std::uint32_t>(model.bytes().size()),
-                    model.file());
+    auto all = model.reader();
     for (wire_field whole; all.next(whole);) {
         if (!whole.is_bytes(at_model::functions)) {
             continue;
@@ -110,7 +84,7 @@ read_function_bodies(const wire_model& model) {
             } else if (field.is_bytes(at::node)) {
                 body.nodes.push_back(field);
             } else if (field.is_bytes(at::attribute_proto)) {
-                body.defaults.emplace(read_attribute_name(fields.inner(field)), field);
+                body.defaults.emplace(read_attribute_names(fields.inner(field)).name, field);
             } else if (field.is_bytes(at::opset_import)) {
                 body.imports.push_back(read_opset_import(fields.inner(field)));
             }

@@ -6,11 +6,14 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/schema_changes.hpp>
+#include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/function_bodies.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
 
@@ -55,8 +58,7 @@ public:
     /// Complexity: O(bytes of the result that are not weights).
     [[nodiscard]] byte_rope build() {
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         std::vector<byte_rope> parts; // first, as they say which imports are still needed
         for (auto look = fields; look.next(field_);) {
             if (field_.is_bytes(at_model::graph)) {
@@ -73,11 +75,7 @@ public:
         }
         for (const auto& [domain, version] : added_) {
             if (used_domains_.count(domain) > 0) {
-                std::string import;
-                detail::append_field(detail::onnx_fields::opset::domain, domain, import);
-                detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
-                detail::append_varint(static_cast<std::uint64_t>(version), import);
-                result.add_field(at_model::opset_import, import);
+                result.add_field(at_model::opset_import, opset_import_text({domain, version}));
             }
         }
         return result;
@@ -191,15 +189,7 @@ private:
 
     void put_attribute(wire_reader fields, const call_frame* around, std::uint32_t number,
                        std::string& out) {
-        std::string_view reference;
-        std::string_view name;
-        for (auto look = fields; look.next(field_);) {
-            if (field_.is_bytes(at_attribute::ref_attr_name)) {
-                reference = look.text(field_);
-            } else if (field_.is_bytes(at_attribute::name)) {
-                name = look.text(field_);
-            }
-        }
+        const auto [name, reference] = read_attribute_names(fields);
         if (around != nullptr && !reference.empty()) {
             const auto given = around->attributes.find(reference);
             if (given != around->attributes.end()) {
@@ -269,13 +259,12 @@ private:
                     wire_reader made(attribute.data(), 0,
                                      static_cast<std::uint32_t>(attribute.size()), model_.file());
                     static_cast<void>(made.next(field_));
-                    inside.attributes.emplace(read_attribute_name(call.inner(field)),
+                    inside.attributes.emplace(read_attribute_names(call.inner(field)).name,
                                               std::string(made.text(field_)));
                 }
             }
         }
-        const wire_reader file(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                               model_.file());
+        const auto file = model_.reader();
         for (const auto& [attribute, value] : function.defaults) {
             inside.attributes.emplace(attribute, std::string(file.text(value)));
         }
@@ -336,8 +325,7 @@ private:
         if (!checked_.insert(&function).second) {
             return;
         }
-        const wire_reader file(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                               model_.file());
+        const auto file = model_.reader();
         for (const auto& [domain, version] : function.imports) {
             const auto known = versions_.find(domain);
             if (known == versions_.end()) {

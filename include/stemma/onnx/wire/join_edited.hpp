@@ -11,6 +11,7 @@
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/join_model.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/split_folder.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
@@ -174,11 +175,7 @@ private:
                                           std::to_string(known.first->second));
                 }
                 if (known.second) {
-                    std::string entry;
-                    detail::append_field(detail::onnx_fields::opset::domain, opset.domain, entry);
-                    detail::append_varint(detail::onnx_fields::opset::version << 3U, entry);
-                    detail::append_varint(static_cast<std::uint64_t>(opset.version), entry);
-                    out.add_field(at_model::opset_import, entry);
+                    out.add_field(at_model::opset_import, opset_import_text(opset));
                 }
             }
         }
@@ -187,8 +184,7 @@ private:
     void add_functions(byte_rope& out) const {
         std::map<std::string, std::string_view> known;
         const auto visit = [&](id p, const wire_model& m, bool adds) {
-            wire_reader fields(m.bytes().data(), 0, static_cast<std::uint32_t>(m.bytes().size()),
-                               m.file());
+            auto fields = m.reader();
             for (wire_field field; fields.next(field);) {
                 if (!field.is_bytes(at_model::functions)) {
                     continue;

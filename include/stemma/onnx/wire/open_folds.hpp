@@ -13,6 +13,7 @@
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>
+#include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
@@ -44,8 +45,7 @@ public:
     [[nodiscard]] byte_rope build() {
         find_order();
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 result.add_field(at_model::graph, graph_part(fields.inner(field)));
@@ -103,12 +103,7 @@ private:
             return f >= model_.functions().size() || !calls_.is_ours_function(f);
         }
         if (field.is_bytes(at_model::opset_import)) {
-            std::string_view domain;
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                domain =
-                    part.is_bytes(detail::onnx_fields::opset::domain) ? parts.text(part) : domain;
-            }
+            const auto domain = read_opset_import(fields.inner(field)).domain;
             return std::find(record_.domains.begin(), record_.domains.end(), domain) ==
                    record_.domains.end();
         }

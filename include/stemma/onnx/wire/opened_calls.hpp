@@ -56,7 +56,6 @@ public:
         , ours_(model.functions().size(), false)
         , open_(model.functions().size(), false)
         , local_(model.value_count(), no_id)
-        , nodes_(model.functions().size())
         , value_count_(model.functions().size(), 0) {
         const std::set<std::pair<std::string, std::string>> names(record_.functions.begin(),
                                                                   record_.functions.end());
@@ -65,13 +64,6 @@ public:
             ours_[f] = function.overload.size == 0 &&
                        names.count({std::string(model.text(function.domain)),
                                     std::string(model.text(function.name))}) > 0;
-            if (ours_[f]) {
-                for (auto node : contents.nodes(function.graph)) {
-                    if (model.graph_of(node) == function.graph) {
-                        nodes_[f].push_back(node);
-                    }
-                }
-            }
         }
         for (id value = 0; value < model.value_count(); ++value) {
             const auto& graph = model.graph(model.graph_of_value(value));
@@ -126,10 +118,7 @@ private:
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
     void open_all() {
-        for (auto node : contents_.nodes(0)) {
-            if (model_.graph_of(node) != 0) {
-                continue;
-            }
+        for (auto node : contents_.own_nodes(0)) {
             if (is_ours(node)) {
                 open_call(node, nullptr);
             } else {
@@ -193,7 +182,7 @@ private:
             check(name.empty());
             name = name_of(model_.first_output(call) + i, around);
         }
-        for (auto node : nodes_[f]) {
+        for (auto node : contents_.own_nodes(model_.functions()[f].graph)) {
             is_ours(node) ? open_call(node, &inside) : open_node(node, inside);
         }
         for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
@@ -381,11 +370,10 @@ private:
     const wire_model& model_;
     const graph_contents& contents_;
     const fold_record& record_;
-    std::vector<bool> ours_;             // by function
-    std::vector<bool> open_;             // by function: a call is being opened
-    std::vector<id> local_;              // by value: number in its function
-    std::vector<std::vector<id>> nodes_; // by function: of its body, without those in bodies
-    std::vector<id> value_count_;        // by function
+    std::vector<bool> ours_;      // by function
+    std::vector<bool> open_;      // by function: a call is being opened
+    std::vector<id> local_;       // by value: number in its function
+    std::vector<id> value_count_; // by function
     std::vector<opened_node> opened_;
     std::vector<byte_rope> ropes_;
     std::string text_;

@@ -78,8 +78,7 @@ public:
             tensor_at_.emplace(tensors[i].message.begin, i);
         }
         writer out{*this};
-        wire_reader fields(model.bytes().data(), 0,
-                           static_cast<std::uint32_t>(model.bytes().size()), model.file());
+        auto fields = model.reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 message(field, out, [&](auto& to) { graph(fields.inner(field), to); });

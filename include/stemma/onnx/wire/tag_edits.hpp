@@ -133,8 +133,7 @@ public:
 
     /// Strips the metadata of the model; `added` is appended to the file.
     void edit_model(std::string_view added, message_edits& edits) const {
-        wire_reader fields(model_->bytes().data(), 0,
-                           static_cast<std::uint32_t>(model_->bytes().size()), model_->file());
+        auto fields = model_->reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::model::metadata_props) &&
                 is_tag_entry(wire_model::read_entry(fields, field).first)) {

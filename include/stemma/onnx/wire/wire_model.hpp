@@ -80,6 +80,10 @@ public:
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
+    /// Returns: a reader of the whole file.
+    [[nodiscard]] wire_reader reader() const noexcept {
+        return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
+    }
     [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
         return {base_, message.begin, message.begin + message.size, file_};
     }
@@ -210,7 +214,7 @@ private:
     }
 
     void scan_model() {
-        wire_reader fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        auto fields = reader();
         bool has_graph = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -441,7 +445,7 @@ private:
         }
         const auto first_graph = graph_count();
         std::vector<id> outer_containers;
-        const wire_reader file_fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        const auto file_fields = reader();
         for (const auto& attribute : frame.attributes) {
             outer_containers.push_back(
                 begin_container(attribute, containers_[node.container].graph, no_id));

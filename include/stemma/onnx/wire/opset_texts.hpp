@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+#define STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+
+#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace stemma {
+
+/// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
+/// is "". Complexity: O(fields).
+[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
+    using at = detail::onnx_fields::opset;
+    opset_import import;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::domain)) {
+            import.domain = plain_domain(fields.text(field));
+        } else if (field.is(at::version, wire_type::varint)) {
+            import.version = static_cast<std::int64_t>(field.value);
+        }
+    }
+    return import;
+}
+
+/// Returns: the content of the OperatorSetIdProto of an import.
+[[nodiscard]] inline std::string opset_import_text(const opset_import& import) {
+    using at = detail::onnx_fields::opset;
+    std::string text;
+    detail::append_field(at::domain, import.domain, text);
+    detail::append_varint(at::version << 3U, text);
+    detail::append_varint(static_cast<std::uint64_t>(import.version), text);
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
