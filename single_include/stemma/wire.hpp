@@ -2922,7 +2922,10 @@ class graph_contents {
 public:
     /// Complexity: O(nodes + graphs), and once more for every level of bodies.
     explicit graph_contents(const onnx_model& model)
-        : root_(model.graph_count()), nodes_(model.graph_count()), bodies_(model.graph_count()) {
+        : root_(model.graph_count())
+        , own_(model.graph_count())
+        , nodes_(model.graph_count())
+        , bodies_(model.graph_count()) {
         for (id g = 0; g < model.graph_count(); ++g) {
             // A body comes after the graph that holds it.
             const bool is_body = model.graph(g).kind == graph_kind::body;
@@ -2934,7 +2937,10 @@ public:
         }
         for (id node = 0; node < model.node_count(); ++node) {
             const auto g = model.graph_of(node);
-            nodes_[g].push_back(node);
+            own_[g].push_back(node);
+            if (!bodies_[g].empty()) {
+                nodes_[g].push_back(node);
+            }
             if (model.owner(node) != no_id) {
                 inner_[model.owner(node)].push_back(node);
                 for_each_around(model, g, [&](id around) { nodes_[around].push_back(node); });
@@ -2945,7 +2951,11 @@ public:
     /// Returns: the main graph or function that a graph lies in, or is.
     [[nodiscard]] id root(id g) const noexcept { return root_[g]; }
     /// Returns: the nodes of a graph and of all bodies below it, ascending.
-    [[nodiscard]] std::span<const id> nodes(id g) const noexcept { return nodes_[g]; }
+    [[nodiscard]] std::span<const id> nodes(id g) const noexcept {
+        return bodies_[g].empty() ? own_[g] : nodes_[g];
+    }
+    /// Returns: those of them that are in no body below, by position.
+    [[nodiscard]] std::span<const id> own_nodes(id g) const noexcept { return own_[g]; }
     /// Returns: the bodies below a graph, ascending.
     [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
     /// Returns: the nodes directly in the bodies of a node, ascending.
@@ -2970,7 +2980,8 @@ private:
     }
 
     std::vector<id> root_; // by graph
-    std::vector<std::vector<id>> nodes_;
+    std::vector<std::vector<id>> own_;
+    std::vector<std::vector<id>> nodes_; // where there are bodies below
     std::vector<std::vector<id>> bodies_;
     lists inner_;
     lists bodies_of_;
@@ -4582,6 +4593,10 @@ public:
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
+    /// Returns: a reader of the whole file.
+    [[nodiscard]] wire_reader reader() const noexcept {
+        return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
+    }
     [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
         return {base_, message.begin, message.begin + message.size, file_};
     }
@@ -4712,7 +4727,7 @@ private:
     }
 
     void scan_model() {
-        wire_reader fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        auto fields = reader();
         bool has_graph = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -4943,7 +4958,7 @@ private:
         }
         const auto first_graph = graph_count();
         std::vector<id> outer_containers;
-        const wire_reader file_fields(base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_);
+        const auto file_fields = reader();
         for (const auto& attribute : frame.attributes) {
             outer_containers.push_back(
                 begin_container(attribute, containers_[node.container].graph, no_id));
@@ -5318,6 +5333,21 @@ struct fold_plan {
 
 #endif // STEMMA_ONNX_FOLD_PLAN_HPP
 
+// <stemma/onnx/plain_domain.hpp>
+#ifndef STEMMA_ONNX_PLAIN_DOMAIN_HPP
+#define STEMMA_ONNX_PLAIN_DOMAIN_HPP
+
+namespace stemma {
+
+/// Returns: the name of the standard domain as "", others as they are.
+[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
+    return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PLAIN_DOMAIN_HPP
+
 // <stemma/onnx/fold_constants.hpp>
 #ifndef STEMMA_ONNX_FOLD_CONSTANTS_HPP
 #define STEMMA_ONNX_FOLD_CONSTANTS_HPP
@@ -5326,8 +5356,7 @@ namespace stemma {
 
 /// Whether a node is a Constant of the standard. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
-    return model.op_type(node) == "Constant" &&
-           (model.domain(node).empty() || model.domain(node) == "ai.onnx");
+    return model.op_type(node) == "Constant" && plain_domain(model.domain(node)).empty();
 }
 
 /// Puts every Constant into the regions that read it: it stands in each of them, in front of its
@@ -8880,11 +8909,9 @@ namespace stemma {
         const auto g = open.back();
         open.pop_back();
         bodies.insert(g);
-        for (auto inside : contents.nodes(g)) {
-            if (model.graph_of(inside) == g) {
-                const auto inner = contents.bodies_of(inside);
-                open.insert(open.end(), inner.begin(), inner.end());
-            }
+        for (auto inside : contents.own_nodes(g)) {
+            const auto inner = contents.bodies_of(inside);
+            open.insert(open.end(), inner.begin(), inner.end());
         }
     }
     const auto capture = [&](id value) {
@@ -8894,11 +8921,9 @@ namespace stemma {
         }
     };
     for (auto g : bodies) {
-        for (auto inside : contents.nodes(g)) {
-            if (model.graph_of(inside) == g) {
-                for (auto value : model.inputs(inside)) {
-                    capture(value);
-                }
+        for (auto inside : contents.own_nodes(g)) {
+            for (auto value : model.inputs(inside)) {
+                capture(value);
             }
         }
         for (auto value : model.graph(g).outputs) {
@@ -10828,6 +10853,13 @@ public:
         append(content);
     }
 
+    /// Appends a StringStringEntryProto as a field.
+    void add_entry(std::uint32_t field, std::string_view key, std::string_view value) {
+        std::string text;
+        detail::append_entry(field, key, value, text);
+        add_text(text);
+    }
+
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
             p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
@@ -11395,8 +11427,7 @@ public:
 
     /// Strips the metadata of the model; `added` is appended to the file.
     void edit_model(std::string_view added, message_edits& edits) const {
-        wire_reader fields(model_->bytes().data(), 0,
-                           static_cast<std::uint32_t>(model_->bytes().size()), model_->file());
+        auto fields = model_->reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::model::metadata_props) &&
                 is_tag_entry(wire_model::read_entry(fields, field).first)) {
@@ -12803,8 +12834,7 @@ public:
         if (names.reference.empty() || found == by_name_.end()) {
             return std::nullopt;
         }
-        const wire_reader file(model.bytes().data(), 0,
-                               static_cast<std::uint32_t>(model.bytes().size()), model.file());
+        const auto file = model.reader();
         return renamed_attribute(file.inner(found->second), names.name);
     }
 
@@ -13146,12 +13176,8 @@ private:
         tell(code, place_of(model_, node), std::move(text), severity::error, node);
     }
 
-    [[nodiscard]] static std::string_view standard(std::string_view domain) {
-        return domain == "ai.onnx" ? std::string_view() : domain;
-    }
-
     void take_import(std::string_view domain, const std::string& place, domains& imports) {
-        if (!imports.insert(standard(domain)).second) {
+        if (!imports.insert(plain_domain(domain)).second) {
             tell("opset.repeated", place,
                  "imports the operators of domain '" + std::string(domain) + "' more than once");
         }
@@ -13179,7 +13205,7 @@ private:
             const auto& imports = function == no_id ? of_model : of_functions[function];
             if (model_.op_type(node).empty()) {
                 tell_node("node.no_operator", node, "has no operator type");
-            } else if (imports.count(standard(model_.domain(node))) == 0) {
+            } else if (imports.count(plain_domain(model_.domain(node))) == 0) {
                 tell_node("opset.missing", node,
                           "domain '" + std::string(model_.domain(node)) + "' of " +
                               std::string(model_.op_type(node)) + " is not imported");
@@ -13199,7 +13225,7 @@ private:
     [[nodiscard]] std::vector<domains> read_function_imports() {
         std::vector<domains> result(model_.functions().size());
         std::size_t next = 0;
-        auto fields = model_.reader({0, static_cast<std::uint32_t>(model_.bytes().size()), no_id});
+        auto fields = model_.reader();
         for (wire_field field; next < result.size() && fields.next(field);) {
             if (!field.is_bytes(onnx_fields::model::functions)) {
                 continue;
@@ -14874,8 +14900,7 @@ public:
         rename(plan);
         const auto graph = build_graph(plan, store);
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         bool graph_written = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -14887,9 +14912,9 @@ public:
             }
         }
         add_function_opsets(plan, result);
-        add_model_entry(key, origin, result);
+        result.add_entry(at_model::metadata_props, key, origin);
         if (record_) {
-            add_model_entry(model_key, record_of(plan), result);
+            result.add_entry(at_model::metadata_props, model_key, record_of(plan));
         }
         return result;
     }
@@ -14938,12 +14963,6 @@ private:
                 }
             }
         }
-    }
-
-    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
-        std::string entry;
-        detail::append_entry(at_model::metadata_props, key, value, entry);
-        out.add_text(entry);
     }
 
     /// The record of a tagged model, for the nodes of a part, in the order they will be read.
@@ -16073,6 +16092,7 @@ public:
         , own_scope_(plan.regions.size())
         , call_scope_(plan.regions.size())
         , scope_(plan.regions.size())
+        , nodes_(contents.own_nodes(0))
         , keeps_(plan.functions.size()) {
         for (id f = 0; f < plan.functions.size(); ++f) {
             keeps_[f] =
@@ -16131,13 +16151,6 @@ private:
     [[nodiscard]] id node_at(const fold_item& item) const { return nodes_[item.index]; }
 
     [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) {
-        if (nodes_.empty()) {
-            for (auto node : contents.nodes(0)) {
-                if (model_.graph_of(node) == 0) {
-                    nodes_.push_back(node);
-                }
-            }
-        }
         const auto& items = plan_.regions[region].items;
         return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
             return !item.is_region && !contents.bodies_of(node_at(item)).empty();
@@ -16211,10 +16224,10 @@ private:
 
     const wire_model& model_;
     const fold_plan& plan_;
-    std::vector<id> nodes_;              // by position in the main graph
     std::vector<std::string> own_scope_; // by region
     std::vector<std::string_view> call_scope_;
     std::vector<std::string> scope_;
+    std::span<const id> nodes_;                              // by position in the main graph
     std::vector<bool> keeps_;                                // by function
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
@@ -16646,6 +16659,41 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
 
+// <stemma/onnx/wire/opset_texts.hpp>
+#ifndef STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+#define STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+
+namespace stemma {
+
+/// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
+/// is "". Complexity: O(fields).
+[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
+    using at = detail::onnx_fields::opset;
+    opset_import import;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::domain)) {
+            import.domain = plain_domain(fields.text(field));
+        } else if (field.is(at::version, wire_type::varint)) {
+            import.version = static_cast<std::int64_t>(field.value);
+        }
+    }
+    return import;
+}
+
+/// Returns: the content of the OperatorSetIdProto of an import.
+[[nodiscard]] inline std::string opset_import_text(const opset_import& import) {
+    using at = detail::onnx_fields::opset;
+    std::string text;
+    detail::append_field(at::domain, import.domain, text);
+    detail::append_varint(at::version << 3U, text);
+    detail::append_varint(static_cast<std::uint64_t>(import.version), text);
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+
 // <stemma/onnx/wire/fold_model.hpp>
 #ifndef STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
 #define STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
@@ -16681,12 +16729,8 @@ public:
         , attributions_(attributions)
         , plan_(plan)
         , names_(model, contents, modules, plan)
-        , attributes_(model, plan) {
-        for (auto node : contents.nodes(0)) {
-            if (model.graph_of(node) == 0) {
-                nodes_.push_back(node);
-            }
-        }
+        , attributes_(model, plan)
+        , nodes_(contents.own_nodes(0)) {
         for (const auto& import : model.opset_imports()) {
             versions_[std::string(plain_domain(import.domain))] = import.version;
         }
@@ -16700,8 +16744,7 @@ public:
         const fold_infos infos(model_, plan_, nodes_);
         infos_ = &infos;
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         bool has_version = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -16729,12 +16772,12 @@ public:
         if (record_.layout.size() == 1) {
             record_.layout.clear(); // they stand where the first one stood
         }
-        add_model_entry(fold_key, to_json(record_), result);
+        result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
         if (!notes.modules.empty()) {
-            add_model_entry(fold_modules_key, notes.modules, result);
+            result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
         }
         if (!notes.source_tags.empty()) {
-            add_model_entry(fold_source_tags_key, notes.source_tags, result);
+            result.add_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
         }
         return result;
     }
@@ -16759,28 +16802,10 @@ private:
         return field;
     }
 
-    [[nodiscard]] static std::string_view plain_domain(std::string_view domain) {
-        return domain == "ai.onnx" ? std::string_view() : domain;
-    }
-
-    static void add_model_entry(std::string_view key, std::string_view value, byte_rope& out) {
-        std::string entry;
-        detail::append_entry(at_model::metadata_props, key, value, entry);
-        out.add_text(entry);
-    }
-
-    static std::string import_of(std::string_view domain, std::int64_t version) {
-        std::string import;
-        detail::append_field(detail::onnx_fields::opset::domain, domain, import);
-        detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
-        detail::append_varint(static_cast<std::uint64_t>(version), import);
-        return import;
-    }
-
     void add_domains(byte_rope& out) {
         for (const auto& function : plan_.functions) {
             if (versions_.emplace(function.domain, 1).second) {
-                out.add_field(at_model::opset_import, import_of(function.domain, 1));
+                out.add_field(at_model::opset_import, opset_import_text({function.domain, 1}));
                 record_.domains.push_back(function.domain);
             }
             record_.functions.emplace_back(function.domain, function.numbered());
@@ -16849,7 +16874,8 @@ private:
         }
         for (const auto& domain : domains) {
             if (const auto known = versions_.find(domain); known != versions_.end()) {
-                out.add_field(at_function::opset_import, import_of(domain, known->second));
+                out.add_field(at_function::opset_import,
+                              opset_import_text({domain, known->second}));
             }
         }
         out.add_field(at_function::domain, planned.domain);
@@ -16905,7 +16931,8 @@ private:
         const auto around = plan_.regions[region].module;
         const auto own = attributions_[node].module;
         if (own != around && modules_.index().is_ancestor(around, own)) {
-            add_entry(fold_module_key, relative_path(modules_, around, own), out);
+            out.add_entry(at_node::metadata_props, fold_module_key,
+                          relative_path(modules_, around, own));
         }
         return out;
     }
@@ -16942,12 +16969,6 @@ private:
         }
     }
 
-    static void add_entry(std::string_view key, std::string_view value, byte_rope& out) {
-        std::string entry;
-        detail::append_entry(at_node::metadata_props, key, value, entry);
-        out.add_text(entry);
-    }
-
     /// The call of a region, in the main graph or in the body around.
     [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
         const auto& inside = plan_.regions[region];
@@ -16974,21 +16995,21 @@ private:
         out.add_field(at_node::op_type, function.numbered());
         attributes_.append(around, region, constants, out);
         out.add_field(at_node::domain, function.domain);
-        add_entry(fold_module_key, plan_.paths[region], out);
+        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
         auto tag = tags_.text(inside.module);
         if (around != 0) {
             const auto above = tags_.text(plan_.regions[around].module);
             tag.erase(0, tag.starts_with(above) ? above.size() : 0);
         }
         if (!tag.empty()) {
-            add_entry(fold_tag_key, tag, out);
+            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
         }
-        add_entry(fold_call_key, std::to_string(inside.call), out);
+        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
         if (inside.runs > 1) {
-            add_entry(fold_run_key, std::to_string(inside.run), out);
+            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
         }
         if (!names_.call_scope(region).empty()) {
-            add_entry(fold_scope_key, names_.call_scope(region), out);
+            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
         }
         return out;
     }
@@ -17001,7 +17022,7 @@ private:
     const fold_plan& plan_;
     fold_names names_;
     fold_attributes attributes_;
-    std::vector<id> nodes_; // by position in the main graph
+    std::span<const id> nodes_; // by position in the main graph
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
     const fold_infos* infos_ = nullptr; // while the model is made
@@ -17017,11 +17038,6 @@ private:
 #define STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
 
 namespace stemma {
-
-/// Returns: the name of the standard domain as "", others as they are.
-[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
-    return domain == "ai.onnx" ? std::string_view() : domain;
-}
 
 /// What a node says it is.
 struct operator_name {
@@ -17048,20 +17064,6 @@ struct operator_name {
     return name;
 }
 
-/// Returns: an import as the OperatorSetIdProto that `fields` reads has it.
-[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
-    using at = detail::onnx_fields::opset;
-    opset_import import;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(at::domain)) {
-            import.domain = plain_domain(fields.text(field));
-        } else if (field.is(at::version, wire_type::varint)) {
-            import.version = static_cast<std::int64_t>(field.value);
-        }
-    }
-    return import;
-}
-
 /// A function of a model, field by field.
 struct function_body {
     operator_name name;
@@ -17072,15 +17074,6 @@ struct function_body {
     std::vector<opset_import> imports;
 };
 
-/// Returns: the name in an AttributeProto.
-[[nodiscard]] inline std::string_view read_attribute_name(wire_reader fields) {
-    std::string_view name;
-    for (wire_field field; fields.next(field);) {
-        name = field.is_bytes(detail::onnx_fields::attribute::name) ? fields.text(field) : name;
-    }
-    return name;
-}
-
 /// Reads the functions of a model. Of two of one name the first counts.
 /// Complexity: O(fields of the functions).
 [[nodiscard]] inline std::map<operator_name, function_body>
@@ -17088,8 +17081,7 @@ read_function_bodies(const wire_model& model) {
     using at_model = detail::onnx_fields::model;
     using at = detail::onnx_fields::function;
     std::map<operator_name, function_body> bodies;
-    wire_reader all(model.bytes().data(), 0, static_cast<std::uint32_t>(model.bytes().size()),
-                    model.file());
+    auto all = model.reader();
     for (wire_field whole; all.next(whole);) {
         if (!whole.is_bytes(at_model::functions)) {
             continue;
@@ -17110,7 +17102,7 @@ read_function_bodies(const wire_model& model) {
             } else if (field.is_bytes(at::node)) {
                 body.nodes.push_back(field);
             } else if (field.is_bytes(at::attribute_proto)) {
-                body.defaults.emplace(read_attribute_name(fields.inner(field)), field);
+                body.defaults.emplace(read_attribute_names(fields.inner(field)).name, field);
             } else if (field.is_bytes(at::opset_import)) {
                 body.imports.push_back(read_opset_import(fields.inner(field)));
             }
@@ -17331,7 +17323,7 @@ public:
     fact_table(const wire_model& model, value_types& types)
         : model_(&model), facts_(model.value_count()) {
         for (const auto& opset : model.opset_imports()) {
-            if (opset.domain.empty() || opset.domain == "ai.onnx") {
+            if (plain_domain(opset.domain).empty()) {
                 opset_ = opset.version;
             }
         }
@@ -18284,7 +18276,7 @@ private:
     }
 
     void infer(id node) {
-        if (!model_.domain(node).empty() && model_.domain(node) != "ai.onnx") {
+        if (!plain_domain(model_.domain(node)).empty()) {
             return;
         }
         const auto op = model_.op_type(node);
@@ -18415,8 +18407,7 @@ public:
     /// Complexity: O(bytes of the result that are not weights).
     [[nodiscard]] byte_rope build() {
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         std::vector<byte_rope> parts; // first, as they say which imports are still needed
         for (auto look = fields; look.next(field_);) {
             if (field_.is_bytes(at_model::graph)) {
@@ -18433,11 +18424,7 @@ public:
         }
         for (const auto& [domain, version] : added_) {
             if (used_domains_.count(domain) > 0) {
-                std::string import;
-                detail::append_field(detail::onnx_fields::opset::domain, domain, import);
-                detail::append_varint(detail::onnx_fields::opset::version << 3U, import);
-                detail::append_varint(static_cast<std::uint64_t>(version), import);
-                result.add_field(at_model::opset_import, import);
+                result.add_field(at_model::opset_import, opset_import_text({domain, version}));
             }
         }
         return result;
@@ -18551,15 +18538,7 @@ private:
 
     void put_attribute(wire_reader fields, const call_frame* around, std::uint32_t number,
                        std::string& out) {
-        std::string_view reference;
-        std::string_view name;
-        for (auto look = fields; look.next(field_);) {
-            if (field_.is_bytes(at_attribute::ref_attr_name)) {
-                reference = look.text(field_);
-            } else if (field_.is_bytes(at_attribute::name)) {
-                name = look.text(field_);
-            }
-        }
+        const auto [name, reference] = read_attribute_names(fields);
         if (around != nullptr && !reference.empty()) {
             const auto given = around->attributes.find(reference);
             if (given != around->attributes.end()) {
@@ -18629,13 +18608,12 @@ private:
                     wire_reader made(attribute.data(), 0,
                                      static_cast<std::uint32_t>(attribute.size()), model_.file());
                     static_cast<void>(made.next(field_));
-                    inside.attributes.emplace(read_attribute_name(call.inner(field)),
+                    inside.attributes.emplace(read_attribute_names(call.inner(field)).name,
                                               std::string(made.text(field_)));
                 }
             }
         }
-        const wire_reader file(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                               model_.file());
+        const auto file = model_.reader();
         for (const auto& [attribute, value] : function.defaults) {
             inside.attributes.emplace(attribute, std::string(file.text(value)));
         }
@@ -18696,8 +18674,7 @@ private:
         if (!checked_.insert(&function).second) {
             return;
         }
-        const wire_reader file(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                               model_.file());
+        const auto file = model_.reader();
         for (const auto& [domain, version] : function.imports) {
             const auto known = versions_.find(domain);
             if (known == versions_.end()) {
@@ -18894,11 +18871,7 @@ private:
                                           std::to_string(known.first->second));
                 }
                 if (known.second) {
-                    std::string entry;
-                    detail::append_field(detail::onnx_fields::opset::domain, opset.domain, entry);
-                    detail::append_varint(detail::onnx_fields::opset::version << 3U, entry);
-                    detail::append_varint(static_cast<std::uint64_t>(opset.version), entry);
-                    out.add_field(at_model::opset_import, entry);
+                    out.add_field(at_model::opset_import, opset_import_text(opset));
                 }
             }
         }
@@ -18907,8 +18880,7 @@ private:
     void add_functions(byte_rope& out) const {
         std::map<std::string, std::string_view> known;
         const auto visit = [&](id p, const wire_model& m, bool adds) {
-            wire_reader fields(m.bytes().data(), 0, static_cast<std::uint32_t>(m.bytes().size()),
-                               m.file());
+            auto fields = m.reader();
             for (wire_field field; fields.next(field);) {
                 if (!field.is_bytes(at_model::functions)) {
                     continue;
@@ -18978,7 +18950,6 @@ public:
         , ours_(model.functions().size(), false)
         , open_(model.functions().size(), false)
         , local_(model.value_count(), no_id)
-        , nodes_(model.functions().size())
         , value_count_(model.functions().size(), 0) {
         const std::set<std::pair<std::string, std::string>> names(record_.functions.begin(),
                                                                   record_.functions.end());
@@ -18987,13 +18958,6 @@ public:
             ours_[f] = function.overload.size == 0 &&
                        names.count({std::string(model.text(function.domain)),
                                     std::string(model.text(function.name))}) > 0;
-            if (ours_[f]) {
-                for (auto node : contents.nodes(function.graph)) {
-                    if (model.graph_of(node) == function.graph) {
-                        nodes_[f].push_back(node);
-                    }
-                }
-            }
         }
         for (id value = 0; value < model.value_count(); ++value) {
             const auto& graph = model.graph(model.graph_of_value(value));
@@ -19048,10 +19012,7 @@ private:
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
     void open_all() {
-        for (auto node : contents_.nodes(0)) {
-            if (model_.graph_of(node) != 0) {
-                continue;
-            }
+        for (auto node : contents_.own_nodes(0)) {
             if (is_ours(node)) {
                 open_call(node, nullptr);
             } else {
@@ -19115,7 +19076,7 @@ private:
             check(name.empty());
             name = name_of(model_.first_output(call) + i, around);
         }
-        for (auto node : nodes_[f]) {
+        for (auto node : contents_.own_nodes(model_.functions()[f].graph)) {
             is_ours(node) ? open_call(node, &inside) : open_node(node, inside);
         }
         for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
@@ -19303,11 +19264,10 @@ private:
     const wire_model& model_;
     const graph_contents& contents_;
     const fold_record& record_;
-    std::vector<bool> ours_;             // by function
-    std::vector<bool> open_;             // by function: a call is being opened
-    std::vector<id> local_;              // by value: number in its function
-    std::vector<std::vector<id>> nodes_; // by function: of its body, without those in bodies
-    std::vector<id> value_count_;        // by function
+    std::vector<bool> ours_;      // by function
+    std::vector<bool> open_;      // by function: a call is being opened
+    std::vector<id> local_;       // by value: number in its function
+    std::vector<id> value_count_; // by function
     std::vector<opened_node> opened_;
     std::vector<byte_rope> ropes_;
     std::string text_;
@@ -19342,8 +19302,7 @@ public:
     [[nodiscard]] byte_rope build() {
         find_order();
         byte_rope result;
-        wire_reader fields(bytes().data(), 0, static_cast<std::uint32_t>(bytes().size()),
-                           model_.file());
+        auto fields = model_.reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 result.add_field(at_model::graph, graph_part(fields.inner(field)));
@@ -19401,12 +19360,7 @@ private:
             return f >= model_.functions().size() || !calls_.is_ours_function(f);
         }
         if (field.is_bytes(at_model::opset_import)) {
-            std::string_view domain;
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                domain =
-                    part.is_bytes(detail::onnx_fields::opset::domain) ? parts.text(part) : domain;
-            }
+            const auto domain = read_opset_import(fields.inner(field)).domain;
             return std::find(record_.domains.begin(), record_.domains.end(), domain) ==
                    record_.domains.end();
         }
@@ -19604,8 +19558,7 @@ public:
             tensor_at_.emplace(tensors[i].message.begin, i);
         }
         writer out{*this};
-        wire_reader fields(model.bytes().data(), 0,
-                           static_cast<std::uint32_t>(model.bytes().size()), model.file());
+        auto fields = model.reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 message(field, out, [&](auto& to) { graph(fields.inner(field), to); });
