@@ -18,6 +18,7 @@
 #    endif
 #endif
 
+/// Marks a member that takes no room when its type is empty: a stateless policy costs nothing.
 #if defined(_MSC_VER)
 #    define STEMMA_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
 #else

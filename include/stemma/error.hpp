@@ -25,9 +25,11 @@ enum class error_code {
 /// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
 class error : public std::runtime_error {
 public:
+    /// `file` and `place` may be empty: then only the reason is told.
     error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
         : std::runtime_error(join(file, place, reason)), code_(code) {}
 
+    /// For programs: the number stays when the words of `what()` change.
     [[nodiscard]] error_code code() const noexcept { return code_; }
 
 private:

@@ -17,8 +17,10 @@ class flat_index {
 public:
     flat_index() = default;
 
+    /// Makes room for `expected` ids at once.
     explicit flat_index(std::size_t expected) { reserve(expected); }
 
+    /// Returns: how many ids were stored; an equal one that was there before counts once.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// Makes room for `expected` ids without growing on the way.

@@ -63,6 +63,7 @@ public:
         }
     }
 
+    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
     [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
         return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
     }

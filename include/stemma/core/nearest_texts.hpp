@@ -17,6 +17,7 @@ namespace stemma {
 /// within half of its length count at all.
 class nearest_texts {
 public:
+    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
     nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
         limit_ = std::max<std::size_t>(1, wanted.size() / 2);
     }

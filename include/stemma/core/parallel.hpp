@@ -15,7 +15,7 @@ namespace stemma {
 ///
 /// A library has no business starting threads in somebody's process, so one is the default.
 struct thread_limit {
-    unsigned most = 1;
+    unsigned most = 1;                               ///< threads at once; 0 counts as 1
     std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
 
     /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be

@@ -16,6 +16,7 @@ namespace stemma {
 /// one: neighbours in a list of names mostly differ in their last segment.
 class path_trail {
 public:
+    /// `separator` stands between the segments of a path; an empty segment is one as well.
     explicit path_trail(char separator) : separator_(separator) {}
 
     /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.

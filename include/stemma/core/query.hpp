@@ -39,16 +39,23 @@ enum class query_kind : std::uint8_t {
 };
 
 /// How a number is compared with the one in a query.
-enum class query_relation : std::uint8_t { equal, less, at_most, greater, at_least };
+enum class query_relation : std::uint8_t {
+    equal,    ///< `:` or `=`
+    less,     ///< `<`
+    at_most,  ///< `<=`
+    greater,  ///< `>`
+    at_least, ///< `>=`
+};
 
 /// A question about modules and operators, as a tree; see docs/query.md for how it is written.
 struct query {
-    query_kind kind = query_kind::everything;
+    query_kind kind = query_kind::everything;        ///< what this part asks
     std::string pattern;                             ///< a glob
     query_relation relation = query_relation::equal; ///< of `depth` and `confidence`
     double number = 0;                               ///< of `depth` and `confidence`
     std::size_t column = 1;                          ///< where it is written, from 1
-    std::vector<query> parts{};
+    std::vector<query> parts{}; ///< what it is made of: one of `negation` and `module`, any number
+                                ///< of `all_of` and `any_of`
 
     /// Whether `x` is to `number` as the query says.
     [[nodiscard]] bool compares(double x) const noexcept {

@@ -41,6 +41,7 @@ public:
         return std::string_view(text_).substr(begin, ends_[known] - begin);
     }
 
+    /// Returns: how many distinct strings there are; their ids are those below it.
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
 
 private:

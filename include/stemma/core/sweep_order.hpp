@@ -29,6 +29,7 @@ public:
         }
     }
 
+    /// Whether some vertices have no place in one of the orders.
     [[nodiscard]] bool has_cycle() const noexcept {
         return !indexed_ && forward_.size() < num_vertices(*graph_);
     }

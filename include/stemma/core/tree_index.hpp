@@ -31,6 +31,7 @@ public:
         number_paths();
     }
 
+    /// Returns: how many vertices there are; 0 only for a default-constructed index.
     [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
 
     /// Returns: `no_id` for the root.
@@ -68,6 +69,7 @@ public:
         return below;
     }
 
+    /// Returns: the parent of each rank, `no_id` for the root; valid as long as the index.
     [[nodiscard]] std::span<const id> parents() const noexcept { return parent_; }
 
 private:
@@ -134,7 +136,7 @@ private:
 /// A tree_index together with the way from a graph's vertices to ranks and back.
 template <incidence_graph Tree>
 struct indexed_tree {
-    tree_index index;
+    tree_index index;                   ///< of the ranks
     std::vector<vertex_t<Tree>> vertex; ///< by rank
     std::vector<id> rank;               ///< by vertex index
 };

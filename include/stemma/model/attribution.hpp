@@ -59,10 +59,10 @@ inline constexpr std::size_t provenance_count = 14;
 
 /// One source's word on one operator. Several claims of one source mean: one of these.
 struct claim {
-    id module = no_id;
+    id module = no_id;    ///< preorder rank
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root;
+    provenance source = provenance::root; ///< who says so
     bool exact = true;     ///< the deepest module; else: the module, or one above or below it
     id caller = no_id;     ///< module that called, where it is not above the one called
     bool doubtful = false; ///< the source is known to name one of several modules here
@@ -70,11 +70,11 @@ struct claim {
 
 /// What is known of one operator's origin.
 struct attribution {
-    id module = no_id; ///< the deepest module
-    id call = no_id;
+    id module = no_id;    ///< the deepest module
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root;
-    bool conflict = false; ///< some claim disagreed
+    provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
+    bool conflict = false;                ///< some claim disagreed
 };
 
 } // namespace stemma

@@ -33,8 +33,9 @@ public:
 
     /// A parameter that an operation reads, by name, with its shape where that is known.
     struct parameter {
-        id name = no_id;
-        std::vector<std::int64_t> shape;
+        id name = no_id; ///< in `parameter_names()`
+        std::vector<std::int64_t>
+            shape; ///< empty where unknown, and for a scalar; an unknown extent is negative
     };
 
     /// Adds an operation and returns its number. What follows belongs to it, until the next one.
@@ -67,19 +68,32 @@ public:
     /// Something that makes the capture less believable, in words.
     void add_fault(std::string text) { faults_.push_back(std::move(text)); }
 
+    /// Returns: how many operations were added; they are numbered from 0 in this order.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
+
+    /// Whether no operation was added.
     [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+
+    /// Requires: `i` is below `size()`. Valid until the next `add`.
     [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
+
+    /// To change what was said of an operation when it was added.
     [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
 
+    /// Returns: ids in `names()`, in the order in which they were added; the first is the one that
+    /// `add` got. Valid until a name is added.
     [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
         return slice(operation_names_, operations_[i].first_name,
                      i + 1 < size() ? operations_[i + 1].first_name : no_id);
     }
+
+    /// Returns: what the operation reads, as added; valid until a parameter is added.
     [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
         return slice(parameters_, operations_[i].first_parameter,
                      i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
     }
+
+    /// Returns: numbers of earlier operations, as added; valid until a source is added.
     [[nodiscard]] std::span<const id> sources_of(id i) const noexcept {
         return slice(sources_, operations_[i].first_source,
                      i + 1 < size() ? operations_[i + 1].first_source : no_id);
@@ -87,7 +101,11 @@ public:
 
     /// The distinct names of operations and of parameters.
     [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+
+    /// The distinct names of parameters.
     [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+
+    /// Sentences in the order in which they were added; valid until the next one is.
     [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
 
 private:

@@ -30,8 +30,8 @@ struct finding {
     std::string code; ///< stable: `metadata.lengths`
     id node = no_id;  ///< where it was found, by vertex index; `no_id` when at no operator
     std::string text; ///< what was found, in a sentence
-    severity level = severity::warning;
-    std::string place{}; ///< where it was found, as a reader knows it: `value 'x'`
+    severity level = severity::warning; ///< how much it matters
+    std::string place{};                ///< where it was found, as a reader knows it: `value 'x'`
 };
 
 } // namespace stemma

@@ -28,9 +28,16 @@ public:
         , class_(std::move(class_name))
         , qualified_(std::move(qualified_class)) {}
 
+    /// Of the ranks by which all else asks; valid as long as the view.
     [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
+
+    /// Returns: what the first map yields for the vertex of rank `m`.
     [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+
+    /// Returns: what the second map yields for the vertex of rank `m`.
     [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
+
+    /// Returns: what the third map yields for the vertex of rank `m`.
     [[nodiscard]] std::string_view qualified_class(id m) const {
         return get(qualified_, vertex(m));
     }

@@ -30,6 +30,7 @@ template <operator_graph_like Graph, text_map<vertex_t<Graph>> Name,
           text_map<vertex_t<Graph>> OpType, class Parameters = no_parameters>
 class mapped_operators {
 public:
+    /// The user's graph, for `operator_view`.
     using graph_type = Graph;
 
     /// Complexity: one look-up for every parameter that is read.
@@ -45,13 +46,22 @@ public:
         }
     }
 
+    /// The graph that was given, not a copy.
     [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
+
+    /// Returns: what the map of names yields.
     [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
+
+    /// Returns: what the map of types yields.
     [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
 
+    /// Returns: how many distinct names of parameters are read.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
+
+    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
 
+    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
     template <class Function>
     void for_each_parameter(vertex_t<Graph> v, Function f) const {
         for (auto p : reads_[index_of(*graph_, v)]) {

@@ -48,8 +48,10 @@ private:
 template <>
 class module_lookup<module_tree> {
 public:
+    /// Requires: `modules` outlives the look-up.
     explicit module_lookup(const module_tree& modules) : modules_(&modules) {}
 
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         return modules_->child(parent, attribute);
     }

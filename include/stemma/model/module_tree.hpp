@@ -25,10 +25,11 @@ namespace stemma {
 
 /// A parameter or buffer as its module declares it.
 struct tensor_info {
-    std::string_view name;
+    std::string_view name;  ///< the attribute of its module, without the path of that: `weight`
     std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
-    std::span<const std::int64_t> shape;
-    bool trainable = false;
+    std::span<const std::int64_t>
+        shape;              ///< an unknown extent is negative; valid as long as the tree
+    bool trainable = false; ///< false for a buffer and for a frozen parameter
 
     /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
     [[nodiscard]] std::uint64_t elements() const noexcept {
@@ -44,27 +45,31 @@ struct tensor_info {
 ///
 /// Models Boost's VertexListGraph, BidirectionalGraph and AdjacencyGraph; edges lead from a module
 /// to the modules it contains. A vertex is the module's preorder rank: the root is 0, a subtree is
-/// a range. Immutable; made by a module_tree_builder.
+/// a range. Immutable; made by a module_tree_builder. Each function of these concepts takes O(1),
+/// but `out_degree` and `degree` O(children).
 class module_tree {
 public:
     /// From a parent to a child.
     struct edge {
-        id source = no_id;
-        id target = no_id;
+        id source = no_id; ///< the parent
+        id target = no_id; ///< the child
 
         friend bool operator==(const edge&, const edge&) = default;
     };
 
     /// A further path under which a module is reachable.
     struct alias {
-        std::string path;
-        id module = no_id;
+        std::string path;  ///< joined by dots, from below the root
+        id module = no_id; ///< the module of the tree that it leads to
     };
 
     /// A tree of one unnamed module.
     module_tree() : index_({no_id}), attribute_{names_.intern("")} { fill_optional_columns(); }
 
+    /// Returns: how many modules there are, at least the root.
     [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+
+    /// Answers what is above what by rank; valid as long as the tree.
     [[nodiscard]] const tree_index& index() const noexcept { return index_; }
 
     /// The name under which the parent holds the module. For the root: the name of the whole.
@@ -89,6 +94,7 @@ public:
         return text;
     }
 
+    /// Appends `path(m)` without making a string of its own.
     void append_path(id m, std::string& text) const {
         const auto first = text.size();
         text.resize(first + path_length_[m]);
@@ -122,8 +128,11 @@ public:
         }
         return text;
     }
+
+    /// Bytes of the longest path that reports print in full.
     static constexpr std::size_t report_path_length = 1024;
 
+    /// Returns: bytes of `path(m)`, which need not be made for it.
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
@@ -142,16 +151,23 @@ public:
 
     /// Parameters that the module itself owns, then its buffers, as they were declared.
     [[nodiscard]] std::size_t parameter_count(id m) const noexcept { return own_range(m).second; }
+
+    /// Returns: how many buffers the module itself owns.
     [[nodiscard]] std::size_t buffer_count(id m) const noexcept {
         return own_first_[m + 1] - own_first_[m] - parameter_count(m);
     }
+
+    /// Requires: `i` is below `parameter_count(m)`.
     [[nodiscard]] tensor_info parameter(id m, std::size_t i) const {
         return tensor_at(own_first_[m] + i);
     }
+
+    /// Requires: `i` is below `buffer_count(m)`.
     [[nodiscard]] tensor_info buffer(id m, std::size_t i) const {
         return tensor_at(own_first_[m] + parameter_count(m) + i);
     }
 
+    /// The ways to a module besides its path, for modules that are held more than once.
     [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
 
     /// Groups of parameter paths that share one tensor.
@@ -159,7 +175,8 @@ public:
         return shared_;
     }
 
-    /// Steps from sibling to sibling.
+private:
+    // Steps from sibling to sibling.
     template <class Derived, class Value>
     class child_walk
         : public boost::iterator_facade<Derived, Value, boost::forward_traversal_tag, Value> {
@@ -177,6 +194,7 @@ public:
         void increment() { at_ = tree_->index_.end(at_); }
     };
 
+public:
     /// For Boost.Graph.
     class out_edge_iterator : public child_walk<out_edge_iterator, edge> {
     public:
@@ -202,6 +220,8 @@ public:
                                                            boost::forward_traversal_tag, edge> {
     public:
         in_edge_iterator() = default;
+
+        /// At the edge to `module`, or behind it.
         in_edge_iterator(const module_tree* tree, id module, bool passed)
             : tree_(tree), module_(module), passed_(passed) {}
 

@@ -23,11 +23,15 @@ namespace stemma {
 /// A module is named by the id it got here (the root is 0); `rank_of` translates after `build`.
 class module_tree_builder {
 public:
+    /// `root_name` is the attribute of the root, which no path shows.
     explicit module_tree_builder(std::string_view root_name = "") {
         add_module(no_id, names_.intern(root_name));
     }
 
+    /// Returns: how many modules were added, with the root.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
+
+    /// Returns: `no_id` for the root.
     [[nodiscard]] id parent(id m) const noexcept { return modules_[m].parent; }
 
     /// Valid until the next call that adds a name.
@@ -64,22 +68,35 @@ public:
             [&](id parent, std::string_view attribute) { return child(parent, attribute); });
     }
 
+    /// Replaces the attribute of the root.
     void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
 
+    /// Replaces what was known of the class; "" for what is unknown.
     void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
         modules_[m].class_name = names_.intern(class_name);
         modules_[m].qualified = names_.intern(qualified_class);
     }
 
+    /// Whether `set_class` was called for `m`, be it with "".
     [[nodiscard]] bool has_class(id m) const noexcept { return modules_[m].class_name != no_id; }
 
+    /// How often the module ran; `no_id` where unknown.
     void set_calls(id m, id calls) { modules_[m].calls = calls; }
+
+    /// Returns: what `set_calls` said last, `no_id` before.
     [[nodiscard]] id calls(id m) const noexcept { return modules_[m].calls; }
 
+    /// Adds to what `m` owns, behind what was added before; the text and shape of `tensor` are
+    /// copied.
     void add_parameter(id m, const tensor_info& tensor) { add_tensor(m, tensor, false); }
+
+    /// As `add_parameter`, of a tensor that is no parameter. `trainable` is kept as it is.
     void add_buffer(id m, const tensor_info& tensor) { add_tensor(m, tensor, true); }
 
+    /// `m` is also reached by `path`, joined by dots from below the root.
     void add_alias(std::string path, id m) { aliases_.push_back({std::move(path), m}); }
+
+    /// The parameters at these paths are one tensor.
     void add_shared_parameters(std::vector<std::string> paths) {
         shared_.push_back(std::move(paths));
     }

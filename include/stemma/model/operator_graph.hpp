@@ -40,11 +40,11 @@ inline constexpr out_port_t out_port{};
 
 /// One edge as it is handed to an operator_graph.
 struct operator_edge {
-    id source = no_id;
-    id target = no_id;
-    id value = no_id;
-    id in_port = no_id;
-    id out_port = no_id;
+    id source = no_id;   ///< the producer
+    id target = no_id;   ///< the reader
+    id value = no_id;    ///< what flows, as the caller numbers values
+    id in_port = no_id;  ///< `no_id` where no input slot is meant
+    id out_port = no_id; ///< which output of the producer
 };
 
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
@@ -52,18 +52,19 @@ struct operator_edge {
 /// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
 /// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
 /// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
-/// in the order of their readers.
+/// in the order of their readers. Each function of these concepts takes O(1).
 class operator_graph {
 public:
     /// From a producer to a reader.
     struct edge {
-        id source = no_id;
-        id target = no_id;
-        id index = no_id;
+        id source = no_id; ///< the producer
+        id target = no_id; ///< the reader
+        id index = no_id;  ///< in [0, num_edges), rising with the reader
 
         friend bool operator==(const edge&, const edge&) = default;
     };
 
+    /// Without vertices.
     operator_graph() : operator_graph(0, {}) {}
 
     /// Requires: every source and target is below `count`.
@@ -97,7 +98,10 @@ public:
         }
     }
 
+    /// Returns: as `num_vertices`.
     [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
+
+    /// Returns: as `num_edges`.
     [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
 
     /// The producers of `v`, parallel ones repeated.
@@ -105,8 +109,13 @@ public:
         return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
     }
 
+    /// By the index of the edge; valid as long as the graph.
     [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
+
+    /// By the index of the edge; `no_id` where no input slot is meant.
     [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+
+    /// By the index of the edge.
     [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
 
 private:
@@ -172,6 +181,8 @@ public:
         : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
     public:
         edge_iterator() = default;
+
+        /// At the edge of index `at`. Complexity: O(V), and O(1) at the end.
         edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
 
     private:
@@ -261,6 +272,8 @@ public:
     using category = boost::readable_property_map_tag;
 
     edge_id_map() = default;
+
+    /// Requires: `ids` outlives the map and stays as long.
     explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
 
     friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }

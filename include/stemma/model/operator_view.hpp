@@ -89,8 +89,8 @@ concept described_operators = operator_view<Ops> && requires(const Ops& ops, ope
 
 /// What an operator reads at one input: a parameter, an input of the function it is in, or neither.
 struct operator_argument {
-    id parameter = no_id;
-    id formal = no_id;
+    id parameter = no_id; ///< `no_id` where it is none
+    id formal = no_id;    ///< which input of the function, from 0; `no_id` where it is none
 };
 
 namespace detail {

@@ -39,8 +39,10 @@ public:
         }
     }
 
+    /// Returns: how many modules there are, selected or not.
     [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
 
+    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
     [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
 
     /// Returns: the nearest selected module at or above `m`.
@@ -57,6 +59,7 @@ public:
         segment_[m] = segments_.intern(text);
     }
 
+    /// Whether `set_segment` was called for `m`.
     [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
 
     /// Call once when every selected module has its segment.
@@ -91,6 +94,7 @@ public:
         return tag;
     }
 
+    /// Appends `text(m)`. Complexity: O(length).
     void append(id m, std::string& out) const {
         m = selected_[m];
         auto end = out.size() + length_[m];

@@ -61,6 +61,7 @@ class any_selection {
 public:
     using policy_category = selection_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_selection<any_selection, Modules> P>
     any_selection(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : selects_([chosen = std::move(chosen)](const Modules& modules, id m) -> bool {
@@ -79,6 +80,7 @@ class any_naming {
 public:
     using policy_category = naming_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_naming<any_naming, Modules> P>
     any_naming(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : name_([chosen = std::move(chosen)](const Modules& modules, tag_table& tags) {
@@ -100,6 +102,7 @@ class any_evidence {
 public:
     using policy_category = evidence_category;
 
+    /// Holds a copy of `source`, which prepares itself anew for every context.
     template <detail::held_evidence<any_evidence, Ops, Modules> P>
     any_evidence(P source) // NOLINT(google-explicit-constructor): it stands for the policy
         : prepare_([source = std::move(source)](evidence_context<Ops, Modules>& context) {
@@ -136,6 +139,7 @@ class any_resolution {
 public:
     using policy_category = resolution_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_resolution<any_resolution> P>
     any_resolution(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : resolve_([chosen = std::move(chosen)](const tree_index& modules,
@@ -158,6 +162,7 @@ class any_propagation {
 public:
     using policy_category = propagation_category;
 
+    /// Holds a copy of `chosen`; whether it spreads anything is asked here, once.
     template <detail::held_propagation<any_propagation, Ops> P>
     any_propagation(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : propagates_(detail::propagates(chosen))
@@ -182,6 +187,7 @@ class any_cost {
 public:
     using policy_category = cost_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_cost<any_cost> P>
     any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
@@ -199,6 +205,7 @@ class any_diagnostics {
 public:
     using policy_category = diagnostics_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_diagnostics<any_diagnostics> P>
     any_diagnostics(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : judge_([chosen = std::move(chosen)](const finding& found) -> std::optional<severity> {

@@ -114,6 +114,8 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
 
 /// Says how tags are stored with an operator.
 ///
+/// `write(tags, sink)` hands the sink what is to be written, nothing at all if it likes.
+///
 /// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
 ///   `strip` finds them again; attributes are named as the two above.
 template <class P>
@@ -195,11 +197,12 @@ struct model_carrier {
 struct carrier_set {
     using policy_category = carrier_category;
 
-    bool metadata = true;
-    bool attribute = false;
-    bool doc_string = false;
-    bool name_space = false;
-    bool model = false;
+    bool metadata = true;    ///< metadata_carrier
+    bool attribute = false;  ///< attribute_carrier
+    bool doc_string = false; ///< doc_string_carrier
+    bool name_space = false; ///< namespace_carrier
+    bool model =
+        false; ///< model_carrier; it writes once for the model, the others for every operator
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {

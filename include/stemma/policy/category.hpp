@@ -37,6 +37,7 @@ concept policy = std::copyable<P> && requires {
     typename P::policy_category;
 };
 
+/// A policy that answers the question of `Category`.
 template <class P, class Category>
 concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
 

@@ -30,6 +30,8 @@ concept has_cost = requires(const P& p, const operator_load& load) {
 
 /// Says what an operator costs, so that parts of a model can be made alike.
 ///
+/// `cost(load)` returns it in units of the policy's own.
+///
 /// Requires: the costs of all operators of a model have a sum below 2^63.
 template <class P>
 concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;

@@ -77,7 +77,7 @@ struct standard_cut {
     using policy_category = cut_category;
 
     dependence pulled = dependence::weight; ///< the most that is copied in
-    gap_rule rule = gap_rule::refuse;
+    gap_rule rule = gap_rule::refuse;       ///< what to do with a set that is not convex
 
     [[nodiscard]] constexpr bool pulls(dependence d) const noexcept {
         return d == dependence::constant || d <= pulled;
@@ -120,7 +120,7 @@ struct plain_names_cut : standard_cut {
 /// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
 /// in one without meeting.
 struct prefixed_names_cut : standard_cut {
-    std::string prefix{};
+    std::string prefix{}; ///< goes in front of every name, as it is
 
     [[nodiscard]] std::string boundary_name(std::string_view name) const {
         return std::string(prefix).append(name);

@@ -24,7 +24,9 @@ concept has_judge = requires(const P& p, const finding& found) {
 
 } // namespace detail
 
-/// Says of each finding about a model how much it matters; nothing when nobody is to hear of it.
+/// Says which findings about a model are told, and how much they matter.
+///
+/// `judge(found)` returns how much; nothing when nobody is to hear of it.
 ///
 /// Requires: the same answer for equal findings.
 /// Complexity: callers ask once per finding.
@@ -60,7 +62,7 @@ struct errors_only {
 struct without_findings {
     using policy_category = diagnostics_category;
 
-    std::vector<std::string> codes{};
+    std::vector<std::string> codes{}; ///< globs of `finding::code`
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {

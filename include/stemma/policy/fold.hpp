@@ -19,8 +19,8 @@ namespace stemma {
 
 /// How a function is called: it stands for a class.
 struct function_name {
-    std::string domain;
-    std::string name;
+    std::string domain; ///< the package
+    std::string name;   ///< the class, without its package
 
     friend bool operator==(const function_name&, const function_name&) = default;
 };
@@ -101,10 +101,10 @@ template <class Selection = not_infrastructure>
 struct fold_selected {
     using policy_category = fold_category;
 
-    Selection selection{};
-    std::size_t least = 2;
-    bool lift = true;
-    bool vary_constants = false;
+    Selection selection{};       ///< says which modules, besides the root, are folded
+    std::size_t least = 2;       ///< operators that a function is worth
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants
 
     template <module_view Modules>
     [[nodiscard]] bool folds(const Modules& modules, id m) const {

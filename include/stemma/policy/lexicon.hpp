@@ -16,7 +16,7 @@
 namespace stemma {
 
 /// How an exported operator fits a captured one, from not at all to best.
-enum class correspondence : std::uint8_t {
+enum class correspondence : std::uint8_t { ///< is none of its operators
     none,
     plumbing, ///< moves data or computes shapes, which any operation may need
     rare,     ///< may come with the operator that stands for it
@@ -25,7 +25,11 @@ enum class correspondence : std::uint8_t {
 };
 
 /// Whether a captured operator leaves anything in the exported graph.
-enum class trail : std::uint8_t { never, maybe, always };
+enum class trail : std::uint8_t {
+    never,  ///< nothing: it is gone, or becomes part of what reads it
+    maybe,  ///< nothing, or some operators
+    always, ///< at least one operator
+};
 
 namespace detail {
 
@@ -42,6 +46,10 @@ concept has_trail_of = requires(const P& p, std::string_view captured) {
 } // namespace detail
 
 /// Says which operators an exporter makes of which captured ones.
+///
+/// `correspond(captured, type)`: how an exported operator of a type fits a captured one.
+/// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators come
+/// as the front end prints them, see `plain_operator_name`.
 ///
 /// Requires: the same answer every time. Complexity: callers ask once per pair of distinct names.
 template <class P>
@@ -88,6 +96,7 @@ class torch_lexicon {
 public:
     using policy_category = lexicon_category;
 
+    /// PyTorch's operators, from the table in the box.
     torch_lexicon() : torch_lexicon(detail::torch_operators) {}
 
     /// Reads a table of that form. Requires: `table` outlives the lexicon.
@@ -223,6 +232,7 @@ private:
 /// other than PyTorch. `add` fits `Add` and `AddV2`.
 class similar_names : public torch_lexicon {
 public:
+    /// With a table of no lines.
     similar_names() : torch_lexicon("") {}
 };
 

@@ -41,7 +41,10 @@ void append_names(const Modules& modules, id above, id m, std::string_view speci
 
 /// Says what the tags of the selected modules look like: one segment for each.
 ///
-/// Requires: `name_modules` calls `set_segment` once for every selected module; siblings below one
+/// `name_modules(modules, tags)` gives every selected module its segment, one above before those
+/// below.
+///
+/// Requires: it calls `set_segment` once for every selected module; siblings below one
 ///   selected module get different segments, so that a tag names exactly one module; no segment
 ///   holds a `/` that is not escaped by `\`.
 template <class P, class Modules>
@@ -61,6 +64,7 @@ concept naming_policy = policy_for<P, naming_category> && detail::has_name_modul
 struct class_paths {
     using policy_category = naming_category;
 
+    /// Most names of a path in one segment; `#` and a rank where more would be needed.
     static constexpr std::size_t max_names = 32;
 
     template <module_view Modules>

@@ -49,6 +49,7 @@ class policies : detail::policy_slot<Ps>... {
                   "policies: two arguments have the same policy_category");
 
 public:
+    /// Holds a copy of each; stateless policies take no room.
     constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
 
     /// Returns: the member for `Category`, else a `Default`.

@@ -53,7 +53,7 @@ template <class P>
 ///
 /// Requires: the result is a function of the graph and the evidence, not of the order of visiting;
 ///   every operator gets some module; its provenance is none of evidence.
-/// A policy may have `bool propagates() const`: where it says no, owners do not hear their bodies
+/// A policy may also say `propagates()`: where it says no, owners do not hear their bodies
 /// either, and operators without evidence get no tags of their readers.
 /// Complexity: O(V + E).
 template <class P, class Ops>

@@ -26,6 +26,8 @@ concept has_resolve = requires(const P& p, const tree_index& modules,
 
 /// Makes one attribution of what the sources claim about one operator.
 ///
+/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
+///
 /// Requires: `claims` is not empty, and those of one source stand together; the result has
 ///   `module == no_id` when no claim is believed.
 /// Complexity: callers ask once per operator with claims; keep it linear in the claims.

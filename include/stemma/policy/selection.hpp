@@ -25,7 +25,9 @@ concept has_selects = requires(const P& p, const Modules& modules, id m) {
 
 } // namespace detail
 
-/// Says which modules get a tag of their own. The root always does, whatever the policy says.
+/// Says which modules get a tag of their own.
+///
+/// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
 ///
 /// Requires: the same answer for the same module during one call.
 /// Complexity: callers ask once per module.
@@ -41,7 +43,8 @@ concept selection_policy = policy_for<P, selection_category> && detail::has_sele
 
 /// The packages whose classes build models rather than being part of one. Data: replace at will.
 struct infrastructure_packages {
-    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx",
+    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit",
+                                   "torch.fx", ///< a class in a package or below it counts
                                    "torch._dynamo"};
 
     /// Returns: whether a class is infrastructure; an unknown class ("") is not.
@@ -57,7 +60,7 @@ struct infrastructure_packages {
 struct not_infrastructure {
     using policy_category = selection_category;
 
-    infrastructure_packages packages{};
+    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
     /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
     std::vector<std::string> keep{};
 
@@ -91,7 +94,7 @@ struct all_modules {
 struct in_packages {
     using policy_category = selection_category;
 
-    std::vector<std::string> packages{};
+    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -105,7 +108,7 @@ struct in_packages {
 struct of_classes {
     using policy_category = selection_category;
 
-    std::vector<std::string> patterns{};
+    std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -120,7 +123,7 @@ struct of_classes {
 struct down_to_depth {
     using policy_category = selection_category;
 
-    id depth = no_id;
+    id depth = no_id; ///< edges; by default all modules are selected
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {

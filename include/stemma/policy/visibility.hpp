@@ -25,6 +25,8 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 
 /// Says which operators a view of a graph shows: a DAG, a picture, a report.
 ///
+/// `shows(ops, v)`: whether it shows `v`.
+///
 /// Requires: the same answer for the same operator during one call.
 /// Complexity: callers ask once per operator.
 template <class P, class Ops>
@@ -44,7 +46,7 @@ struct hide_constants {
 struct hide_types {
     using policy_category = visibility_category;
 
-    std::vector<std::string> patterns{};
+    std::vector<std::string> patterns{}; ///< globs of operator types
 
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
