@@ -79,6 +79,7 @@ inline constexpr id no_id = 0xffff'ffffU;
 #    endif
 #endif
 
+/// Marks a member that takes no room when its type is empty: a stateless policy costs nothing.
 #if defined(_MSC_VER)
 #    define STEMMA_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
 #else
@@ -183,6 +184,7 @@ public:
         number_paths();
     }
 
+    /// Returns: how many vertices there are; 0 only for a default-constructed index.
     [[nodiscard]] std::size_t size() const noexcept { return parent_.size(); }
 
     /// Returns: `no_id` for the root.
@@ -220,6 +222,7 @@ public:
         return below;
     }
 
+    /// Returns: the parent of each rank, `no_id` for the root; valid as long as the index.
     [[nodiscard]] std::span<const id> parents() const noexcept { return parent_; }
 
 private:
@@ -286,7 +289,7 @@ private:
 /// A tree_index together with the way from a graph's vertices to ranks and back.
 template <incidence_graph Tree>
 struct indexed_tree {
-    tree_index index;
+    tree_index index;                   ///< of the ranks
     std::vector<vertex_t<Tree>> vertex; ///< by rank
     std::vector<id> rank;               ///< by vertex index
 };
@@ -561,11 +564,11 @@ inline constexpr out_port_t out_port{};
 
 /// One edge as it is handed to an operator_graph.
 struct operator_edge {
-    id source = no_id;
-    id target = no_id;
-    id value = no_id;
-    id in_port = no_id;
-    id out_port = no_id;
+    id source = no_id;   ///< the producer
+    id target = no_id;   ///< the reader
+    id value = no_id;    ///< what flows, as the caller numbers values
+    id in_port = no_id;  ///< `no_id` where no input slot is meant
+    id out_port = no_id; ///< which output of the producer
 };
 
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
@@ -573,18 +576,19 @@ struct operator_edge {
 /// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
 /// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
 /// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
-/// in the order of their readers.
+/// in the order of their readers. Each function of these concepts takes O(1).
 class operator_graph {
 public:
     /// From a producer to a reader.
     struct edge {
-        id source = no_id;
-        id target = no_id;
-        id index = no_id;
+        id source = no_id; ///< the producer
+        id target = no_id; ///< the reader
+        id index = no_id;  ///< in [0, num_edges), rising with the reader
 
         friend bool operator==(const edge&, const edge&) = default;
     };
 
+    /// Without vertices.
     operator_graph() : operator_graph(0, {}) {}
 
     /// Requires: every source and target is below `count`.
@@ -618,7 +622,10 @@ public:
         }
     }
 
+    /// Returns: as `num_vertices`.
     [[nodiscard]] id vertex_count() const noexcept { return static_cast<id>(in_first_.size() - 1); }
+
+    /// Returns: as `num_edges`.
     [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
 
     /// The producers of `v`, parallel ones repeated.
@@ -626,8 +633,13 @@ public:
         return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
     }
 
+    /// By the index of the edge; valid as long as the graph.
     [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
+
+    /// By the index of the edge; `no_id` where no input slot is meant.
     [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
+
+    /// By the index of the edge.
     [[nodiscard]] const std::vector<id>& property(out_port_t) const noexcept { return out_port_; }
 
 private:
@@ -693,6 +705,8 @@ public:
         : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
     public:
         edge_iterator() = default;
+
+        /// At the edge of index `at`. Complexity: O(V), and O(1) at the end.
         edge_iterator(const operator_graph* graph, id at) : graph_(graph), at_(at) { settle(); }
 
     private:
@@ -782,6 +796,8 @@ public:
     using category = boost::readable_property_map_tag;
 
     edge_id_map() = default;
+
+    /// Requires: `ids` outlives the map and stays as long.
     explicit edge_id_map(const std::vector<id>& ids) : ids_(ids.data()) {}
 
     friend id get(const edge_id_map& map, const key_type& e) { return map.ids_[e.index]; }
@@ -1201,8 +1217,10 @@ class flat_index {
 public:
     flat_index() = default;
 
+    /// Makes room for `expected` ids at once.
     explicit flat_index(std::size_t expected) { reserve(expected); }
 
+    /// Returns: how many ids were stored; an equal one that was there before counts once.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// Makes room for `expected` ids without growing on the way.
@@ -1420,6 +1438,7 @@ public:
         return std::string_view(text_).substr(begin, ends_[known] - begin);
     }
 
+    /// Returns: how many distinct strings there are; their ids are those below it.
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
 
 private:
@@ -1612,8 +1631,8 @@ concept described_operators = operator_view<Ops> && requires(const Ops& ops, ope
 
 /// What an operator reads at one input: a parameter, an input of the function it is in, or neither.
 struct operator_argument {
-    id parameter = no_id;
-    id formal = no_id;
+    id parameter = no_id; ///< `no_id` where it is none
+    id formal = no_id;    ///< which input of the function, from 0; `no_id` where it is none
 };
 
 namespace detail {
@@ -1924,8 +1943,9 @@ public:
 
     /// A parameter that an operation reads, by name, with its shape where that is known.
     struct parameter {
-        id name = no_id;
-        std::vector<std::int64_t> shape;
+        id name = no_id; ///< in `parameter_names()`
+        std::vector<std::int64_t>
+            shape; ///< empty where unknown, and for a scalar; an unknown extent is negative
     };
 
     /// Adds an operation and returns its number. What follows belongs to it, until the next one.
@@ -1958,19 +1978,32 @@ public:
     /// Something that makes the capture less believable, in words.
     void add_fault(std::string text) { faults_.push_back(std::move(text)); }
 
+    /// Returns: how many operations were added; they are numbered from 0 in this order.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(operations_.size()); }
+
+    /// Whether no operation was added.
     [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
+
+    /// Requires: `i` is below `size()`. Valid until the next `add`.
     [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
+
+    /// To change what was said of an operation when it was added.
     [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
 
+    /// Returns: ids in `names()`, in the order in which they were added; the first is the one that
+    /// `add` got. Valid until a name is added.
     [[nodiscard]] std::span<const id> names_of(id i) const noexcept {
         return slice(operation_names_, operations_[i].first_name,
                      i + 1 < size() ? operations_[i + 1].first_name : no_id);
     }
+
+    /// Returns: what the operation reads, as added; valid until a parameter is added.
     [[nodiscard]] std::span<const parameter> parameters_of(id i) const noexcept {
         return slice(parameters_, operations_[i].first_parameter,
                      i + 1 < size() ? operations_[i + 1].first_parameter : no_id);
     }
+
+    /// Returns: numbers of earlier operations, as added; valid until a source is added.
     [[nodiscard]] std::span<const id> sources_of(id i) const noexcept {
         return slice(sources_, operations_[i].first_source,
                      i + 1 < size() ? operations_[i + 1].first_source : no_id);
@@ -1978,7 +2011,11 @@ public:
 
     /// The distinct names of operations and of parameters.
     [[nodiscard]] const string_pool& names() const noexcept { return names_; }
+
+    /// The distinct names of parameters.
     [[nodiscard]] const string_pool& parameter_names() const noexcept { return parameter_names_; }
+
+    /// Sentences in the order in which they were added; valid until the next one is.
     [[nodiscard]] std::span<const std::string> faults() const noexcept { return faults_; }
 
 private:
@@ -2243,6 +2280,7 @@ concept policy = std::copyable<P> && requires {
     typename P::policy_category;
 };
 
+/// A policy that answers the question of `Category`.
 template <class P, class Category>
 concept policy_for = policy<P> && std::same_as<typename P::policy_category, Category>;
 
@@ -2257,7 +2295,7 @@ concept policy_for = policy<P> && std::same_as<typename P::policy_category, Cate
 namespace stemma {
 
 /// How an exported operator fits a captured one, from not at all to best.
-enum class correspondence : std::uint8_t {
+enum class correspondence : std::uint8_t { ///< is none of its operators
     none,
     plumbing, ///< moves data or computes shapes, which any operation may need
     rare,     ///< may come with the operator that stands for it
@@ -2266,7 +2304,11 @@ enum class correspondence : std::uint8_t {
 };
 
 /// Whether a captured operator leaves anything in the exported graph.
-enum class trail : std::uint8_t { never, maybe, always };
+enum class trail : std::uint8_t {
+    never,  ///< nothing: it is gone, or becomes part of what reads it
+    maybe,  ///< nothing, or some operators
+    always, ///< at least one operator
+};
 
 namespace detail {
 
@@ -2283,6 +2325,10 @@ concept has_trail_of = requires(const P& p, std::string_view captured) {
 } // namespace detail
 
 /// Says which operators an exporter makes of which captured ones.
+///
+/// `correspond(captured, type)`: how an exported operator of a type fits a captured one.
+/// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators come
+/// as the front end prints them, see `plain_operator_name`.
 ///
 /// Requires: the same answer every time. Complexity: callers ask once per pair of distinct names.
 template <class P>
@@ -2329,6 +2375,7 @@ class torch_lexicon {
 public:
     using policy_category = lexicon_category;
 
+    /// PyTorch's operators, from the table in the box.
     torch_lexicon() : torch_lexicon(detail::torch_operators) {}
 
     /// Reads a table of that form. Requires: `table` outlives the lexicon.
@@ -2464,6 +2511,7 @@ private:
 /// other than PyTorch. `add` fits `Add` and `AddV2`.
 class similar_names : public torch_lexicon {
 public:
+    /// With a table of no lines.
     similar_names() : torch_lexicon("") {}
 };
 
@@ -3208,10 +3256,11 @@ namespace stemma {
 
 /// A parameter or buffer as its module declares it.
 struct tensor_info {
-    std::string_view name;
+    std::string_view name;  ///< the attribute of its module, without the path of that: `weight`
     std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
-    std::span<const std::int64_t> shape;
-    bool trainable = false;
+    std::span<const std::int64_t>
+        shape;              ///< an unknown extent is negative; valid as long as the tree
+    bool trainable = false; ///< false for a buffer and for a frozen parameter
 
     /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
     [[nodiscard]] std::uint64_t elements() const noexcept {
@@ -3227,27 +3276,31 @@ struct tensor_info {
 ///
 /// Models Boost's VertexListGraph, BidirectionalGraph and AdjacencyGraph; edges lead from a module
 /// to the modules it contains. A vertex is the module's preorder rank: the root is 0, a subtree is
-/// a range. Immutable; made by a module_tree_builder.
+/// a range. Immutable; made by a module_tree_builder. Each function of these concepts takes O(1),
+/// but `out_degree` and `degree` O(children).
 class module_tree {
 public:
     /// From a parent to a child.
     struct edge {
-        id source = no_id;
-        id target = no_id;
+        id source = no_id; ///< the parent
+        id target = no_id; ///< the child
 
         friend bool operator==(const edge&, const edge&) = default;
     };
 
     /// A further path under which a module is reachable.
     struct alias {
-        std::string path;
-        id module = no_id;
+        std::string path;  ///< joined by dots, from below the root
+        id module = no_id; ///< the module of the tree that it leads to
     };
 
     /// A tree of one unnamed module.
     module_tree() : index_({no_id}), attribute_{names_.intern("")} { fill_optional_columns(); }
 
+    /// Returns: how many modules there are, at least the root.
     [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
+
+    /// Answers what is above what by rank; valid as long as the tree.
     [[nodiscard]] const tree_index& index() const noexcept { return index_; }
 
     /// The name under which the parent holds the module. For the root: the name of the whole.
@@ -3272,6 +3325,7 @@ public:
         return text;
     }
 
+    /// Appends `path(m)` without making a string of its own.
     void append_path(id m, std::string& text) const {
         const auto first = text.size();
         text.resize(first + path_length_[m]);
@@ -3305,8 +3359,11 @@ public:
         }
         return text;
     }
+
+    /// Bytes of the longest path that reports print in full.
     static constexpr std::size_t report_path_length = 1024;
 
+    /// Returns: bytes of `path(m)`, which need not be made for it.
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
@@ -3325,16 +3382,23 @@ public:
 
     /// Parameters that the module itself owns, then its buffers, as they were declared.
     [[nodiscard]] std::size_t parameter_count(id m) const noexcept { return own_range(m).second; }
+
+    /// Returns: how many buffers the module itself owns.
     [[nodiscard]] std::size_t buffer_count(id m) const noexcept {
         return own_first_[m + 1] - own_first_[m] - parameter_count(m);
     }
+
+    /// Requires: `i` is below `parameter_count(m)`.
     [[nodiscard]] tensor_info parameter(id m, std::size_t i) const {
         return tensor_at(own_first_[m] + i);
     }
+
+    /// Requires: `i` is below `buffer_count(m)`.
     [[nodiscard]] tensor_info buffer(id m, std::size_t i) const {
         return tensor_at(own_first_[m] + parameter_count(m) + i);
     }
 
+    /// The ways to a module besides its path, for modules that are held more than once.
     [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
 
     /// Groups of parameter paths that share one tensor.
@@ -3342,7 +3406,8 @@ public:
         return shared_;
     }
 
-    /// Steps from sibling to sibling.
+private:
+    // Steps from sibling to sibling.
     template <class Derived, class Value>
     class child_walk
         : public boost::iterator_facade<Derived, Value, boost::forward_traversal_tag, Value> {
@@ -3360,6 +3425,7 @@ public:
         void increment() { at_ = tree_->index_.end(at_); }
     };
 
+public:
     /// For Boost.Graph.
     class out_edge_iterator : public child_walk<out_edge_iterator, edge> {
     public:
@@ -3385,6 +3451,8 @@ public:
                                                            boost::forward_traversal_tag, edge> {
     public:
         in_edge_iterator() = default;
+
+        /// At the edge to `module`, or behind it.
         in_edge_iterator(const module_tree* tree, id module, bool passed)
             : tree_(tree), module_(module), passed_(passed) {}
 
@@ -3631,8 +3699,10 @@ private:
 template <>
 class module_lookup<module_tree> {
 public:
+    /// Requires: `modules` outlives the look-up.
     explicit module_lookup(const module_tree& modules) : modules_(&modules) {}
 
+    /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         return modules_->child(parent, attribute);
     }
@@ -4624,8 +4694,8 @@ struct finding {
     std::string code; ///< stable: `metadata.lengths`
     id node = no_id;  ///< where it was found, by vertex index; `no_id` when at no operator
     std::string text; ///< what was found, in a sentence
-    severity level = severity::warning;
-    std::string place{}; ///< where it was found, as a reader knows it: `value 'x'`
+    severity level = severity::warning; ///< how much it matters
+    std::string place{};                ///< where it was found, as a reader knows it: `value 'x'`
 };
 
 } // namespace stemma
@@ -4930,6 +5000,7 @@ namespace stemma {
 /// one: neighbours in a list of names mostly differ in their last segment.
 class path_trail {
 public:
+    /// `separator` stands between the segments of a path; an empty segment is one as well.
     explicit path_trail(char separator) : separator_(separator) {}
 
     /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.
@@ -4994,11 +5065,15 @@ namespace stemma {
 /// A module is named by the id it got here (the root is 0); `rank_of` translates after `build`.
 class module_tree_builder {
 public:
+    /// `root_name` is the attribute of the root, which no path shows.
     explicit module_tree_builder(std::string_view root_name = "") {
         add_module(no_id, names_.intern(root_name));
     }
 
+    /// Returns: how many modules were added, with the root.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
+
+    /// Returns: `no_id` for the root.
     [[nodiscard]] id parent(id m) const noexcept { return modules_[m].parent; }
 
     /// Valid until the next call that adds a name.
@@ -5035,22 +5110,35 @@ public:
             [&](id parent, std::string_view attribute) { return child(parent, attribute); });
     }
 
+    /// Replaces the attribute of the root.
     void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
 
+    /// Replaces what was known of the class; "" for what is unknown.
     void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
         modules_[m].class_name = names_.intern(class_name);
         modules_[m].qualified = names_.intern(qualified_class);
     }
 
+    /// Whether `set_class` was called for `m`, be it with "".
     [[nodiscard]] bool has_class(id m) const noexcept { return modules_[m].class_name != no_id; }
 
+    /// How often the module ran; `no_id` where unknown.
     void set_calls(id m, id calls) { modules_[m].calls = calls; }
+
+    /// Returns: what `set_calls` said last, `no_id` before.
     [[nodiscard]] id calls(id m) const noexcept { return modules_[m].calls; }
 
+    /// Adds to what `m` owns, behind what was added before; the text and shape of `tensor` are
+    /// copied.
     void add_parameter(id m, const tensor_info& tensor) { add_tensor(m, tensor, false); }
+
+    /// As `add_parameter`, of a tensor that is no parameter. `trainable` is kept as it is.
     void add_buffer(id m, const tensor_info& tensor) { add_tensor(m, tensor, true); }
 
+    /// `m` is also reached by `path`, joined by dots from below the root.
     void add_alias(std::string path, id m) { aliases_.push_back({std::move(path), m}); }
+
+    /// The parameters at these paths are one tensor.
     void add_shared_parameters(std::vector<std::string> paths) {
         shared_.push_back(std::move(paths));
     }
@@ -5519,6 +5607,7 @@ public:
         }
     }
 
+    /// Whether some vertices have no place in one of the orders.
     [[nodiscard]] bool has_cycle() const noexcept {
         return !indexed_ && forward_.size() < num_vertices(*graph_);
     }
@@ -5629,10 +5718,10 @@ inline constexpr std::size_t provenance_count = 14;
 
 /// One source's word on one operator. Several claims of one source mean: one of these.
 struct claim {
-    id module = no_id;
+    id module = no_id;    ///< preorder rank
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root;
+    provenance source = provenance::root; ///< who says so
     bool exact = true;     ///< the deepest module; else: the module, or one above or below it
     id caller = no_id;     ///< module that called, where it is not above the one called
     bool doubtful = false; ///< the source is known to name one of several modules here
@@ -5640,11 +5729,11 @@ struct claim {
 
 /// What is known of one operator's origin.
 struct attribution {
-    id module = no_id; ///< the deepest module
-    id call = no_id;
+    id module = no_id;    ///< the deepest module
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root;
-    bool conflict = false; ///< some claim disagreed
+    provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
+    bool conflict = false;                ///< some claim disagreed
 };
 
 } // namespace stemma
@@ -5962,8 +6051,10 @@ public:
         }
     }
 
+    /// Returns: how many modules there are, selected or not.
     [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
 
+    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
     [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
 
     /// Returns: the nearest selected module at or above `m`.
@@ -5980,6 +6071,7 @@ public:
         segment_[m] = segments_.intern(text);
     }
 
+    /// Whether `set_segment` was called for `m`.
     [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
 
     /// Call once when every selected module has its segment.
@@ -6014,6 +6106,7 @@ public:
         return tag;
     }
 
+    /// Appends `text(m)`. Complexity: O(length).
     void append(id m, std::string& out) const {
         m = selected_[m];
         auto end = out.size() + length_[m];
@@ -8516,6 +8609,8 @@ concept has_resolve = requires(const P& p, const tree_index& modules,
 
 /// Makes one attribution of what the sources claim about one operator.
 ///
+/// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
+///
 /// Requires: `claims` is not empty, and those of one source stand together; the result has
 ///   `module == no_id` when no claim is believed.
 /// Complexity: callers ask once per operator with claims; keep it linear in the claims.
@@ -9778,9 +9873,11 @@ enum class error_code {
 /// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
 class error : public std::runtime_error {
 public:
+    /// `file` and `place` may be empty: then only the reason is told.
     error(error_code code, std::string_view file, std::string_view place, std::string_view reason)
         : std::runtime_error(join(file, place, reason)), code_(code) {}
 
+    /// For programs: the number stays when the words of `what()` change.
     [[nodiscard]] error_code code() const noexcept { return code_; }
 
 private:
@@ -9830,16 +9927,23 @@ enum class query_kind : std::uint8_t {
 };
 
 /// How a number is compared with the one in a query.
-enum class query_relation : std::uint8_t { equal, less, at_most, greater, at_least };
+enum class query_relation : std::uint8_t {
+    equal,    ///< `:` or `=`
+    less,     ///< `<`
+    at_most,  ///< `<=`
+    greater,  ///< `>`
+    at_least, ///< `>=`
+};
 
 /// A question about modules and operators, as a tree; see docs/query.md for how it is written.
 struct query {
-    query_kind kind = query_kind::everything;
+    query_kind kind = query_kind::everything;        ///< what this part asks
     std::string pattern;                             ///< a glob
     query_relation relation = query_relation::equal; ///< of `depth` and `confidence`
     double number = 0;                               ///< of `depth` and `confidence`
     std::size_t column = 1;                          ///< where it is written, from 1
-    std::vector<query> parts{};
+    std::vector<query> parts{}; ///< what it is made of: one of `negation` and `module`, any number
+                                ///< of `all_of` and `any_of`
 
     /// Whether `x` is to `number` as the query says.
     [[nodiscard]] bool compares(double x) const noexcept {
@@ -10439,6 +10543,7 @@ namespace stemma {
 /// within half of its length count at all.
 class nearest_texts {
 public:
+    /// Keeps at most `count` texts; none when `wanted` is empty. Requires: `wanted` stays.
     nearest_texts(std::string_view wanted, std::size_t count) : wanted_(wanted), count_(count) {
         limit_ = std::max<std::size_t>(1, wanted.size() / 2);
     }
@@ -11177,6 +11282,7 @@ public:
         }
     }
 
+    /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
     [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
         return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
     }
@@ -11364,7 +11470,9 @@ concept has_selects = requires(const P& p, const Modules& modules, id m) {
 
 } // namespace detail
 
-/// Says which modules get a tag of their own. The root always does, whatever the policy says.
+/// Says which modules get a tag of their own.
+///
+/// `selects(modules, m)`: whether `m` does. The root always does, whatever the policy says.
 ///
 /// Requires: the same answer for the same module during one call.
 /// Complexity: callers ask once per module.
@@ -11380,7 +11488,8 @@ concept selection_policy = policy_for<P, selection_category> && detail::has_sele
 
 /// The packages whose classes build models rather than being part of one. Data: replace at will.
 struct infrastructure_packages {
-    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx",
+    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit",
+                                   "torch.fx", ///< a class in a package or below it counts
                                    "torch._dynamo"};
 
     /// Returns: whether a class is infrastructure; an unknown class ("") is not.
@@ -11396,7 +11505,7 @@ struct infrastructure_packages {
 struct not_infrastructure {
     using policy_category = selection_category;
 
-    infrastructure_packages packages{};
+    infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
     /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
     std::vector<std::string> keep{};
 
@@ -11430,7 +11539,7 @@ struct all_modules {
 struct in_packages {
     using policy_category = selection_category;
 
-    std::vector<std::string> packages{};
+    std::vector<std::string> packages{}; ///< a class in a package or below it is selected
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -11444,7 +11553,7 @@ struct in_packages {
 struct of_classes {
     using policy_category = selection_category;
 
-    std::vector<std::string> patterns{};
+    std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -11459,7 +11568,7 @@ struct of_classes {
 struct down_to_depth {
     using policy_category = selection_category;
 
-    id depth = no_id;
+    id depth = no_id; ///< edges; by default all modules are selected
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
@@ -11536,7 +11645,10 @@ void append_names(const Modules& modules, id above, id m, std::string_view speci
 
 /// Says what the tags of the selected modules look like: one segment for each.
 ///
-/// Requires: `name_modules` calls `set_segment` once for every selected module; siblings below one
+/// `name_modules(modules, tags)` gives every selected module its segment, one above before those
+/// below.
+///
+/// Requires: it calls `set_segment` once for every selected module; siblings below one
 ///   selected module get different segments, so that a tag names exactly one module; no segment
 ///   holds a `/` that is not escaped by `\`.
 template <class P, class Modules>
@@ -11556,6 +11668,7 @@ concept naming_policy = policy_for<P, naming_category> && detail::has_name_modul
 struct class_paths {
     using policy_category = naming_category;
 
+    /// Most names of a path in one segment; `#` and a rank where more would be needed.
     static constexpr std::size_t max_names = 32;
 
     template <module_view Modules>
@@ -12140,7 +12253,7 @@ template <class P>
 ///
 /// Requires: the result is a function of the graph and the evidence, not of the order of visiting;
 ///   every operator gets some module; its provenance is none of evidence.
-/// A policy may have `bool propagates() const`: where it says no, owners do not hear their bodies
+/// A policy may also say `propagates()`: where it says no, owners do not hear their bodies
 /// either, and operators without evidence get no tags of their readers.
 /// Complexity: O(V + E).
 template <class P, class Ops>
@@ -12747,7 +12860,7 @@ namespace stemma {
 ///
 /// A library has no business starting threads in somebody's process, so one is the default.
 struct thread_limit {
-    unsigned most = 1;
+    unsigned most = 1;                               ///< threads at once; 0 counts as 1
     std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
 
     /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be
@@ -13181,9 +13294,16 @@ public:
         , class_(std::move(class_name))
         , qualified_(std::move(qualified_class)) {}
 
+    /// Of the ranks by which all else asks; valid as long as the view.
     [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
+
+    /// Returns: what the first map yields for the vertex of rank `m`.
     [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+
+    /// Returns: what the second map yields for the vertex of rank `m`.
     [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
+
+    /// Returns: what the third map yields for the vertex of rank `m`.
     [[nodiscard]] std::string_view qualified_class(id m) const {
         return get(qualified_, vertex(m));
     }
@@ -13230,6 +13350,7 @@ template <operator_graph_like Graph, text_map<vertex_t<Graph>> Name,
           text_map<vertex_t<Graph>> OpType, class Parameters = no_parameters>
 class mapped_operators {
 public:
+    /// The user's graph, for `operator_view`.
     using graph_type = Graph;
 
     /// Complexity: one look-up for every parameter that is read.
@@ -13245,13 +13366,22 @@ public:
         }
     }
 
+    /// The graph that was given, not a copy.
     [[nodiscard]] const Graph& graph() const noexcept { return *graph_; }
+
+    /// Returns: what the map of names yields.
     [[nodiscard]] std::string_view name(vertex_t<Graph> v) const { return get(name_, v); }
+
+    /// Returns: what the map of types yields.
     [[nodiscard]] std::string_view op_type(vertex_t<Graph> v) const { return get(op_type_, v); }
 
+    /// Returns: how many distinct names of parameters are read.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return pool_.size(); }
+
+    /// Returns: the name of parameter `p`, in order of first reading; valid as long as the view.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
 
+    /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
     template <class Function>
     void for_each_parameter(vertex_t<Graph> v, Function f) const {
         for (auto p : reads_[index_of(*graph_, v)]) {
@@ -13365,6 +13495,8 @@ concept has_cost = requires(const P& p, const operator_load& load) {
 
 /// Says what an operator costs, so that parts of a model can be made alike.
 ///
+/// `cost(load)` returns it in units of the policy's own.
+///
 /// Requires: the costs of all operators of a model have a sum below 2^63.
 template <class P>
 concept cost_policy = policy_for<P, cost_category> && detail::has_cost<P>;
@@ -13456,7 +13588,9 @@ concept has_judge = requires(const P& p, const finding& found) {
 
 } // namespace detail
 
-/// Says of each finding about a model how much it matters; nothing when nobody is to hear of it.
+/// Says which findings about a model are told, and how much they matter.
+///
+/// `judge(found)` returns how much; nothing when nobody is to hear of it.
 ///
 /// Requires: the same answer for equal findings.
 /// Complexity: callers ask once per finding.
@@ -13492,7 +13626,7 @@ struct errors_only {
 struct without_findings {
     using policy_category = diagnostics_category;
 
-    std::vector<std::string> codes{};
+    std::vector<std::string> codes{}; ///< globs of `finding::code`
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
@@ -13569,6 +13703,7 @@ class any_selection {
 public:
     using policy_category = selection_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_selection<any_selection, Modules> P>
     any_selection(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : selects_([chosen = std::move(chosen)](const Modules& modules, id m) -> bool {
@@ -13587,6 +13722,7 @@ class any_naming {
 public:
     using policy_category = naming_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_naming<any_naming, Modules> P>
     any_naming(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : name_([chosen = std::move(chosen)](const Modules& modules, tag_table& tags) {
@@ -13608,6 +13744,7 @@ class any_evidence {
 public:
     using policy_category = evidence_category;
 
+    /// Holds a copy of `source`, which prepares itself anew for every context.
     template <detail::held_evidence<any_evidence, Ops, Modules> P>
     any_evidence(P source) // NOLINT(google-explicit-constructor): it stands for the policy
         : prepare_([source = std::move(source)](evidence_context<Ops, Modules>& context) {
@@ -13644,6 +13781,7 @@ class any_resolution {
 public:
     using policy_category = resolution_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_resolution<any_resolution> P>
     any_resolution(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : resolve_([chosen = std::move(chosen)](const tree_index& modules,
@@ -13666,6 +13804,7 @@ class any_propagation {
 public:
     using policy_category = propagation_category;
 
+    /// Holds a copy of `chosen`; whether it spreads anything is asked here, once.
     template <detail::held_propagation<any_propagation, Ops> P>
     any_propagation(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : propagates_(detail::propagates(chosen))
@@ -13690,6 +13829,7 @@ class any_cost {
 public:
     using policy_category = cost_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_cost<any_cost> P>
     any_cost(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : cost_([chosen = std::move(chosen)](const operator_load& load) -> std::uint64_t {
@@ -13707,6 +13847,7 @@ class any_diagnostics {
 public:
     using policy_category = diagnostics_category;
 
+    /// Holds a copy of `chosen`.
     template <detail::held_diagnostics<any_diagnostics> P>
     any_diagnostics(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : judge_([chosen = std::move(chosen)](const finding& found) -> std::optional<severity> {
@@ -13832,6 +13973,8 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
 
 /// Says how tags are stored with an operator.
 ///
+/// `write(tags, sink)` hands the sink what is to be written, nothing at all if it likes.
+///
 /// Requires: `write` says the same for equal tags; metadata keys start with `key_prefix`, so that
 ///   `strip` finds them again; attributes are named as the two above.
 template <class P>
@@ -13913,11 +14056,12 @@ struct model_carrier {
 struct carrier_set {
     using policy_category = carrier_category;
 
-    bool metadata = true;
-    bool attribute = false;
-    bool doc_string = false;
-    bool name_space = false;
-    bool model = false;
+    bool metadata = true;    ///< metadata_carrier
+    bool attribute = false;  ///< attribute_carrier
+    bool doc_string = false; ///< doc_string_carrier
+    bool name_space = false; ///< namespace_carrier
+    bool model =
+        false; ///< model_carrier; it writes once for the model, the others for every operator
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
@@ -14017,7 +14161,7 @@ struct standard_cut {
     using policy_category = cut_category;
 
     dependence pulled = dependence::weight; ///< the most that is copied in
-    gap_rule rule = gap_rule::refuse;
+    gap_rule rule = gap_rule::refuse;       ///< what to do with a set that is not convex
 
     [[nodiscard]] constexpr bool pulls(dependence d) const noexcept {
         return d == dependence::constant || d <= pulled;
@@ -14060,7 +14204,7 @@ struct plain_names_cut : standard_cut {
 /// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
 /// in one without meeting.
 struct prefixed_names_cut : standard_cut {
-    std::string prefix{};
+    std::string prefix{}; ///< goes in front of every name, as it is
 
     [[nodiscard]] std::string boundary_name(std::string_view name) const {
         return std::string(prefix).append(name);
@@ -14094,8 +14238,8 @@ namespace stemma {
 
 /// How a function is called: it stands for a class.
 struct function_name {
-    std::string domain;
-    std::string name;
+    std::string domain; ///< the package
+    std::string name;   ///< the class, without its package
 
     friend bool operator==(const function_name&, const function_name&) = default;
 };
@@ -14176,10 +14320,10 @@ template <class Selection = not_infrastructure>
 struct fold_selected {
     using policy_category = fold_category;
 
-    Selection selection{};
-    std::size_t least = 2;
-    bool lift = true;
-    bool vary_constants = false;
+    Selection selection{};       ///< says which modules, besides the root, are folded
+    std::size_t least = 2;       ///< operators that a function is worth
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants
 
     template <module_view Modules>
     [[nodiscard]] bool folds(const Modules& modules, id m) const {
@@ -14252,6 +14396,8 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 
 /// Says which operators a view of a graph shows: a DAG, a picture, a report.
 ///
+/// `shows(ops, v)`: whether it shows `v`.
+///
 /// Requires: the same answer for the same operator during one call.
 /// Complexity: callers ask once per operator.
 template <class P, class Ops>
@@ -14271,7 +14417,7 @@ struct hide_constants {
 struct hide_types {
     using policy_category = visibility_category;
 
-    std::vector<std::string> patterns{};
+    std::vector<std::string> patterns{}; ///< globs of operator types
 
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
@@ -14672,7 +14818,8 @@ namespace stemma {
 struct named_selection {
     using policy_category = selection_category;
 
-    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth> chosen;
+    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth>
+        chosen; ///< the default is that of the facade
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -14684,7 +14831,8 @@ struct named_selection {
 struct named_naming {
     using policy_category = naming_category;
 
-    std::variant<class_paths, attribute_paths, attributes_and_classes> chosen;
+    std::variant<class_paths, attribute_paths, attributes_and_classes>
+        chosen; ///< the default is that of the facade
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -14696,7 +14844,7 @@ struct named_naming {
 struct named_resolution {
     using policy_category = resolution_category;
 
-    std::variant<by_trust, cautious, by_confidence> chosen;
+    std::variant<by_trust, cautious, by_confidence> chosen; ///< the default is that of the facade
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
@@ -14711,7 +14859,7 @@ struct named_propagation {
 
     std::variant<both_sides, residual_aware, consumers_only, producers_only, nearest_evidence,
                  no_propagation>
-        chosen;
+        chosen; ///< the default is that of the facade
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -14727,7 +14875,8 @@ struct named_propagation {
 struct named_diagnostics {
     using policy_category = diagnostics_category;
 
-    std::variant<as_found, warnings_as_errors, errors_only, without_findings> chosen;
+    std::variant<as_found, warnings_as_errors, errors_only, without_findings>
+        chosen; ///< the default is that of the facade
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         return std::visit([&](const auto& policy) { return policy.judge(found); }, chosen);
@@ -14921,6 +15070,7 @@ class policies : detail::policy_slot<Ps>... {
                   "policies: two arguments have the same policy_category");
 
 public:
+    /// Holds a copy of each; stateless policies take no room.
     constexpr explicit policies(Ps... ps) : detail::policy_slot<Ps>{std::move(ps)}... {}
 
     /// Returns: the member for `Category`, else a `Default`.
@@ -15035,14 +15185,17 @@ private:
 /// asked beside those in the box.
 template <operator_view Ops, module_view Modules>
 struct policy_registry {
-    policies_by_name<any_selection<Modules>> selections;
-    policies_by_name<any_naming<Modules>> namings;
-    policies_by_name<any_evidence<Ops, Modules>> sources;
-    policies_by_name<any_resolution> resolutions;
-    policies_by_name<any_propagation<Ops>> propagations;
-    policies_by_name<any_cost> costs;
-    policies_by_name<any_diagnostics> diagnostics;
+    policies_by_name<any_selection<Modules>> selections; ///< which modules get tags
+    policies_by_name<any_naming<Modules>> namings;       ///< what tags look like
+    policies_by_name<any_evidence<Ops, Modules>>
+        sources; ///< evidence beside the sources in the box; empty at first
+    policies_by_name<any_resolution> resolutions; ///< which claim is believed
+    policies_by_name<any_propagation<Ops>>
+        propagations;                              ///< where operators without evidence belong
+    policies_by_name<any_cost> costs;              ///< what a part weighs that is split off
+    policies_by_name<any_diagnostics> diagnostics; ///< which findings are told
 
+    /// Holds the policies in the box, of sources none.
     policy_registry() {
         for (const char* name : {"default", "all"}) {
             selections.add(name, *parse_selection(name));
@@ -15107,9 +15260,10 @@ public:
     tag_table tags;                        ///< of the modules
     std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
     id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim> conflicts;
-    per_operator_lists<id> callers;
-    std::size_t dropped = 0; ///< operators with claims that were not believed
+    per_operator_lists<claim>
+        conflicts; ///< by vertex index: the claims about operators on which they disagree
+    per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
+    std::size_t dropped = 0;        ///< operators with claims that were not believed
 
     /// Returns: the selected module whose tag is the operator's primary one.
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
@@ -15226,8 +15380,11 @@ template <operator_view Ops, module_view Modules, policy... Ps>
 #ifndef STEMMA_VERSION_HPP
 #define STEMMA_VERSION_HPP
 
+/// Raised by what breaks callers, from 1.0 on.
 #define STEMMA_VERSION_MAJOR 0
+/// Raised by what is new; before 1.0 also by what breaks callers.
 #define STEMMA_VERSION_MINOR 1
+/// Raised by what is corrected.
 #define STEMMA_VERSION_PATCH 0
 
 /// major * 10000 + minor * 100 + patch
