@@ -42,12 +42,13 @@ enum class relation : std::uint8_t {
 
 /// How many operators stand in which relation to the truth.
 struct accuracy {
-    std::size_t exact = 0;
-    std::size_t ancestor = 0;
-    std::size_t descendant = 0;
-    std::size_t contaminated = 0;
-    std::size_t missing = 0; ///< operators with a truth for which nothing was found
+    std::size_t exact = 0;        ///< at the true module
+    std::size_t ancestor = 0;     ///< above it
+    std::size_t descendant = 0;   ///< below it
+    std::size_t contaminated = 0; ///< elsewhere
+    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
 
+    /// Counts an operator of which something was found.
     void add(relation r) noexcept {
         (r == relation::exact        ? exact
          : r == relation::ancestor   ? ancestor
@@ -55,6 +56,7 @@ struct accuracy {
                                      : contaminated) += 1;
     }
 
+    /// Adds the counts of other operators.
     accuracy& operator+=(const accuracy& other) noexcept {
         exact += other.exact;
         ancestor += other.ancestor;
@@ -64,6 +66,7 @@ struct accuracy {
         return *this;
     }
 
+    /// Returns: the operators with a truth.
     [[nodiscard]] std::size_t total() const noexcept {
         return exact + ancestor + descendant + contaminated + missing;
     }

@@ -21,12 +21,15 @@ namespace stemma {
 
 /// The edges between some vertices of a graph, each vertex by its place among them.
 struct induced_edges {
-    std::vector<id> first; ///< by place, and one more: where its readers begin
-    std::vector<id> readers;
+    std::vector<id> first;   ///< by place, and one more: where its readers begin
+    std::vector<id> readers; ///< places, those of one vertex together, once for each edge
 
+    /// Returns: places of the readers of the vertex at `place`; parallel edges are repeated.
     [[nodiscard]] std::span<const id> of(id place) const noexcept {
         return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
     }
+
+    /// Returns: how many vertices there are.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
 };
 

@@ -15,11 +15,11 @@ namespace stemma {
 
 /// Which captured operation an operator comes from.
 struct aligned_operator {
-    id module = no_id; ///< the module that ran the operation; `no_id` for operators left out
-    id call = no_id;
+    id module = no_id;    ///< the module that ran the operation; `no_id` for operators left out
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     id operation = no_id; ///< `no_id` where no operation explains the operator
-    float confidence = 0;
-    bool exact = true; ///< else: the module, or one below or above it
+    float confidence = 0; ///< in [0, 1]; no more than the alignment as a whole deserves
+    bool exact = true;    ///< else: the module, or one below or above it
 };
 
 /// An alignment as a whole.

@@ -30,11 +30,14 @@ namespace stemma {
 template <class T>
 class per_operator_lists {
 public:
+    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
+    /// before `of`, which finds the list that was added first.
     void add(id v, std::span<const T> items) {
         entries_.push_back({v, items_.size(), items.size()});
         items_.insert(items_.end(), items.begin(), items.end());
     }
 
+    /// Returns: how many lists were added.
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
     /// Returns: the list of vertex index `v`; empty when it has none.

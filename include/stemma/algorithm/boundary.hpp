@@ -52,12 +52,16 @@ template <operator_graph_like Graph>
 /// `inside` are those of the set. `apart` are those that do not count on either side, because every
 /// reader gets a copy of them: constants, say.
 struct vertex_set {
-    std::vector<bool> inside;
-    std::vector<bool> apart;
+    std::vector<bool> inside; ///< by vertex index
+    std::vector<bool> apart;  ///< by vertex index
 
+    /// Without members.
     explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
 
+    /// Whether `v` counts as one of the set.
     [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
+
+    /// Whether `v` counts as one of the others; those apart are neither.
     [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
 };
 
@@ -141,6 +145,7 @@ public:
         vertices_ = order.subspan(first_, end - first_);
     }
 
+    /// Returns: the stretch, producers first; valid as long as the order it was made of.
     [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
 
     /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
@@ -261,16 +266,17 @@ template <operator_graph_like Graph>
 struct module_boundaries {
     /// Columns of values: those of module m are [first[m], first[m + 1]).
     struct column {
-        std::vector<id> first;
-        std::vector<id> values;
+        std::vector<id> first;  ///< by module, and one more
+        std::vector<id> values; ///< ascending by vertex that makes them
 
+        /// Returns: the values of module `m`; valid as long as the column.
         [[nodiscard]] std::span<const id> of(id m) const noexcept {
             return std::span(values).subspan(first[m], first[m + 1] - first[m]);
         }
     };
 
-    column inputs;
-    column outputs;
+    column inputs;  ///< made outside of a module and read in it
+    column outputs; ///< made in a module and read, or needed, outside of it
 };
 
 /// Finds what crosses the border of all modules at once, each with all that lies below it.

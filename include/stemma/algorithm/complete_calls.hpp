@@ -15,7 +15,7 @@ namespace stemma {
 /// A vertex of a module, and which call of the module it belongs to.
 template <class Vertex>
 struct call_member {
-    Vertex vertex{};
+    Vertex vertex{}; ///< in the graph
     id call = no_id; ///< `no_id`: not known
 };
 

@@ -63,7 +63,7 @@ private:
 
 /// A module whose operators cannot run in one go: some way leads out of it and back.
 struct non_convex_module {
-    id module = no_id;
+    id module = no_id; ///< whose operators, with all below, they are
     std::vector<id>
         witness; ///< vertex indices: the one it leaves from, those outside, the one back
 };

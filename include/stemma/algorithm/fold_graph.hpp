@@ -17,7 +17,7 @@
 namespace stemma {
 
 /// What a box stands for.
-enum class box_kind : std::uint8_t {
+enum class box_kind : std::uint8_t { ///< which stands in an open module itself
     one_operator,
     closed_module, ///< with all that is in it and below
     rest,          ///< what did not fit into an open module
@@ -25,30 +25,31 @@ enum class box_kind : std::uint8_t {
 
 /// Something that a picture shows as one.
 struct folded_box {
-    box_kind kind = box_kind::one_operator;
-    id of = no_id;             ///< vertex index, or module
-    id around = no_id;         ///< the open module that it stands in
-    std::size_t operators = 0; ///< how many it stands for
+    box_kind kind = box_kind::one_operator; ///< what `of` names
+    id of = no_id;                          ///< vertex index, or module
+    id around = no_id;                      ///< the open module that it stands in
+    std::size_t operators = 0;              ///< how many it stands for
 };
 
 /// All that flows from one box to another one.
 struct folded_edge {
-    id from = no_id;
-    id to = no_id;
+    id from = no_id;        ///< number of the producing box
+    id to = no_id;          ///< number of the reading box, another one
     id value = no_id;       ///< the first one
     std::size_t values = 0; ///< how many different ones
 };
 
 /// A graph in which some modules are open and all others are one box each.
 struct folded_graph {
-    std::vector<bool> open; ///< by module
-    std::vector<folded_box> boxes;
-    std::vector<id> box_of; ///< by vertex index; `no_id` where nothing is shown
-    std::vector<folded_edge> edges;
+    std::vector<bool> open;         ///< by module
+    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
+    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
+    std::vector<folded_edge> edges; ///< each pair of boxes once
 };
 
 /// What is shown, and how much of it.
 struct fold_options {
+    /// Beyond these, modules stay closed and operators go into boxes of the rest.
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit
     std::size_t max_boxes = 60;

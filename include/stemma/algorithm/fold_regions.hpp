@@ -20,36 +20,36 @@ namespace stemma {
 
 /// What stands in a region: an operator, by vertex index, or a region, by number.
 struct fold_item {
-    id index = 0;
-    bool is_region = false;
+    id index = 0;           ///< vertex index, or number of the region
+    bool is_region = false; ///< what `index` names
 
     friend bool operator==(const fold_item&, const fold_item&) = default;
 };
 
 /// Operators of one call of one module that can be contracted into one, with regions inside.
 struct fold_region {
-    id module = 0;
-    id call = 0; ///< of the module, by the number that `calls` gave; 0 where there is none
-    id run = 0;  ///< which part of the call, where that had to be divided
-    id runs = 1; ///< into how many parts it was divided
-    id parent = no_id;
-    id end = 0;                   ///< the regions inside are those from the next number to this one
-    id operators = 0;             ///< with those of the regions inside
+    id module = 0;     ///< 0, the root, for the whole graph
+    id call = 0;       ///< of the module, by the number that `calls` gave; 0 where there is none
+    id run = 0;        ///< which part of the call, where that had to be divided
+    id runs = 1;       ///< into how many parts it was divided
+    id parent = no_id; ///< number of the region around; `no_id` for the whole graph
+    id end = 0;        ///< the regions inside are those from the next number to this one
+    id operators = 0;  ///< with those of the regions inside
     std::vector<fold_item> items; ///< producers first, else by their first operator
 };
 
 /// What a policy wanted to fold and what was left where it is.
 struct fold_leftover {
-    id module = 0;
-    id call = 0;
-    std::size_t operators = 0;
+    id module = 0;             ///< that was to be folded
+    id call = 0;               ///< of the module, as in `fold_region`
+    std::size_t operators = 0; ///< how many there are, which stay in the region around
     id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
 };
 
 /// What can be folded, and what cannot.
 struct fold_regions_result {
     std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
-    std::vector<fold_leftover> left;
+    std::vector<fold_leftover> left;  ///< in the order in which they were met
 };
 
 namespace detail {

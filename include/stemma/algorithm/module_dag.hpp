@@ -15,8 +15,11 @@
 
 namespace stemma {
 
-/// Which operators a module's DAG holds: those of the module and of all below it, or its own.
-enum class dag_level : std::uint8_t { subtree, direct };
+/// Which operators a module's DAG holds.
+enum class dag_level : std::uint8_t {
+    subtree, ///< of the module and of all below it
+    direct,  ///< of the module itself
+};
 
 /// Operators of one module, by vertex index, and the dependences between them.
 struct module_dag {

@@ -17,8 +17,8 @@ namespace stemma {
 
 /// An attribution that gave way to a second witness.
 struct overruled {
-    id v = no_id; ///< vertex index
-    attribution before;
+    id v = no_id;       ///< vertex index
+    attribution before; ///< what the evidence had said
     id readers = no_id; ///< what the modules of the readers have in common
 };
 

@@ -24,8 +24,8 @@ namespace stemma {
 struct acyclic_partition {
     /// A part of the partition it was made from, or one level of it.
     struct piece {
-        id part = no_id;
-        id level = 0; ///< 0 of a part that was not divided
+        id part = no_id; ///< of the partition that was given
+        id level = 0;    ///< 0 of a part that was not divided
     };
 
     std::vector<piece> pieces; ///< in an order in which they can be run

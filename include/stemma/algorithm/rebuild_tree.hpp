@@ -24,11 +24,11 @@ namespace stemma {
 
 /// A module tree made from the operators alone, with what was learnt about them on the way.
 struct rebuilt_tree {
-    module_tree modules;
-    scope_table scopes;
-    parameter_owners owners;
-    scope_modules bound;
-    hierarchy_table hierarchies;
+    module_tree modules;         ///< of unknown classes where nothing tells them
+    scope_table scopes;          ///< of the operators' names
+    parameter_owners owners;     ///< by parameter, in `modules`
+    scope_modules bound;         ///< the modules of `scopes`
+    hierarchy_table hierarchies; ///< of the operators' metadata
 
     /// Gives what was learnt to a context over `modules`.
     template <class Ops>

@@ -20,9 +20,9 @@ namespace stemma {
 /// What a propagation policy works on. Arrays are by vertex index.
 template <operator_view Ops>
 struct propagation_problem {
-    const Ops& ops;
-    const tree_index& modules;
-    const sweep_order<graph_of<Ops>>& order;
+    const Ops& ops;                          ///< with whatever its concepts let a policy read
+    const tree_index& modules;               ///< of the modules that attributions name
+    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
     /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
     /// its own has here what the evidence in its bodies has in common.
     std::span<const id> evidence;

@@ -41,7 +41,11 @@ inline constexpr std::size_t dialect_count = 7;
 }
 
 /// What a dialect says of an operator's module.
-enum class scope_quality : std::uint8_t { path_and_class, path, operator_only };
+enum class scope_quality : std::uint8_t {
+    path_and_class, ///< which module of the tree, and of which class
+    path,           ///< which module of the tree
+    operator_only,  ///< nothing: the name is the operator's alone
+};
 
 /// How much of a model is written in which dialect.
 struct dialect_report {

@@ -23,8 +23,13 @@ public:
     /// Requires: both outlive the context.
     evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
 
+    /// The operators that were given.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
+
+    /// The modules that were given.
     [[nodiscard]] const Modules& modules() const noexcept { return *modules_; }
+
+    /// How the modules lie to each other; claims name modules by rank in it.
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
     /// The scopes in the names of the operators.

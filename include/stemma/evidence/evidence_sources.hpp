@@ -19,6 +19,7 @@ public:
 
     constexpr evidence_sources() = default;
 
+    /// The sources are asked in this order, and their claims come in it.
     constexpr explicit evidence_sources(Sources... sources) requires(sizeof...(Sources) > 0)
         : sources_(std::move(sources)...) {}
 
@@ -54,8 +55,8 @@ template <policy_for<evidence_category> Source>
 struct optional_source {
     using policy_category = evidence_category;
 
-    Source source{};
-    bool enabled = true;
+    Source source{};     ///< asked while `enabled`
+    bool enabled = true; ///< false: it claims nothing, but still prepares itself
 
     template <class Claims>
     struct claims {

@@ -16,7 +16,7 @@ namespace stemma {
 
 /// What one source claims about all operators, at most one claim each.
 struct claim_table {
-    provenance source = provenance::root;
+    provenance source = provenance::root; ///< the one that all claims name
     std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
 
     /// Returns: how many operators it speaks of.
@@ -33,6 +33,7 @@ struct claim_table {
 struct given_claims {
     using policy_category = evidence_category;
 
+    /// Asked in this order; none where it is null.
     const std::vector<claim_table>* tables = nullptr;
 
     template <class Ops>

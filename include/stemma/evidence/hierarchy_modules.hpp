@@ -22,11 +22,11 @@ namespace stemma {
 struct hierarchy_modules {
     /// Where a chain of modules ends.
     struct place {
-        id module = no_id;
+        id module = no_id; ///< rank; `no_id` for a chain that does not start at the root
         bool exact = true; ///< else the tree lacks what lies below
     };
 
-    std::vector<place> of_chain;
+    std::vector<place> of_chain;      ///< by number of the chain in the hierarchy_table
     std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
 };
 

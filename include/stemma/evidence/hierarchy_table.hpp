@@ -35,18 +35,18 @@ struct module_chain {
         std::string qualified_class; ///< "" where it is not written
     };
 
-    hierarchy_dialect dialect = hierarchy_dialect::dynamo;
-    bool from_root = true; ///< else paths start at some module that is not named
-    std::vector<level> levels;
+    hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< who wrote it
+    bool from_root = true;     ///< else paths start at some module that is not named
+    std::vector<level> levels; ///< from the outside in, at least one
 };
 
 /// The distinct chains of modules in the metadata of operators.
 struct hierarchy_table {
-    std::vector<module_chain> chains;
+    std::vector<module_chain> chains; ///< in the order in which operators first have them
     std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
     std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
     std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
-    std::vector<finding> problems;
+    std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
 };
 
 namespace detail {

@@ -26,11 +26,13 @@ class parameter_owners {
 public:
     parameter_owners() = default;
 
+    /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
     void add(std::span<const id> owners) {
         owners_.insert(owners_.end(), owners.begin(), owners.end());
         ends_.push_back(static_cast<id>(owners_.size()));
     }
 
+    /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
     [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
         const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
         return std::span(owners_).subspan(begin, ends_[parameter] - begin);

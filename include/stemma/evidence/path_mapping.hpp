@@ -47,6 +47,7 @@ struct path_mapping {
     std::size_t paths = 0; ///< how many different paths were tried
     std::size_t matched = 0; ///< how many lead to a module
 
+    /// Whether paths in the model are paths in the tree.
     [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
 
     /// Returns: `path` without the stripped parts.

@@ -22,7 +22,7 @@ namespace stemma {
 
 /// The modules of all scopes, and of single operators that share a scope with another module's.
 struct scope_modules {
-    std::vector<scope_module> of_scope;
+    std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
     std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
 
     /// Returns: what the scope of vertex index `v`, which is `scope`, says of it.

@@ -43,8 +43,8 @@ inline constexpr id scope_style_count = 3;
 
 /// A name taken apart: where the scope ends, and in which style it is written.
 struct scoped_name {
-    std::string_view scope; ///< without the slashes around it; "" for the root
-    scope_style style = scope_style::called;
+    std::string_view scope;                  ///< without the slashes around it; "" for the root
+    scope_style style = scope_style::called; ///< which root it starts at
     bool exact = true; ///< written for this operator; else a trace of one that was replaced
 };
 
@@ -130,12 +130,12 @@ split_leftover_name(std::string_view name) noexcept {
 struct scope_table {
     /// One scope: its name in the scope around it.
     struct scope {
-        id parent = no_id;
-        std::string_view segment;
+        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        std::string_view segment;  ///< a part of some operator's name; valid as long as that
         id first_operator = no_id; ///< vertex index of the first operator of its own, by order
         id operators = 0;          ///< of its own
         std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
-        scope_style style = scope_style::called;
+        scope_style style = scope_style::called; ///< that of its root
 
         /// Returns: the name of the instance: the segment without a class in front of it.
         [[nodiscard]] std::string_view instance() const noexcept {
@@ -149,17 +149,20 @@ struct scope_table {
         }
     };
 
-    std::vector<scope> scopes;
-    std::vector<id> scope_of; ///< by vertex index; `no_id` for a name without a scope
-    std::vector<id> leftover; ///< operators whose scope is that of one they replaced, ascending
+    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
     std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
+    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
         return index_.find(hash_of(parent, segment), [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
     }
 
+    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
+    /// table.
     id find_or_add(id parent, std::string_view segment) {
         const auto next = static_cast<id>(scopes.size());
         const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {

@@ -41,6 +41,7 @@ public:
         stream_json(bytes, file, *this);
     }
 
+    /// Whether any module was read, so that `tree` says more than that there is a root.
     [[nodiscard]] bool has_modules() const noexcept { return !by_path_.empty(); }
 
     /// Returns: the tree of all modules that were read.
@@ -68,9 +69,13 @@ public:
     [[nodiscard]] captured_operations trace(const module_tree& modules) {
         return trace_.finish(modules);
     }
+
+    /// As `trace`: one for each FX graph.
     [[nodiscard]] std::vector<captured_operations> fx(const module_tree& modules) {
         return fx_.finish(modules);
     }
+
+    /// As `trace`, of TorchScript.
     [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
         return torchscript_.finish(modules);
     }
@@ -84,6 +89,7 @@ public:
                part_of(path) != part::none;
     }
 
+    /// For `stream_json`. Throws: as `read`.
     void element(const std::string& path, nlohmann::json& item) {
         switch (part_of(path)) {
         case part::event:
@@ -108,6 +114,7 @@ public:
         }
     }
 
+    /// For `stream_json`; no scalar means anything.
     void scalar(const std::string&, nlohmann::json&) {}
 
 private:

@@ -19,16 +19,17 @@ namespace stemma {
 
 /// A node of the file that an export wrote, and the module it was exported for.
 struct exported_node {
-    std::string graph; ///< "" for the main graph, see docs/formats.md
-    id index = no_id;  ///< place in that graph
-    std::string op_type;
-    std::string module; ///< path
+    std::string graph;   ///< "" for the main graph, see docs/formats.md
+    id index = no_id;    ///< place in that graph
+    std::string op_type; ///< without its domain
+    std::string module;  ///< path
 };
 
 /// Reads what was recorded while a model was exported: nodes with their full scopes
 /// `pkg.Class::path/pkg.Class::path.of.child`.
 class captured_export {
 public:
+    /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
 
     /// Throws: `error` of `error_code::malformed`; `file` is named in it.

@@ -28,6 +28,7 @@ namespace stemma {
 /// call_method are operations; output is none. Unknown keys are ignored.
 class captured_fx {
 public:
+    /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.

@@ -33,8 +33,10 @@ public:
         }
     }
 
+    /// Whether the object has a key, be it null.
     [[nodiscard]] bool has(const char* key) const { return object_->contains(key); }
 
+    /// Whether the object has a text under a key.
     [[nodiscard]] bool is_text(const char* key) const {
         const auto found = object_->find(key);
         return found != object_->end() && found->is_string();
@@ -91,6 +93,7 @@ public:
         return result;
     }
 
+    /// Throws: always, `error` of `error_code::malformed` that names file, part and number.
     [[noreturn]] void fail(std::string_view reason) const {
         STEMMA_THROW(error(error_code::malformed, file_,
                            std::string(what_) + " " + std::to_string(number_), reason));

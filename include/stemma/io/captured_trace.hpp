@@ -30,6 +30,7 @@ namespace stemma {
 /// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
 class captured_trace {
 public:
+    /// Whether no event was read that says anything.
     [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.

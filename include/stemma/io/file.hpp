@@ -24,6 +24,7 @@
 #include <system_error>
 #include <utility>
 
+/// Defined where files are mapped, and written without a name until they are complete.
 #if defined(__unix__) || defined(__APPLE__)
 #    define STEMMA_HAS_POSIX 1
 #    include <fcntl.h>
@@ -105,7 +106,10 @@ public:
         }
     }
 
+    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
+
+    /// As it was given.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     /// Returns: a descriptor from which ranges can be copied by position, or -1.
@@ -186,6 +190,7 @@ public:
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
+    /// What was not committed is gone.
     ~output_file() {
         if (descriptor_ >= 0) {
             ::close(descriptor_);
@@ -195,6 +200,7 @@ public:
         }
     }
 
+    /// Appends; the bytes are copied or written before it returns.
     void write(std::string_view bytes) {
         if (buffer_.size() + bytes.size() > buffer_size) {
             flush();
@@ -358,7 +364,7 @@ public:
         buffer_.reserve(buffer_size);
     }
 
-    /// Throws: `error` of `error_code::cannot_write`, as do the others.
+    /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
     void write(std::string_view bytes) {
         if (buffer_.size() + bytes.size() > buffer_size) {
             finish();

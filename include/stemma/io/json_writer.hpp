@@ -23,8 +23,9 @@ concept text_sink = requires(Sink& sink, std::string_view text) {
 
 /// Takes text into a string.
 struct string_sink {
-    std::string text;
+    std::string text; ///< all that was written
 
+    /// Never fails but for want of memory.
     void write(std::string_view more) { text.append(more); }
 };
 
@@ -36,16 +37,25 @@ struct string_sink {
 template <text_sink Sink>
 class json_writer {
 public:
+    /// Requires: `sink` outlives the writer.
     explicit json_writer(Sink& sink) : sink_(&sink) {}
 
     json_writer(const json_writer&) = delete;
     json_writer& operator=(const json_writer&) = delete;
 
+    /// Opens an object as the next value; `flat` holds for all that it contains.
     void begin_object(bool flat = false) { open('{', flat); }
+
+    /// Closes the object opened last, which then is complete.
     void end_object() { close('}'); }
+
+    /// Opens an array as the next value; `flat` holds for all that it contains.
     void begin_array(bool flat = false) { open('[', flat); }
+
+    /// Closes the array opened last, which then is complete.
     void end_array() { close(']'); }
 
+    /// Names the next value. Keys are written in the order they come, twice when they come twice.
     void key(std::string_view name) {
         separate();
         append_json_string(name, buffer_);
@@ -53,19 +63,26 @@ public:
         after_key_ = true;
     }
 
+    /// A string, escaped as JSON asks; bytes that are not valid UTF-8 are written as U+FFFD.
     void value(std::string_view text) {
         separate();
         append_json_string(text, buffer_);
         flush_if_full();
     }
+
+    /// As a string.
     void value(const char* text) { value(std::string_view(text)); }
+
+    /// As a string.
     void value(const std::string& text) { value(std::string_view(text)); }
 
+    /// `true` or `false`; nothing else turns into a bool on the way.
     void value(std::same_as<bool> auto truth) {
         separate();
         buffer_.append(truth ? "true" : "false");
     }
 
+    /// A number, all digits of it.
     template <std::integral Number>
         requires(!std::same_as<Number, bool>)
     void value(Number number) {
@@ -85,11 +102,13 @@ public:
         flush_if_full();
     }
 
+    /// `null`.
     void null() {
         separate();
         buffer_.append("null");
     }
 
+    /// A key and its value.
     template <class T>
     void member(std::string_view name, const T& what) {
         key(name);

@@ -17,7 +17,7 @@ namespace stemma {
 
 /// What of a graph of modules is written.
 struct dag_options {
-    dag_level level = dag_level::subtree;
+    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
     bool multi = false; ///< an operator stands under all its tags rather than under the primary one
 };
 

@@ -43,7 +43,11 @@ public:
 
     /// For `stream_json`.
     [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
+
+    /// For `stream_json`; no scalar means anything.
     void scalar(const std::string&, nlohmann::json&) {}
+
+    /// For `stream_json`; a node without the name of a module is passed over.
     void element(const std::string&, nlohmann::json& node) {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
             const auto module = node.find(std::string(key));

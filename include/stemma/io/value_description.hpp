@@ -11,7 +11,7 @@ namespace stemma {
 
 /// What a report says of a value. Texts are "" where nothing is known.
 struct value_description {
-    std::string name;
+    std::string name;  ///< as the file has it
     std::string type;  ///< `float32`, `sequence(int64)`
     std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
 
@@ -27,6 +27,7 @@ concept value_describer = requires(const D& describe, id value) {
 
 /// Tells nothing.
 struct no_descriptions {
+    /// Returns: only empty texts.
     [[nodiscard]] value_description operator()(id) const { return {}; }
 };
 

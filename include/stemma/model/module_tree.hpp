@@ -27,9 +27,8 @@ namespace stemma {
 struct tensor_info {
     std::string_view name;  ///< the attribute of its module, without the path of that: `weight`
     std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
-    std::span<const std::int64_t>
-        shape;              ///< an unknown extent is negative; valid as long as the tree
-    bool trainable = false; ///< false for a buffer and for a frozen parameter
+    std::span<const std::int64_t> shape; ///< an unknown extent is negative
+    bool trainable = false;              ///< false for a buffer and for a frozen parameter
 
     /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
     [[nodiscard]] std::uint64_t elements() const noexcept {
