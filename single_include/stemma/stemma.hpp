@@ -363,12 +363,13 @@ enum class relation : std::uint8_t {
 
 /// How many operators stand in which relation to the truth.
 struct accuracy {
-    std::size_t exact = 0;
-    std::size_t ancestor = 0;
-    std::size_t descendant = 0;
-    std::size_t contaminated = 0;
-    std::size_t missing = 0; ///< operators with a truth for which nothing was found
+    std::size_t exact = 0;        ///< at the true module
+    std::size_t ancestor = 0;     ///< above it
+    std::size_t descendant = 0;   ///< below it
+    std::size_t contaminated = 0; ///< elsewhere
+    std::size_t missing = 0;      ///< operators with a truth for which nothing was found
 
+    /// Counts an operator of which something was found.
     void add(relation r) noexcept {
         (r == relation::exact        ? exact
          : r == relation::ancestor   ? ancestor
@@ -376,6 +377,7 @@ struct accuracy {
                                      : contaminated) += 1;
     }
 
+    /// Adds the counts of other operators.
     accuracy& operator+=(const accuracy& other) noexcept {
         exact += other.exact;
         ancestor += other.ancestor;
@@ -385,6 +387,7 @@ struct accuracy {
         return *this;
     }
 
+    /// Returns: the operators with a truth.
     [[nodiscard]] std::size_t total() const noexcept {
         return exact + ancestor + descendant + contaminated + missing;
     }
@@ -916,12 +919,15 @@ namespace stemma {
 
 /// The edges between some vertices of a graph, each vertex by its place among them.
 struct induced_edges {
-    std::vector<id> first; ///< by place, and one more: where its readers begin
-    std::vector<id> readers;
+    std::vector<id> first;   ///< by place, and one more: where its readers begin
+    std::vector<id> readers; ///< places, those of one vertex together, once for each edge
 
+    /// Returns: places of the readers of the vertex at `place`; parallel edges are repeated.
     [[nodiscard]] std::span<const id> of(id place) const noexcept {
         return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
     }
+
+    /// Returns: how many vertices there are.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
 };
 
@@ -1137,11 +1143,11 @@ namespace stemma {
 
 /// Which captured operation an operator comes from.
 struct aligned_operator {
-    id module = no_id; ///< the module that ran the operation; `no_id` for operators left out
-    id call = no_id;
+    id module = no_id;    ///< the module that ran the operation; `no_id` for operators left out
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
     id operation = no_id; ///< `no_id` where no operation explains the operator
-    float confidence = 0;
-    bool exact = true; ///< else: the module, or one below or above it
+    float confidence = 0; ///< in [0, 1]; no more than the alignment as a whole deserves
+    bool exact = true;    ///< else: the module, or one below or above it
 };
 
 /// An alignment as a whole.
@@ -3258,9 +3264,8 @@ namespace stemma {
 struct tensor_info {
     std::string_view name;  ///< the attribute of its module, without the path of that: `weight`
     std::string_view dtype; ///< as PyTorch prints it, `float32`; empty where unknown
-    std::span<const std::int64_t>
-        shape;              ///< an unknown extent is negative; valid as long as the tree
-    bool trainable = false; ///< false for a buffer and for a frozen parameter
+    std::span<const std::int64_t> shape; ///< an unknown extent is negative
+    bool trainable = false;              ///< false for a buffer and for a frozen parameter
 
     /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
     [[nodiscard]] std::uint64_t elements() const noexcept {
@@ -3775,6 +3780,7 @@ struct path_mapping {
     std::size_t paths = 0; ///< how many different paths were tried
     std::size_t matched = 0; ///< how many lead to a module
 
+    /// Whether paths in the model are paths in the tree.
     [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
 
     /// Returns: `path` without the stripped parts.
@@ -4722,18 +4728,18 @@ struct module_chain {
         std::string qualified_class; ///< "" where it is not written
     };
 
-    hierarchy_dialect dialect = hierarchy_dialect::dynamo;
-    bool from_root = true; ///< else paths start at some module that is not named
-    std::vector<level> levels;
+    hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< who wrote it
+    bool from_root = true;     ///< else paths start at some module that is not named
+    std::vector<level> levels; ///< from the outside in, at least one
 };
 
 /// The distinct chains of modules in the metadata of operators.
 struct hierarchy_table {
-    std::vector<module_chain> chains;
+    std::vector<module_chain> chains; ///< in the order in which operators first have them
     std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
     std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
     std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
-    std::vector<finding> problems;
+    std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
 };
 
 namespace detail {
@@ -5286,11 +5292,11 @@ namespace stemma {
 struct hierarchy_modules {
     /// Where a chain of modules ends.
     struct place {
-        id module = no_id;
+        id module = no_id; ///< rank; `no_id` for a chain that does not start at the root
         bool exact = true; ///< else the tree lacks what lies below
     };
 
-    std::vector<place> of_chain;
+    std::vector<place> of_chain;      ///< by number of the chain in the hierarchy_table
     std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
 };
 
@@ -5398,11 +5404,13 @@ class parameter_owners {
 public:
     parameter_owners() = default;
 
+    /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
     void add(std::span<const id> owners) {
         owners_.insert(owners_.end(), owners.begin(), owners.end());
         ends_.push_back(static_cast<id>(owners_.size()));
     }
 
+    /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
     [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
         const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
         return std::span(owners_).subspan(begin, ends_[parameter] - begin);
@@ -5749,9 +5757,9 @@ namespace stemma {
 /// What a propagation policy works on. Arrays are by vertex index.
 template <operator_view Ops>
 struct propagation_problem {
-    const Ops& ops;
-    const tree_index& modules;
-    const sweep_order<graph_of<Ops>>& order;
+    const Ops& ops;                          ///< with whatever its concepts let a policy read
+    const tree_index& modules;               ///< of the modules that attributions name
+    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
     /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
     /// its own has here what the evidence in its bodies has in common.
     std::span<const id> evidence;
@@ -6435,8 +6443,8 @@ inline constexpr id scope_style_count = 3;
 
 /// A name taken apart: where the scope ends, and in which style it is written.
 struct scoped_name {
-    std::string_view scope; ///< without the slashes around it; "" for the root
-    scope_style style = scope_style::called;
+    std::string_view scope;                  ///< without the slashes around it; "" for the root
+    scope_style style = scope_style::called; ///< which root it starts at
     bool exact = true; ///< written for this operator; else a trace of one that was replaced
 };
 
@@ -6522,12 +6530,12 @@ split_leftover_name(std::string_view name) noexcept {
 struct scope_table {
     /// One scope: its name in the scope around it.
     struct scope {
-        id parent = no_id;
-        std::string_view segment;
+        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        std::string_view segment;  ///< a part of some operator's name; valid as long as that
         id first_operator = no_id; ///< vertex index of the first operator of its own, by order
         id operators = 0;          ///< of its own
         std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
-        scope_style style = scope_style::called;
+        scope_style style = scope_style::called; ///< that of its root
 
         /// Returns: the name of the instance: the segment without a class in front of it.
         [[nodiscard]] std::string_view instance() const noexcept {
@@ -6541,17 +6549,20 @@ struct scope_table {
         }
     };
 
-    std::vector<scope> scopes;
-    std::vector<id> scope_of; ///< by vertex index; `no_id` for a name without a scope
-    std::vector<id> leftover; ///< operators whose scope is that of one they replaced, ascending
+    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
     std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
+    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
         return index_.find(hash_of(parent, segment), [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
     }
 
+    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
+    /// table.
     id find_or_add(id parent, std::string_view segment) {
         const auto next = static_cast<id>(scopes.size());
         const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
@@ -7084,7 +7095,7 @@ namespace stemma {
 
 /// The modules of all scopes, and of single operators that share a scope with another module's.
 struct scope_modules {
-    std::vector<scope_module> of_scope;
+    std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
     std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
 
     /// Returns: what the scope of vertex index `v`, which is `scope`, says of it.
@@ -7354,8 +7365,13 @@ public:
     /// Requires: both outlive the context.
     evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
 
+    /// The operators that were given.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
+
+    /// The modules that were given.
     [[nodiscard]] const Modules& modules() const noexcept { return *modules_; }
+
+    /// How the modules lie to each other; claims name modules by rank in it.
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
     /// The scopes in the names of the operators.
@@ -7440,6 +7456,7 @@ public:
 
     constexpr evidence_sources() = default;
 
+    /// The sources are asked in this order, and their claims come in it.
     constexpr explicit evidence_sources(Sources... sources) requires(sizeof...(Sources) > 0)
         : sources_(std::move(sources)...) {}
 
@@ -7475,8 +7492,8 @@ template <policy_for<evidence_category> Source>
 struct optional_source {
     using policy_category = evidence_category;
 
-    Source source{};
-    bool enabled = true;
+    Source source{};     ///< asked while `enabled`
+    bool enabled = true; ///< false: it claims nothing, but still prepares itself
 
     template <class Claims>
     struct claims {
@@ -8822,11 +8839,14 @@ namespace stemma {
 template <class T>
 class per_operator_lists {
 public:
+    /// Gives `v` a list. Requires: one at most for each vertex, by rising `v`; else `sort` comes
+    /// before `of`, which finds the list that was added first.
     void add(id v, std::span<const T> items) {
         entries_.push_back({v, items_.size(), items.size()});
         items_.insert(items_.end(), items.begin(), items.end());
     }
 
+    /// Returns: how many lists were added.
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
     /// Returns: the list of vertex index `v`; empty when it has none.
@@ -8966,12 +8986,16 @@ template <operator_graph_like Graph>
 /// `inside` are those of the set. `apart` are those that do not count on either side, because every
 /// reader gets a copy of them: constants, say.
 struct vertex_set {
-    std::vector<bool> inside;
-    std::vector<bool> apart;
+    std::vector<bool> inside; ///< by vertex index
+    std::vector<bool> apart;  ///< by vertex index
 
+    /// Without members.
     explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
 
+    /// Whether `v` counts as one of the set.
     [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
+
+    /// Whether `v` counts as one of the others; those apart are neither.
     [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
 };
 
@@ -9055,6 +9079,7 @@ public:
         vertices_ = order.subspan(first_, end - first_);
     }
 
+    /// Returns: the stretch, producers first; valid as long as the order it was made of.
     [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
 
     /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
@@ -9175,16 +9200,17 @@ template <operator_graph_like Graph>
 struct module_boundaries {
     /// Columns of values: those of module m are [first[m], first[m + 1]).
     struct column {
-        std::vector<id> first;
-        std::vector<id> values;
+        std::vector<id> first;  ///< by module, and one more
+        std::vector<id> values; ///< ascending by vertex that makes them
 
+        /// Returns: the values of module `m`; valid as long as the column.
         [[nodiscard]] std::span<const id> of(id m) const noexcept {
             return std::span(values).subspan(first[m], first[m + 1] - first[m]);
         }
     };
 
-    column inputs;
-    column outputs;
+    column inputs;  ///< made outside of a module and read in it
+    column outputs; ///< made in a module and read, or needed, outside of it
 };
 
 /// Finds what crosses the border of all modules at once, each with all that lies below it.
@@ -9273,7 +9299,7 @@ namespace stemma {
 /// A vertex of a module, and which call of the module it belongs to.
 template <class Vertex>
 struct call_member {
-    Vertex vertex{};
+    Vertex vertex{}; ///< in the graph
     id call = no_id; ///< `no_id`: not known
 };
 
@@ -9332,36 +9358,36 @@ namespace stemma {
 
 /// What stands in a region: an operator, by vertex index, or a region, by number.
 struct fold_item {
-    id index = 0;
-    bool is_region = false;
+    id index = 0;           ///< vertex index, or number of the region
+    bool is_region = false; ///< what `index` names
 
     friend bool operator==(const fold_item&, const fold_item&) = default;
 };
 
 /// Operators of one call of one module that can be contracted into one, with regions inside.
 struct fold_region {
-    id module = 0;
-    id call = 0; ///< of the module, by the number that `calls` gave; 0 where there is none
-    id run = 0;  ///< which part of the call, where that had to be divided
-    id runs = 1; ///< into how many parts it was divided
-    id parent = no_id;
-    id end = 0;                   ///< the regions inside are those from the next number to this one
-    id operators = 0;             ///< with those of the regions inside
+    id module = 0;     ///< 0, the root, for the whole graph
+    id call = 0;       ///< of the module, by the number that `calls` gave; 0 where there is none
+    id run = 0;        ///< which part of the call, where that had to be divided
+    id runs = 1;       ///< into how many parts it was divided
+    id parent = no_id; ///< number of the region around; `no_id` for the whole graph
+    id end = 0;        ///< the regions inside are those from the next number to this one
+    id operators = 0;  ///< with those of the regions inside
     std::vector<fold_item> items; ///< producers first, else by their first operator
 };
 
 /// What a policy wanted to fold and what was left where it is.
 struct fold_leftover {
-    id module = 0;
-    id call = 0;
-    std::size_t operators = 0;
+    id module = 0;             ///< that was to be folded
+    id call = 0;               ///< of the module, as in `fold_region`
+    std::size_t operators = 0; ///< how many there are, which stay in the region around
     id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
 };
 
 /// What can be folded, and what cannot.
 struct fold_regions_result {
     std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
-    std::vector<fold_leftover> left;
+    std::vector<fold_leftover> left;  ///< in the order in which they were met
 };
 
 namespace detail {
@@ -10952,7 +10978,7 @@ private:
 
 /// A module whose operators cannot run in one go: some way leads out of it and back.
 struct non_convex_module {
-    id module = no_id;
+    id module = no_id; ///< whose operators, with all below, they are
     std::vector<id>
         witness; ///< vertex indices: the one it leaves from, those outside, the one back
 };
@@ -11036,7 +11062,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
 namespace stemma {
 
 /// What a box stands for.
-enum class box_kind : std::uint8_t {
+enum class box_kind : std::uint8_t { ///< which stands in an open module itself
     one_operator,
     closed_module, ///< with all that is in it and below
     rest,          ///< what did not fit into an open module
@@ -11044,30 +11070,31 @@ enum class box_kind : std::uint8_t {
 
 /// Something that a picture shows as one.
 struct folded_box {
-    box_kind kind = box_kind::one_operator;
-    id of = no_id;             ///< vertex index, or module
-    id around = no_id;         ///< the open module that it stands in
-    std::size_t operators = 0; ///< how many it stands for
+    box_kind kind = box_kind::one_operator; ///< what `of` names
+    id of = no_id;                          ///< vertex index, or module
+    id around = no_id;                      ///< the open module that it stands in
+    std::size_t operators = 0;              ///< how many it stands for
 };
 
 /// All that flows from one box to another one.
 struct folded_edge {
-    id from = no_id;
-    id to = no_id;
+    id from = no_id;        ///< number of the producing box
+    id to = no_id;          ///< number of the reading box, another one
     id value = no_id;       ///< the first one
     std::size_t values = 0; ///< how many different ones
 };
 
 /// A graph in which some modules are open and all others are one box each.
 struct folded_graph {
-    std::vector<bool> open; ///< by module
-    std::vector<folded_box> boxes;
-    std::vector<id> box_of; ///< by vertex index; `no_id` where nothing is shown
-    std::vector<folded_edge> edges;
+    std::vector<bool> open;         ///< by module
+    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
+    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
+    std::vector<folded_edge> edges; ///< each pair of boxes once
 };
 
 /// What is shown, and how much of it.
 struct fold_options {
+    /// Beyond these, modules stay closed and operators go into boxes of the rest.
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit
     std::size_t max_boxes = 60;
@@ -11379,8 +11406,11 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 
 namespace stemma {
 
-/// Which operators a module's DAG holds: those of the module and of all below it, or its own.
-enum class dag_level : std::uint8_t { subtree, direct };
+/// Which operators a module's DAG holds.
+enum class dag_level : std::uint8_t {
+    subtree, ///< of the module and of all below it
+    direct,  ///< of the module itself
+};
 
 /// Operators of one module, by vertex index, and the dependences between them.
 struct module_dag {
@@ -11935,8 +11965,8 @@ namespace stemma {
 
 /// An attribution that gave way to a second witness.
 struct overruled {
-    id v = no_id; ///< vertex index
-    attribution before;
+    id v = no_id;       ///< vertex index
+    attribution before; ///< what the evidence had said
     id readers = no_id; ///< what the modules of the readers have in common
 };
 
@@ -12001,8 +12031,8 @@ namespace stemma {
 struct acyclic_partition {
     /// A part of the partition it was made from, or one level of it.
     struct piece {
-        id part = no_id;
-        id level = 0; ///< 0 of a part that was not divided
+        id part = no_id; ///< of the partition that was given
+        id level = 0;    ///< 0 of a part that was not divided
     };
 
     std::vector<piece> pieces; ///< in an order in which they can be run
@@ -12651,11 +12681,11 @@ namespace stemma {
 
 /// A module tree made from the operators alone, with what was learnt about them on the way.
 struct rebuilt_tree {
-    module_tree modules;
-    scope_table scopes;
-    parameter_owners owners;
-    scope_modules bound;
-    hierarchy_table hierarchies;
+    module_tree modules;         ///< of unknown classes where nothing tells them
+    scope_table scopes;          ///< of the operators' names
+    parameter_owners owners;     ///< by parameter, in `modules`
+    scope_modules bound;         ///< the modules of `scopes`
+    hierarchy_table hierarchies; ///< of the operators' metadata
 
     /// Gives what was learnt to a context over `modules`.
     template <class Ops>
@@ -13147,7 +13177,11 @@ inline constexpr std::size_t dialect_count = 7;
 }
 
 /// What a dialect says of an operator's module.
-enum class scope_quality : std::uint8_t { path_and_class, path, operator_only };
+enum class scope_quality : std::uint8_t {
+    path_and_class, ///< which module of the tree, and of which class
+    path,           ///< which module of the tree
+    operator_only,  ///< nothing: the name is the operator's alone
+};
 
 /// How much of a model is written in which dialect.
 struct dialect_report {
@@ -13217,7 +13251,7 @@ namespace stemma {
 
 /// What one source claims about all operators, at most one claim each.
 struct claim_table {
-    provenance source = provenance::root;
+    provenance source = provenance::root; ///< the one that all claims name
     std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
 
     /// Returns: how many operators it speaks of.
@@ -13234,6 +13268,7 @@ struct claim_table {
 struct given_claims {
     using policy_category = evidence_category;
 
+    /// Asked in this order; none where it is null.
     const std::vector<claim_table>* tables = nullptr;
 
     template <class Ops>

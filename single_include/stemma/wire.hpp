@@ -61,8 +61,10 @@ public:
         }
     }
 
+    /// Whether the object has a key, be it null.
     [[nodiscard]] bool has(const char* key) const { return object_->contains(key); }
 
+    /// Whether the object has a text under a key.
     [[nodiscard]] bool is_text(const char* key) const {
         const auto found = object_->find(key);
         return found != object_->end() && found->is_string();
@@ -119,6 +121,7 @@ public:
         return result;
     }
 
+    /// Throws: always, `error` of `error_code::malformed` that names file, part and number.
     [[noreturn]] void fail(std::string_view reason) const {
         STEMMA_THROW(error(error_code::malformed, file_,
                            std::string(what_) + " " + std::to_string(number_), reason));
@@ -219,16 +222,17 @@ namespace stemma {
 
 /// A node of the file that an export wrote, and the module it was exported for.
 struct exported_node {
-    std::string graph; ///< "" for the main graph, see docs/formats.md
-    id index = no_id;  ///< place in that graph
-    std::string op_type;
-    std::string module; ///< path
+    std::string graph;   ///< "" for the main graph, see docs/formats.md
+    id index = no_id;    ///< place in that graph
+    std::string op_type; ///< without its domain
+    std::string module;  ///< path
 };
 
 /// Reads what was recorded while a model was exported: nodes with their full scopes
 /// `pkg.Class::path/pkg.Class::path.of.child`.
 class captured_export {
 public:
+    /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
 
     /// Throws: `error` of `error_code::malformed`; `file` is named in it.
@@ -276,6 +280,7 @@ namespace stemma {
 /// call_method are operations; output is none. Unknown keys are ignored.
 class captured_fx {
 public:
+    /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
@@ -564,6 +569,7 @@ namespace stemma {
 /// A call and what ran below it are one operation. Unknown keys and kinds are ignored.
 class captured_trace {
 public:
+    /// Whether no event was read that says anything.
     [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
@@ -907,6 +913,7 @@ private:
 // Everything that is not portable C++ stands in this header. Without POSIX, files are read whole
 // and written through a temporary file beside the target.
 
+/// Defined where files are mapped, and written without a name until they are complete.
 #if defined(__unix__) || defined(__APPLE__)
 #    define STEMMA_HAS_POSIX 1
 #    include <fcntl.h>
@@ -988,7 +995,10 @@ public:
         }
     }
 
+    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
+
+    /// As it was given.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     /// Returns: a descriptor from which ranges can be copied by position, or -1.
@@ -1069,6 +1079,7 @@ public:
     output_file(const output_file&) = delete;
     output_file& operator=(const output_file&) = delete;
 
+    /// What was not committed is gone.
     ~output_file() {
         if (descriptor_ >= 0) {
             ::close(descriptor_);
@@ -1078,6 +1089,7 @@ public:
         }
     }
 
+    /// Appends; the bytes are copied or written before it returns.
     void write(std::string_view bytes) {
         if (buffer_.size() + bytes.size() > buffer_size) {
             flush();
@@ -1241,7 +1253,7 @@ public:
         buffer_.reserve(buffer_size);
     }
 
-    /// Throws: `error` of `error_code::cannot_write`, as do the others.
+    /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
     void write(std::string_view bytes) {
         if (buffer_.size() + bytes.size() > buffer_size) {
             finish();
@@ -1599,6 +1611,7 @@ public:
         stream_json(bytes, file, *this);
     }
 
+    /// Whether any module was read, so that `tree` says more than that there is a root.
     [[nodiscard]] bool has_modules() const noexcept { return !by_path_.empty(); }
 
     /// Returns: the tree of all modules that were read.
@@ -1626,9 +1639,13 @@ public:
     [[nodiscard]] captured_operations trace(const module_tree& modules) {
         return trace_.finish(modules);
     }
+
+    /// As `trace`: one for each FX graph.
     [[nodiscard]] std::vector<captured_operations> fx(const module_tree& modules) {
         return fx_.finish(modules);
     }
+
+    /// As `trace`, of TorchScript.
     [[nodiscard]] captured_operations torchscript(const module_tree& modules) {
         return torchscript_.finish(modules);
     }
@@ -1642,6 +1659,7 @@ public:
                part_of(path) != part::none;
     }
 
+    /// For `stream_json`. Throws: as `read`.
     void element(const std::string& path, nlohmann::json& item) {
         switch (part_of(path)) {
         case part::event:
@@ -1666,6 +1684,7 @@ public:
         }
     }
 
+    /// For `stream_json`; no scalar means anything.
     void scalar(const std::string&, nlohmann::json&) {}
 
 private:
@@ -1879,8 +1898,9 @@ concept text_sink = requires(Sink& sink, std::string_view text) {
 
 /// Takes text into a string.
 struct string_sink {
-    std::string text;
+    std::string text; ///< all that was written
 
+    /// Never fails but for want of memory.
     void write(std::string_view more) { text.append(more); }
 };
 
@@ -1892,16 +1912,25 @@ struct string_sink {
 template <text_sink Sink>
 class json_writer {
 public:
+    /// Requires: `sink` outlives the writer.
     explicit json_writer(Sink& sink) : sink_(&sink) {}
 
     json_writer(const json_writer&) = delete;
     json_writer& operator=(const json_writer&) = delete;
 
+    /// Opens an object as the next value; `flat` holds for all that it contains.
     void begin_object(bool flat = false) { open('{', flat); }
+
+    /// Closes the object opened last, which then is complete.
     void end_object() { close('}'); }
+
+    /// Opens an array as the next value; `flat` holds for all that it contains.
     void begin_array(bool flat = false) { open('[', flat); }
+
+    /// Closes the array opened last, which then is complete.
     void end_array() { close(']'); }
 
+    /// Names the next value. Keys are written in the order they come, twice when they come twice.
     void key(std::string_view name) {
         separate();
         append_json_string(name, buffer_);
@@ -1909,19 +1938,26 @@ public:
         after_key_ = true;
     }
 
+    /// A string, escaped as JSON asks; bytes that are not valid UTF-8 are written as U+FFFD.
     void value(std::string_view text) {
         separate();
         append_json_string(text, buffer_);
         flush_if_full();
     }
+
+    /// As a string.
     void value(const char* text) { value(std::string_view(text)); }
+
+    /// As a string.
     void value(const std::string& text) { value(std::string_view(text)); }
 
+    /// `true` or `false`; nothing else turns into a bool on the way.
     void value(std::same_as<bool> auto truth) {
         separate();
         buffer_.append(truth ? "true" : "false");
     }
 
+    /// A number, all digits of it.
     template <std::integral Number>
         requires(!std::same_as<Number, bool>)
     void value(Number number) {
@@ -1941,11 +1977,13 @@ public:
         flush_if_full();
     }
 
+    /// `null`.
     void null() {
         separate();
         buffer_.append("null");
     }
 
+    /// A key and its value.
     template <class T>
     void member(std::string_view name, const T& what) {
         key(name);
@@ -2037,7 +2075,7 @@ namespace stemma {
 
 /// What a report says of a value. Texts are "" where nothing is known.
 struct value_description {
-    std::string name;
+    std::string name;  ///< as the file has it
     std::string type;  ///< `float32`, `sequence(int64)`
     std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
 
@@ -2053,6 +2091,7 @@ concept value_describer = requires(const D& describe, id value) {
 
 /// Tells nothing.
 struct no_descriptions {
+    /// Returns: only empty texts.
     [[nodiscard]] value_description operator()(id) const { return {}; }
 };
 
@@ -2551,7 +2590,7 @@ namespace stemma {
 
 /// What of a graph of modules is written.
 struct dag_options {
-    dag_level level = dag_level::subtree;
+    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
     bool multi = false; ///< an operator stands under all its tags rather than under the primary one
 };
 
@@ -2647,7 +2686,11 @@ public:
 
     /// For `stream_json`.
     [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
+
+    /// For `stream_json`; no scalar means anything.
     void scalar(const std::string&, nlohmann::json&) {}
+
+    /// For `stream_json`; a node without the name of a module is passed over.
     void element(const std::string&, nlohmann::json& node) {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
             const auto module = node.find(std::string(key));
