@@ -11094,9 +11094,10 @@ struct folded_graph {
 
 /// What is shown, and how much of it.
 struct fold_options {
-    /// Beyond these, modules stay closed and operators go into boxes of the rest.
     id root = 0;      ///< the module that is shown
     id depth = no_id; ///< so many levels below it are open, if they fit
+
+    /// Beyond these, modules stay closed and operators go into boxes of the rest.
     std::size_t max_boxes = 60;
 };
 

@@ -978,7 +978,10 @@ public:
         }
     }
 
+    /// Leaves `other` without bytes; views of them stay valid, but for those of a pipe.
     mapped_file(mapped_file&& other) noexcept { swap(other); }
+
+    /// Leaves `other` with what this one held.
     mapped_file& operator=(mapped_file&& other) noexcept {
         swap(other);
         return *this;
@@ -986,6 +989,7 @@ public:
     mapped_file(const mapped_file&) = delete;
     mapped_file& operator=(const mapped_file&) = delete;
 
+    /// Ends every view of the bytes.
     ~mapped_file() {
         if (data_ != nullptr && stream_.empty()) {
             ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
