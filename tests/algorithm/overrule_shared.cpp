@@ -56,12 +56,15 @@ TEST_CASE("overrule_shared: a constant read in modules side by side belongs abov
     CHECK(s.result[constant].confidence < 0.95F);
 }
 
-TEST_CASE("overrule_shared: a constant that only another module reads goes above both") {
+TEST_CASE("overrule_shared: a result of a module that only others read stays where it is") {
     scene s;
-    const auto constant = s.know(s.add_constant(), "blocks.0.fc");
-    s.know(s.add({constant}), "head");
-    REQUIRE(s.run().size() == 1);
-    CHECK(s.result[constant].module == 0);
+    const auto angles = s.know(s.add_constant(), "head");
+    const auto cosine = s.know(s.add({angles}), "head");
+    s.know(s.add({cosine}), "blocks.0.fc");
+    s.know(s.add({cosine}), "blocks.1.fc");
+    s.know(s.add({cosine}), "");
+    CHECK(s.run().empty());
+    CHECK(s.result[cosine].module == s.at("head"));
 }
 
 TEST_CASE("overrule_shared: readers in line with the module change nothing") {
@@ -88,6 +91,7 @@ TEST_CASE("overrule_shared: every decision is made on the evidence as it was") {
     scene s;
     const auto first = s.know(s.add_constant(), "blocks.0.fc");
     const auto second = s.know(s.add({first}), "blocks.0.fc");
+    s.know(s.add({second}), "blocks.0.fc");
     s.know(s.add({second}), "blocks.1.fc");
     CHECK(s.run().size() == 1);
     CHECK(s.result[first].module == s.at("blocks.0.fc"));

@@ -66,6 +66,8 @@ struct grown_scene {
         return tree.path(builder.rank_of(bound.of(v, table.scope_of[v]).module));
     }
 
+    [[nodiscard]] float sureness(id v) const { return bound.of(v, table.scope_of[v]).confidence; }
+
     stemma::module_tree_builder builder;
     test::operator_scene ops;
     stemma::scope_table table;
@@ -184,6 +186,35 @@ TEST_CASE("grow_scopes: modules between two scopes are known never to run") {
     CHECK(s.tree.calls(test::module_at(s.tree, "layer")) == 0);
     CHECK(s.tree.calls(test::module_at(s.tree, "layer.0")) == 1);
     CHECK(s.tree.calls(test::module_at(s.tree, "layer.0.fc")) == 1);
+}
+
+TEST_CASE("grow_scopes: members of a list show each other the levels that scopes leave out") {
+    grown_scene s;
+    s.builder.at_path("block.0.layer.0.att");
+    s.builder.at_path("block.1.layer.0.norm");
+    s.builder.at_path("block.2.norm");
+    const auto shown = s.ops.add({}, "/block.0/att/Add", "Add");
+    const auto hidden = s.ops.add({}, "/block.1/att/Mul", "Mul");
+    const auto inside = s.ops.add({}, "/block.1/att/q/Mul", "Mul");
+    const auto other = s.ops.add({}, "/block.2/att/Sub", "Sub");
+    s.grow();
+    CHECK(s.path(shown) == "block.0.layer.0.att");
+    CHECK(s.path(hidden) == "block.1.layer.0.att");
+    CHECK(s.path(inside) == "block.1.layer.0.att.q");
+    CHECK(s.path(other) == "block.2.att");
+    CHECK(s.sureness(hidden) < s.sureness(shown));
+    CHECK(s.sureness(inside) <= s.sureness(hidden));
+}
+
+TEST_CASE("grow_scopes: a number behind a name that others have is less sure to be part of it") {
+    grown_scene s;
+    s.ops.add({}, "/a/fc/Add", "Add");
+    const auto beside = s.ops.add({}, "/a/fc_1/Mul", "Mul");
+    const auto alone = s.ops.add({}, "/b/fc_1/Mul", "Mul");
+    s.grow();
+    CHECK(s.path(beside) == "a.fc_1");
+    CHECK(s.path(alone) == "b.fc_1");
+    CHECK(s.sureness(beside) < s.sureness(alone));
 }
 
 TEST_CASE("grow_scopes: modules that are known are used") {

@@ -25,8 +25,9 @@ struct overruled {
 /// Corrects the evidence on constants and shape computations that several modules use.
 ///
 /// Exporters compute equal ones once and leave them the scope of the module that came first. One
-/// that is read in a module that is neither above nor below its own belongs to the common ancestor
-/// of its own and all that read it.
+/// that is read in its module, and in one that is neither above nor below that, belongs to the
+/// common ancestor of its own and all that read it. What only others read is a result of its module,
+/// as the angles of rotary embeddings are.
 ///
 /// `result` is by vertex index, and `module == no_id` where nothing is known.
 /// Returns: what changed, in the order of `vertices`.
@@ -51,15 +52,17 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 continue;
             }
             bool foreign = false;
+            bool own = false;
             detail::common_module readers;
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
                 const auto reader = evidence[index_of(graph, target(*out, graph))];
                 if (reader != no_id) {
                     readers.add(reader);
                     foreign = foreign || !modules.are_related(reader, made.module);
+                    own = own || modules.is_ancestor(made.module, reader);
                 }
             }
-            if (foreign) {
+            if (foreign && own) {
                 const auto common = readers.get(modules);
                 changed.push_back({v, made, common});
                 made = {modules.lca(made.module, common), no_id, 0.7F, made.source, true};

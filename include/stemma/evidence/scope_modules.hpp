@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_SCOPE_MODULES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/detail/hidden_levels.hpp>
 #include <stemma/detail/scope_resolver.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/scope_table.hpp>
@@ -232,8 +233,10 @@ template <parameter_readers Ops>
     scope_modules result;
     ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
     result.of_scope = ranks.of_scope;
+    detail::hidden_levels hidden(builder);
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto& scope = table.scopes[s];
+        const auto parent = result.of_scope[scope.parent].module;
         const auto around = ranks.of_scope[scope.parent].module;
         auto& rank = ranks.of_scope[s];
         auto& module = result.of_scope[s];
@@ -242,19 +245,27 @@ template <parameter_readers Ops>
         if (rank.module != no_id) {
             module.module = builder_id[rank.module];
             module.caller = rank.caller == no_id ? no_id : builder_id[rank.caller];
+            hidden.note(parent, scope.instance(), module.module);
             continue;
         }
-        const auto parent = result.of_scope[scope.parent].module;
         const auto counted = detail::split_count(scope.instance());
         const auto first = counted && scope.style != scope_style::relative
                                ? table.find(scope.parent, counted->first)
                                : no_id;
+        // What is guessed is no surer than the module in which it was found.
+        const auto at_most = [&](float confidence) {
+            return std::min(confidence, result.of_scope[scope.parent].confidence);
+        };
         if (first != no_id && first < s && table.scopes[first].operators > 0 &&
             table.scopes[first].kinds == scope.kinds) {
-            module = {result.of_scope[first].module, no_id, no_id, 0.8F};
+            module = {result.of_scope[first].module, no_id, no_id, at_most(0.8F)};
+        } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
+            module = {builder.at_path(path, parent), no_id, no_id, at_most(0.85F)};
         } else {
-            module = {builder.at_path(detail::path_below(builder, parent, scope), parent), no_id,
-                      no_id, 0.92F};
+            // `att_1` beside `att` may also be another module that prints as the first.
+            const auto path_below = detail::path_below(builder, parent, scope);
+            module = {builder.at_path(path_below, parent), no_id, no_id,
+                      at_most(first == no_id ? 0.92F : 0.8F)};
         }
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
