@@ -5591,6 +5591,448 @@ template <parameter_readers Ops, module_view Modules>
 
 #endif // STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
 
+// <stemma/model/tag_table.hpp>
+#ifndef STEMMA_MODEL_TAG_TABLE_HPP
+#define STEMMA_MODEL_TAG_TABLE_HPP
+
+namespace stemma {
+
+/// Longest tag that is written anywhere, in bytes.
+inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
+
+/// The tags of the selected modules of a tree, kept as one segment for each.
+///
+/// A tag is `/` and a segment for every selected module from the root down: `/Net/Block.0`.
+class tag_table {
+public:
+    tag_table() = default;
+
+    /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
+    tag_table(const tree_index& tree, std::vector<id> selected)
+        : selected_(std::move(selected))
+        , above_(tree.size(), no_id)
+        , segment_(tree.size(), no_id)
+        , length_(tree.size()) {
+        for (id m = 1; m < tree.size(); ++m) {
+            if (is_selected(m)) {
+                above_[m] = selected_[tree.parent(m)];
+            }
+        }
+    }
+
+    /// Returns: how many modules there are, selected or not.
+    [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
+
+    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
+    [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
+
+    /// Returns: the nearest selected module at or above `m`.
+    [[nodiscard]] id selected(id m) const noexcept { return selected_[m]; }
+
+    /// Returns: the nearest selected module properly above `m`, `no_id` for the root.
+    [[nodiscard]] id above(id m) const noexcept {
+        return is_selected(m) ? above_[m] : selected_[m];
+    }
+
+    /// Requires: `m` is selected, and so long as it has no segment nothing below it has one.
+    void set_segment(id m, std::string_view text) {
+        STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
+        segment_[m] = segments_.intern(text);
+    }
+
+    /// Whether `set_segment` was called for `m`.
+    [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
+
+    /// Call once when every selected module has its segment.
+    void finish() {
+        for (id m = 0; m < size(); ++m) {
+            if (is_selected(m)) {
+                length_[m] = 1 + segment(m).size() + (m == 0 ? 0 : length_[above_[m]]);
+            }
+        }
+    }
+
+    /// Requires: `m` is selected.
+    [[nodiscard]] std::string_view segment(id m) const noexcept { return segments_[segment_[m]]; }
+
+    /// Returns: bytes of the tag of the selected module `m`.
+    [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
+
+    /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
+    [[nodiscard]] id writable(id m) const noexcept {
+        m = selected_[m];
+        while (length_[m] > max_tag_length && m != 0) {
+            m = above_[m];
+        }
+        return m;
+    }
+
+    /// Returns: the tag of the selected module at or above `m`.
+    /// Complexity: O(length).
+    [[nodiscard]] std::string text(id m) const {
+        std::string tag;
+        append(m, tag);
+        return tag;
+    }
+
+    /// Appends `text(m)`. Complexity: O(length).
+    void append(id m, std::string& out) const {
+        m = selected_[m];
+        auto end = out.size() + length_[m];
+        out.resize(end);
+        for (; m != no_id; m = above_[m]) {
+            const auto part = segment(m);
+            end -= part.size();
+            part.copy(out.data() + end, part.size());
+            out[--end] = '/';
+        }
+    }
+
+private:
+    std::vector<id> selected_;
+    std::vector<id> above_;
+    std::vector<id> segment_;
+    std::vector<std::uint64_t> length_;
+    string_pool segments_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_TAG_TABLE_HPP
+
+// <stemma/detail/class_path_namer.hpp>
+#ifndef STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+#define STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+
+namespace stemma::detail {
+
+[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Appends a name with a `\` before each of the characters that have a meaning in a tag.
+inline void append_escaped(std::string_view name, std::string_view special, std::string& out) {
+    for (char c : name) {
+        if (special.find(c) != special.npos) {
+            out.push_back('\\');
+        }
+        out.push_back(c);
+    }
+}
+
+/// Gives every selected module its segment, as `class_paths` describes it.
+template <class Modules>
+class class_path_namer {
+public:
+    class_path_namer(const Modules& modules, tag_table& tags, std::size_t max_names)
+        : modules_(modules), tree_(modules.index()), tags_(tags), max_names_(max_names) {}
+
+    void run() {
+        print_classes();
+        group_modules();
+        for (std::size_t g = 0; g + 1 < first_.size(); ++g) {
+            name_group({members_.data() + first_[g], members_.data() + first_[g + 1]});
+        }
+        part_unknown();
+    }
+
+private:
+    // A member's names from itself upwards, and a running hash of the last k of them.
+    struct suffix {
+        id module = no_id;
+        id next = no_id; // the module whose name comes next, or the ancestor where names end
+        std::uint64_t hash = 0;
+    };
+
+    [[nodiscard]] bool is_unknown(id m) const {
+        const std::string_view class_name = modules_.class_name(m);
+        return class_name.empty();
+    }
+
+    void print_classes() {
+        printed_.resize(tree_.size(), no_id);
+        std::string text;
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (!tags_.is_selected(m)) {
+                continue;
+            }
+            text.clear();
+            const std::string_view known = modules_.class_name(m);
+            if (known.empty()) {
+                append_name_run(m, text);
+            } else {
+                append_escaped(known, "\\/.#", text);
+            }
+            printed_[m] = classes_.intern(text);
+        }
+    }
+
+    // From the last name that is no number to the module's own, so many at most: `layer.0`.
+    void append_name_run(id m, std::string& text) const {
+        auto first = m;
+        for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
+                                    is_number(modules_.attribute(first));
+             ++names) {
+            first = tree_.parent(first);
+        }
+        std::vector<id> run;
+        for (auto at = m; at != first; at = tree_.parent(at)) {
+            run.push_back(at);
+        }
+        append_escaped(modules_.attribute(first), "\\/.#", text);
+        for (auto at = run.rbegin(); at != run.rend(); ++at) {
+            text.push_back('.');
+            append_escaped(modules_.attribute(*at), "\\/.#", text);
+        }
+        if (m == 0 && text.empty()) {
+            text = "model";
+        }
+    }
+
+    void group_modules() {
+        flat_index groups;
+        std::vector<id> group_of(tree_.size(), no_id);
+        std::vector<id> founder;
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (!tags_.is_selected(m)) {
+                continue;
+            }
+            const auto next = static_cast<id>(founder.size());
+            group_of[m] = groups.insert(hash_mix(tags_.above(m), printed_[m]), next, [&](id g) {
+                return tags_.above(founder[g]) == tags_.above(m) &&
+                       printed_[founder[g]] == printed_[m];
+            });
+            if (group_of[m] == next) {
+                founder.push_back(m);
+            }
+        }
+        first_.assign(founder.size() + 1, 0);
+        for (auto g : group_of) {
+            if (g != no_id) {
+                ++first_[g + 1];
+            }
+        }
+        for (std::size_t g = 1; g < first_.size(); ++g) {
+            first_[g] += first_[g - 1];
+        }
+        members_.resize(first_.back());
+        auto fill = first_;
+        for (id m = 0; m < tree_.size(); ++m) {
+            if (group_of[m] != no_id) {
+                members_[fill[group_of[m]]++] = m;
+            }
+        }
+    }
+
+    void name_group(std::span<const id> group) {
+        if (group.size() == 1) {
+            const auto m = group.front();
+            const bool number = m != 0 && !is_unknown(m) && is_number(modules_.attribute(m));
+            write_segment(m, number ? 1 : 0);
+            return;
+        }
+        suffixes_.clear();
+        for (auto m : group) {
+            suffixes_.push_back({m, m, 0});
+        }
+        for (std::size_t k = 1; k <= max_names_; ++k) {
+            for (auto& s : suffixes_) {
+                extend(s);
+            }
+            if (all_differ(k)) {
+                for (auto m : group) {
+                    write_segment(m, k);
+                }
+                return;
+            }
+        }
+        write_ordinals(group);
+    }
+
+    void extend(suffix& s) const {
+        if (s.next != tags_.above(s.module)) {
+            s.hash = hash_mix(s.hash, hash_bytes(modules_.attribute(s.next)));
+            s.next = tree_.parent(s.next);
+        }
+    }
+
+    [[nodiscard]] bool all_differ(std::size_t k) {
+        std::sort(suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
+            return a.hash != b.hash ? a.hash < b.hash : compare_names(a.module, b.module, k) < 0;
+        });
+        return std::adjacent_find(
+                   suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
+                       return a.hash == b.hash && compare_names(a.module, b.module, k) == 0;
+                   }) == suffixes_.end();
+    }
+
+    /// Compares the last `k` names of two modules below the same selected one, last name first.
+    [[nodiscard]] int compare_names(id a, id b, std::size_t k) const {
+        const auto end = tags_.above(a);
+        for (; k > 0 && a != end && b != end; --k) {
+            const std::string_view name_a = modules_.attribute(a);
+            const std::string_view name_b = modules_.attribute(b);
+            if (name_a != name_b) {
+                return name_a < name_b ? -1 : 1;
+            }
+            a = tree_.parent(a);
+            b = tree_.parent(b);
+        }
+        return k == 0 ? 0 : static_cast<int>(a != end) - static_cast<int>(b != end);
+    }
+
+    void write_segment(id m, std::size_t k) {
+        std::vector<std::string_view> names;
+        for (auto at = m; k > 0 && at != tags_.above(m); --k, at = tree_.parent(at)) {
+            names.push_back(modules_.attribute(at));
+        }
+        std::string segment(classes_[printed_[m]]);
+        for (auto name = names.rbegin(); name != names.rend(); ++name) {
+            segment.push_back('.');
+            append_escaped(*name, "\\/.#", segment);
+        }
+        tags_.set_segment(m, segment);
+    }
+
+    void write_ordinals(std::span<const id> group) {
+        std::vector<id> sorted(group.begin(), group.end());
+        std::sort(sorted.begin(), sorted.end(), [&](id a, id b) {
+            return compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
+        });
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            std::string segment(classes_[printed_[sorted[i]]]);
+            tags_.set_segment(sorted[i], segment.append("#").append(std::to_string(i)));
+        }
+    }
+
+    // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
+    // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
+    void part_unknown() {
+        const auto may_hold_dots = [&](id m) {
+            return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
+        };
+        bool any = false;
+        for (id m = 1; m < tree_.size() && !any; ++m) {
+            any = may_hold_dots(m);
+        }
+        if (!any) {
+            return;
+        }
+        flat_index known;
+        std::vector<id> equal;
+        for (id m = 1; m < tree_.size(); ++m) {
+            if (tags_.is_selected(m)) {
+                const auto found =
+                    known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
+                        return tags_.above(other) == tags_.above(m) &&
+                               tags_.segment(other) == tags_.segment(m);
+                    });
+                if (found != m) {
+                    equal.insert(equal.end(), {found, m});
+                }
+            }
+        }
+        std::sort(equal.begin(), equal.end());
+        equal.erase(std::unique(equal.begin(), equal.end()), equal.end());
+        std::sort(equal.begin(), equal.end(), [&](id a, id b) { return stands_before(a, b); });
+        std::size_t number = 0;
+        std::string before;
+        for (std::size_t i = 0; i < equal.size(); ++i) {
+            const auto m = equal[i];
+            const std::string segment(tags_.segment(m));
+            if (i == 0 || segment != before || tags_.above(m) != tags_.above(equal[i - 1])) {
+                number = 0;
+                before = segment;
+            }
+            if (is_unknown(m)) {
+                tags_.set_segment(m, segment + "##" + std::to_string(number++));
+            }
+        }
+    }
+
+    // By selected module above, segment and names, last name first.
+    [[nodiscard]] bool stands_before(id a, id b) const {
+        if (tags_.above(a) != tags_.above(b)) {
+            return tags_.above(a) < tags_.above(b);
+        }
+        const auto how = tags_.segment(a).compare(tags_.segment(b));
+        return how != 0 ? how < 0 : compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
+    }
+
+    const Modules& modules_;
+    const tree_index& tree_;
+    tag_table& tags_;
+    std::size_t max_names_;
+    string_pool classes_;
+    std::vector<id> printed_;
+    std::vector<id> first_;
+    std::vector<id> members_;
+    std::vector<suffix> suffixes_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+
+// <stemma/detail/hidden_levels.hpp>
+#ifndef STEMMA_DETAIL_HIDDEN_LEVELS_HPP
+#define STEMMA_DETAIL_HIDDEN_LEVELS_HPP
+
+namespace stemma::detail {
+
+/// The levels that scopes leave out, since nobody calls those modules, as members of lists show
+/// them for each other: where parameters tell that `att` in `block.0` is `block.0.layer.0.att`, it
+/// is `block.1.layer.0.att` in `block.1`.
+class hidden_levels {
+public:
+    /// Requires: `builder` outlives the object.
+    explicit hidden_levels(const module_tree_builder& builder) : builder_(&builder) {}
+
+    /// Notes that `segment` in the scope of module `around` means `module`.
+    /// Complexity: O(depth + log(what is noted)).
+    void note(id around, std::string_view segment, id module) {
+        if (!is_member(around)) {
+            return;
+        }
+        std::string path;
+        for (auto m = module; m != around; m = builder_->parent(m)) {
+            if (m == 0) {
+                return;
+            }
+            path.insert(0, path.empty() ? "" : ".").insert(0, builder_->attribute(m));
+        }
+        if (path.size() > segment.size()) {
+            paths_.try_emplace({builder_->parent(around), segment}, std::move(path));
+        }
+    }
+
+    /// Returns: the path below `around` that `segment` has in another member of the list, if this
+    /// one begins alike; else "". Valid until the next `note`. Complexity: O(log(what is noted)).
+    [[nodiscard]] std::string_view find(id around, std::string_view segment) const {
+        if (!is_member(around)) {
+            return {};
+        }
+        const auto found = paths_.find({builder_->parent(around), segment});
+        if (found == paths_.end()) {
+            return {};
+        }
+        const std::string_view path = found->second;
+        const auto first = path.substr(0, path.find('.'));
+        return builder_->find_child(around, first) == no_id ? std::string_view{} : path;
+    }
+
+private:
+    [[nodiscard]] bool is_member(id m) const { return m != 0 && is_number(builder_->attribute(m)); }
+
+    const module_tree_builder* builder_;
+    std::map<std::pair<id, std::string_view>, std::string> paths_; // by list, segment
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_HIDDEN_LEVELS_HPP
+
 // <stemma/core/sweep_order.hpp>
 #ifndef STEMMA_CORE_SWEEP_ORDER_HPP
 #define STEMMA_CORE_SWEEP_ORDER_HPP
@@ -6029,390 +6471,6 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_SWEEPS_HPP
-
-// <stemma/model/tag_table.hpp>
-#ifndef STEMMA_MODEL_TAG_TABLE_HPP
-#define STEMMA_MODEL_TAG_TABLE_HPP
-
-namespace stemma {
-
-/// Longest tag that is written anywhere, in bytes.
-inline constexpr std::size_t max_tag_length = std::size_t{64} * 1024;
-
-/// The tags of the selected modules of a tree, kept as one segment for each.
-///
-/// A tag is `/` and a segment for every selected module from the root down: `/Net/Block.0`.
-class tag_table {
-public:
-    tag_table() = default;
-
-    /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
-    tag_table(const tree_index& tree, std::vector<id> selected)
-        : selected_(std::move(selected))
-        , above_(tree.size(), no_id)
-        , segment_(tree.size(), no_id)
-        , length_(tree.size()) {
-        for (id m = 1; m < tree.size(); ++m) {
-            if (is_selected(m)) {
-                above_[m] = selected_[tree.parent(m)];
-            }
-        }
-    }
-
-    /// Returns: how many modules there are, selected or not.
-    [[nodiscard]] std::size_t size() const noexcept { return selected_.size(); }
-
-    /// Whether `m` has a segment in the tags, rather than sharing the tag of a module above.
-    [[nodiscard]] bool is_selected(id m) const noexcept { return selected_[m] == m; }
-
-    /// Returns: the nearest selected module at or above `m`.
-    [[nodiscard]] id selected(id m) const noexcept { return selected_[m]; }
-
-    /// Returns: the nearest selected module properly above `m`, `no_id` for the root.
-    [[nodiscard]] id above(id m) const noexcept {
-        return is_selected(m) ? above_[m] : selected_[m];
-    }
-
-    /// Requires: `m` is selected, and so long as it has no segment nothing below it has one.
-    void set_segment(id m, std::string_view text) {
-        STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
-        segment_[m] = segments_.intern(text);
-    }
-
-    /// Whether `set_segment` was called for `m`.
-    [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
-
-    /// Call once when every selected module has its segment.
-    void finish() {
-        for (id m = 0; m < size(); ++m) {
-            if (is_selected(m)) {
-                length_[m] = 1 + segment(m).size() + (m == 0 ? 0 : length_[above_[m]]);
-            }
-        }
-    }
-
-    /// Requires: `m` is selected.
-    [[nodiscard]] std::string_view segment(id m) const noexcept { return segments_[segment_[m]]; }
-
-    /// Returns: bytes of the tag of the selected module `m`.
-    [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
-
-    /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
-    [[nodiscard]] id writable(id m) const noexcept {
-        m = selected_[m];
-        while (length_[m] > max_tag_length && m != 0) {
-            m = above_[m];
-        }
-        return m;
-    }
-
-    /// Returns: the tag of the selected module at or above `m`.
-    /// Complexity: O(length).
-    [[nodiscard]] std::string text(id m) const {
-        std::string tag;
-        append(m, tag);
-        return tag;
-    }
-
-    /// Appends `text(m)`. Complexity: O(length).
-    void append(id m, std::string& out) const {
-        m = selected_[m];
-        auto end = out.size() + length_[m];
-        out.resize(end);
-        for (; m != no_id; m = above_[m]) {
-            const auto part = segment(m);
-            end -= part.size();
-            part.copy(out.data() + end, part.size());
-            out[--end] = '/';
-        }
-    }
-
-private:
-    std::vector<id> selected_;
-    std::vector<id> above_;
-    std::vector<id> segment_;
-    std::vector<std::uint64_t> length_;
-    string_pool segments_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_TAG_TABLE_HPP
-
-// <stemma/detail/class_path_namer.hpp>
-#ifndef STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
-#define STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
-
-namespace stemma::detail {
-
-[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Appends a name with a `\` before each of the characters that have a meaning in a tag.
-inline void append_escaped(std::string_view name, std::string_view special, std::string& out) {
-    for (char c : name) {
-        if (special.find(c) != special.npos) {
-            out.push_back('\\');
-        }
-        out.push_back(c);
-    }
-}
-
-/// Gives every selected module its segment, as `class_paths` describes it.
-template <class Modules>
-class class_path_namer {
-public:
-    class_path_namer(const Modules& modules, tag_table& tags, std::size_t max_names)
-        : modules_(modules), tree_(modules.index()), tags_(tags), max_names_(max_names) {}
-
-    void run() {
-        print_classes();
-        group_modules();
-        for (std::size_t g = 0; g + 1 < first_.size(); ++g) {
-            name_group({members_.data() + first_[g], members_.data() + first_[g + 1]});
-        }
-        part_unknown();
-    }
-
-private:
-    // A member's names from itself upwards, and a running hash of the last k of them.
-    struct suffix {
-        id module = no_id;
-        id next = no_id; // the module whose name comes next, or the ancestor where names end
-        std::uint64_t hash = 0;
-    };
-
-    [[nodiscard]] bool is_unknown(id m) const {
-        const std::string_view class_name = modules_.class_name(m);
-        return class_name.empty();
-    }
-
-    void print_classes() {
-        printed_.resize(tree_.size(), no_id);
-        std::string text;
-        for (id m = 0; m < tree_.size(); ++m) {
-            if (!tags_.is_selected(m)) {
-                continue;
-            }
-            text.clear();
-            const std::string_view known = modules_.class_name(m);
-            if (known.empty()) {
-                append_name_run(m, text);
-            } else {
-                append_escaped(known, "\\/.#", text);
-            }
-            printed_[m] = classes_.intern(text);
-        }
-    }
-
-    // From the last name that is no number to the module's own, so many at most: `layer.0`.
-    void append_name_run(id m, std::string& text) const {
-        auto first = m;
-        for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
-                                    is_number(modules_.attribute(first));
-             ++names) {
-            first = tree_.parent(first);
-        }
-        std::vector<id> run;
-        for (auto at = m; at != first; at = tree_.parent(at)) {
-            run.push_back(at);
-        }
-        append_escaped(modules_.attribute(first), "\\/.#", text);
-        for (auto at = run.rbegin(); at != run.rend(); ++at) {
-            text.push_back('.');
-            append_escaped(modules_.attribute(*at), "\\/.#", text);
-        }
-        if (m == 0 && text.empty()) {
-            text = "model";
-        }
-    }
-
-    void group_modules() {
-        flat_index groups;
-        std::vector<id> group_of(tree_.size(), no_id);
-        std::vector<id> founder;
-        for (id m = 0; m < tree_.size(); ++m) {
-            if (!tags_.is_selected(m)) {
-                continue;
-            }
-            const auto next = static_cast<id>(founder.size());
-            group_of[m] = groups.insert(hash_mix(tags_.above(m), printed_[m]), next, [&](id g) {
-                return tags_.above(founder[g]) == tags_.above(m) &&
-                       printed_[founder[g]] == printed_[m];
-            });
-            if (group_of[m] == next) {
-                founder.push_back(m);
-            }
-        }
-        first_.assign(founder.size() + 1, 0);
-        for (auto g : group_of) {
-            if (g != no_id) {
-                ++first_[g + 1];
-            }
-        }
-        for (std::size_t g = 1; g < first_.size(); ++g) {
-            first_[g] += first_[g - 1];
-        }
-        members_.resize(first_.back());
-        auto fill = first_;
-        for (id m = 0; m < tree_.size(); ++m) {
-            if (group_of[m] != no_id) {
-                members_[fill[group_of[m]]++] = m;
-            }
-        }
-    }
-
-    void name_group(std::span<const id> group) {
-        if (group.size() == 1) {
-            const auto m = group.front();
-            const bool number = m != 0 && !is_unknown(m) && is_number(modules_.attribute(m));
-            write_segment(m, number ? 1 : 0);
-            return;
-        }
-        suffixes_.clear();
-        for (auto m : group) {
-            suffixes_.push_back({m, m, 0});
-        }
-        for (std::size_t k = 1; k <= max_names_; ++k) {
-            for (auto& s : suffixes_) {
-                extend(s);
-            }
-            if (all_differ(k)) {
-                for (auto m : group) {
-                    write_segment(m, k);
-                }
-                return;
-            }
-        }
-        write_ordinals(group);
-    }
-
-    void extend(suffix& s) const {
-        if (s.next != tags_.above(s.module)) {
-            s.hash = hash_mix(s.hash, hash_bytes(modules_.attribute(s.next)));
-            s.next = tree_.parent(s.next);
-        }
-    }
-
-    [[nodiscard]] bool all_differ(std::size_t k) {
-        std::sort(suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
-            return a.hash != b.hash ? a.hash < b.hash : compare_names(a.module, b.module, k) < 0;
-        });
-        return std::adjacent_find(
-                   suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
-                       return a.hash == b.hash && compare_names(a.module, b.module, k) == 0;
-                   }) == suffixes_.end();
-    }
-
-    /// Compares the last `k` names of two modules below the same selected one, last name first.
-    [[nodiscard]] int compare_names(id a, id b, std::size_t k) const {
-        const auto end = tags_.above(a);
-        for (; k > 0 && a != end && b != end; --k) {
-            const std::string_view name_a = modules_.attribute(a);
-            const std::string_view name_b = modules_.attribute(b);
-            if (name_a != name_b) {
-                return name_a < name_b ? -1 : 1;
-            }
-            a = tree_.parent(a);
-            b = tree_.parent(b);
-        }
-        return k == 0 ? 0 : static_cast<int>(a != end) - static_cast<int>(b != end);
-    }
-
-    void write_segment(id m, std::size_t k) {
-        std::vector<std::string_view> names;
-        for (auto at = m; k > 0 && at != tags_.above(m); --k, at = tree_.parent(at)) {
-            names.push_back(modules_.attribute(at));
-        }
-        std::string segment(classes_[printed_[m]]);
-        for (auto name = names.rbegin(); name != names.rend(); ++name) {
-            segment.push_back('.');
-            append_escaped(*name, "\\/.#", segment);
-        }
-        tags_.set_segment(m, segment);
-    }
-
-    void write_ordinals(std::span<const id> group) {
-        std::vector<id> sorted(group.begin(), group.end());
-        std::sort(sorted.begin(), sorted.end(), [&](id a, id b) {
-            return compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
-        });
-        for (std::size_t i = 0; i < sorted.size(); ++i) {
-            std::string segment(classes_[printed_[sorted[i]]]);
-            tags_.set_segment(sorted[i], segment.append("#").append(std::to_string(i)));
-        }
-    }
-
-    // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
-    // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
-    void part_unknown() {
-        const auto may_hold_dots = [&](id m) {
-            return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
-        };
-        bool any = false;
-        for (id m = 1; m < tree_.size() && !any; ++m) {
-            any = may_hold_dots(m);
-        }
-        if (!any) {
-            return;
-        }
-        flat_index known;
-        std::vector<id> equal;
-        for (id m = 1; m < tree_.size(); ++m) {
-            if (tags_.is_selected(m)) {
-                const auto found =
-                    known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
-                        return tags_.above(other) == tags_.above(m) &&
-                               tags_.segment(other) == tags_.segment(m);
-                    });
-                if (found != m) {
-                    equal.insert(equal.end(), {found, m});
-                }
-            }
-        }
-        std::sort(equal.begin(), equal.end());
-        equal.erase(std::unique(equal.begin(), equal.end()), equal.end());
-        std::sort(equal.begin(), equal.end(), [&](id a, id b) { return stands_before(a, b); });
-        std::size_t number = 0;
-        std::string before;
-        for (std::size_t i = 0; i < equal.size(); ++i) {
-            const auto m = equal[i];
-            const std::string segment(tags_.segment(m));
-            if (i == 0 || segment != before || tags_.above(m) != tags_.above(equal[i - 1])) {
-                number = 0;
-                before = segment;
-            }
-            if (is_unknown(m)) {
-                tags_.set_segment(m, segment + "##" + std::to_string(number++));
-            }
-        }
-    }
-
-    // By selected module above, segment and names, last name first.
-    [[nodiscard]] bool stands_before(id a, id b) const {
-        if (tags_.above(a) != tags_.above(b)) {
-            return tags_.above(a) < tags_.above(b);
-        }
-        const auto how = tags_.segment(a).compare(tags_.segment(b));
-        return how != 0 ? how < 0 : compare_names(a, b, static_cast<std::size_t>(-1)) < 0;
-    }
-
-    const Modules& modules_;
-    const tree_index& tree_;
-    tag_table& tags_;
-    std::size_t max_names_;
-    string_pool classes_;
-    std::vector<id> printed_;
-    std::vector<id> first_;
-    std::vector<id> members_;
-    std::vector<suffix> suffixes_;
-};
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 
 // <stemma/evidence/scope_table.hpp>
 #ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
@@ -7305,8 +7363,10 @@ template <parameter_readers Ops>
     scope_modules result;
     ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
     result.of_scope = ranks.of_scope;
+    detail::hidden_levels hidden(builder);
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto& scope = table.scopes[s];
+        const auto parent = result.of_scope[scope.parent].module;
         const auto around = ranks.of_scope[scope.parent].module;
         auto& rank = ranks.of_scope[s];
         auto& module = result.of_scope[s];
@@ -7315,19 +7375,27 @@ template <parameter_readers Ops>
         if (rank.module != no_id) {
             module.module = builder_id[rank.module];
             module.caller = rank.caller == no_id ? no_id : builder_id[rank.caller];
+            hidden.note(parent, scope.instance(), module.module);
             continue;
         }
-        const auto parent = result.of_scope[scope.parent].module;
         const auto counted = detail::split_count(scope.instance());
         const auto first = counted && scope.style != scope_style::relative
                                ? table.find(scope.parent, counted->first)
                                : no_id;
+        // What is guessed is no surer than the module in which it was found.
+        const auto at_most = [&](float confidence) {
+            return std::min(confidence, result.of_scope[scope.parent].confidence);
+        };
         if (first != no_id && first < s && table.scopes[first].operators > 0 &&
             table.scopes[first].kinds == scope.kinds) {
-            module = {result.of_scope[first].module, no_id, no_id, 0.8F};
+            module = {result.of_scope[first].module, no_id, no_id, at_most(0.8F)};
+        } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
+            module = {builder.at_path(path, parent), no_id, no_id, at_most(0.85F)};
         } else {
-            module = {builder.at_path(detail::path_below(builder, parent, scope), parent), no_id,
-                      no_id, 0.92F};
+            // `att_1` beside `att` may also be another module that prints as the first.
+            const auto path_below = detail::path_below(builder, parent, scope);
+            module = {builder.at_path(path_below, parent), no_id, no_id,
+                      at_most(first == no_id ? 0.92F : 0.8F)};
         }
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
@@ -11974,8 +12042,9 @@ struct overruled {
 /// Corrects the evidence on constants and shape computations that several modules use.
 ///
 /// Exporters compute equal ones once and leave them the scope of the module that came first. One
-/// that is read in a module that is neither above nor below its own belongs to the common ancestor
-/// of its own and all that read it.
+/// that is read in its module, and in one that is neither above nor below that, belongs to the
+/// common ancestor of its own and all that read it. What only others read is a result of its
+/// module, as the angles of rotary embeddings are.
 ///
 /// `result` is by vertex index, and `module == no_id` where nothing is known.
 /// Returns: what changed, in the order of `vertices`.
@@ -12000,15 +12069,17 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 continue;
             }
             bool foreign = false;
+            bool own = false;
             detail::common_module readers;
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
                 const auto reader = evidence[index_of(graph, target(*out, graph))];
                 if (reader != no_id) {
                     readers.add(reader);
                     foreign = foreign || !modules.are_related(reader, made.module);
+                    own = own || modules.is_ancestor(made.module, reader);
                 }
             }
-            if (foreign) {
+            if (foreign && own) {
                 const auto common = readers.get(modules);
                 changed.push_back({v, made, common});
                 made = {modules.lca(made.module, common), no_id, 0.7F, made.source, true};

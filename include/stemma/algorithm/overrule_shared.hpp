@@ -26,8 +26,8 @@ struct overruled {
 ///
 /// Exporters compute equal ones once and leave them the scope of the module that came first. One
 /// that is read in its module, and in one that is neither above nor below that, belongs to the
-/// common ancestor of its own and all that read it. What only others read is a result of its module,
-/// as the angles of rotary embeddings are.
+/// common ancestor of its own and all that read it. What only others read is a result of its
+/// module, as the angles of rotary embeddings are.
 ///
 /// `result` is by vertex index, and `module == no_id` where nothing is known.
 /// Returns: what changed, in the order of `vertices`.

@@ -55,9 +55,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_member(id m) const {
-        return m != 0 && is_number(builder_->attribute(m));
-    }
+    [[nodiscard]] bool is_member(id m) const { return m != 0 && is_number(builder_->attribute(m)); }
 
     const module_tree_builder* builder_;
     std::map<std::pair<id, std::string_view>, std::string> paths_; // by list, segment
