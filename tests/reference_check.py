@@ -31,9 +31,6 @@ BOOST_FUNCTIONS = {
     "vertices", "edges", "out_edges", "in_edges", "adjacent_vertices", "out_degree", "in_degree",
     "degree", "num_vertices", "num_edges", "source", "target", "get"}
 
-# Folders whose members are not looked at.
-PENDING = ("stemma/onnx/",)
-
 
 def text_of(node, *names):
     return " ".join("".join(part.itertext()).strip() for name in names for part in node.findall(name)).strip()
@@ -44,17 +41,20 @@ def documented(node):
 
 
 class roles:
-    """Which members the role of each policy asks for. What they mean is a part of the comment of the
-    concept, which names them; what a policy answers is the comment of its class."""
+    """Which members a concept asks of a class: of a policy, the concept of its role; of others, the
+    one that the comment of the class names. What they mean is a part of the comment of the concept,
+    which names them; what this class answers is the comment of the class."""
 
     def __init__(self, compounds):
-        self.bases, self.category, self.members = {}, {}, {}
+        self.bases, self.category, self.members, self.text = {}, {}, {}, {}
         for compound in compounds:
             scope = compound.findtext("compoundname")
+            text = text_of(compound, "briefdescription", "detaileddescription")
             self.bases[scope] = [base.text for base in compound.findall("basecompoundref")]
-            if compound.get("kind") == "concept" and scope.endswith("_policy"):
-                told = re.findall(r"(\w+)\(", text_of(compound, "briefdescription", "detaileddescription"))
-                self.members[scope.removesuffix("_policy").rpartition("::")[2]] = set(told)
+            if compound.get("kind") == "concept":
+                self.members[scope.rpartition("::")[2]] = set(re.findall(r"(\w+)\(", text))
+            else:
+                self.text[scope] = set(re.findall(r"\w+", text))
             for member in compound.iter("memberdef"):
                 if member.findtext("name") == "policy_category":
                     written = "".join(member.find("type").itertext())
@@ -63,7 +63,9 @@ class roles:
     def asks(self, scope, name):
         """Whether a role asks a class, or the class around, for a member of that name."""
         if scope in self.category:
-            return name in self.members[self.category[scope]]
+            return name in self.members[self.category[scope] + "_policy"]
+        if any(name in self.members.get(word, ()) for word in self.text.get(scope, ())):
+            return True
         if any(self.asks("stemma::" + base.partition("<")[0].strip().removeprefix("stemma::"), name)
                for base in self.bases.get(scope, [])):
             return True
@@ -82,7 +84,7 @@ def excused(member, scope, asked):
     if kind == "typedef" and name == "policy_category":
         return "says what the comment of the class says: the role of the policy"
     if kind in ("function", "variable") and asked.asks(scope, name):
-        return "the role asks for it"
+        return "a concept asks for it"
     if kind == "typedef" and name in BOOST_TYPES:
         return "Boost asks for it"
     if kind in ("friend", "function") and name in BOOST_FUNCTIONS and member.get("static") == "no" \
@@ -96,7 +98,7 @@ def undocumented(folder):
     compounds = [compound for path in sorted(folder.glob("*.xml"))
                  for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef")]
     hidden = {compound.findtext("compoundname") for compound in compounds
-              if compound.get("prot") == "private"}
+              if compound.get("prot") in ("private", "protected")}
 
     def is_hidden(name):
         parts = name.split("::")
@@ -117,9 +119,9 @@ def undocumented(folder):
             continue
         if kind in ("class", "struct", "union", "concept"):
             outer, _, name = scope.rpartition("::")
-            look(compound, outer, name, "the role asks for it" if asked.asks(scope, name) else None)
+            look(compound, outer, name, "a concept asks for it" if asked.asks(scope, name) else None)
         for member in compound.iter("memberdef"):
-            if member.get("prot") == "private" or (kind == "file" and member.get("kind") != "define"):
+            if member.get("prot") != "public" or (kind == "file" and member.get("kind") != "define"):
                 continue
             if member.get("kind") == "define" and member.findtext("name").endswith("_HPP"):
                 continue  # an include guard
@@ -147,8 +149,6 @@ def main():
     if not (folder / "html/index.html").exists():
         sys.exit(f"doxygen made nothing:\n{done.stderr[-2000:]}")
     names, seen = undocumented(folder / "xml")
-    if len(sys.argv) < 3:
-        names = [name for name in names if not name[0].startswith(PENDING)]
     if seen < 1000:
         sys.exit(f"doxygen's XML holds {seen} names only")
     for line in warnings:

@@ -23,24 +23,25 @@ namespace stemma {
 struct tag_comparison {
     /// Nodes that went from one tag to another.
     struct move {
-        std::string from;
-        std::string to;
-        std::size_t nodes = 0;
-        id example = no_id; ///< the first such node of the first model
+        std::string from;      ///< tag in the first model
+        std::string to;        ///< tag of the partner in the second model
+        std::size_t nodes = 0; ///< how many
+        id example = no_id;    ///< the first such node of the first model
     };
     /// How many nodes have a tag.
     struct tag_count {
-        std::string tag;
-        std::size_t nodes = 0;
+        std::string tag;       ///< of one of the models
+        std::size_t nodes = 0; ///< how many
     };
 
-    std::size_t same = 0;       ///< nodes with equal tags
-    std::size_t only_first = 0; ///< nodes without a partner
-    std::size_t only_second = 0;
+    std::size_t same = 0;            ///< nodes with equal tags
+    std::size_t only_first = 0;      ///< nodes without a partner
+    std::size_t only_second = 0;     ///< nodes that are nobody's partner
     std::vector<move> moves;         ///< by tags of the first model, in the order of its tree
     std::vector<tag_count> vanished; ///< tags of nodes of the first model only
     std::vector<tag_count> appeared; ///< tags of nodes of the second model only
 
+    /// Whether the two have the same tags on the same nodes, so far as these have partners.
     [[nodiscard]] bool is_equal() const noexcept {
         return moves.empty() && vanished.empty() && appeared.empty();
     }

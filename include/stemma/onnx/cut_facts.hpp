@@ -19,10 +19,10 @@ namespace stemma {
 
 /// A graph of a model as those see it who cut parts out of it.
 struct cut_facts {
-    nested_view view;
-    std::vector<id> order; ///< vertices, producers first; in file order where that does
-    std::vector<id> rank;  ///< by vertex: place in `order`, `no_id` on a circle
-    bool sorted_already = true;
+    nested_view view;           ///< vertices, and which node each is
+    std::vector<id> order;      ///< vertices, producers first; in file order where that does
+    std::vector<id> rank;       ///< by vertex: place in `order`, `no_id` on a circle
+    bool sorted_already = true; ///< file order is one in which the graph can run
     vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the part being planned
 
     /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
@@ -44,16 +44,19 @@ struct cut_facts {
         }
     }
 
+    /// Takes vertices into the set that is being planned, or out of it again.
     void put_inside(std::span<const id> members, bool inside) {
         for (auto v : members) {
             set.inside[v] = inside;
         }
     }
 
+    /// Whether all of some vertices are constant.
     [[nodiscard]] bool are_apart(std::span<const id> members) const {
         return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
     }
 
+    /// Says of vertices whether every reader gets a copy of them.
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;

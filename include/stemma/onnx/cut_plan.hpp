@@ -12,7 +12,7 @@ namespace stemma {
 
 /// Why a part cannot be cut out.
 enum class cut_refusal : std::uint8_t {
-    none,
+    none,          ///< it can be cut out
     non_convex,    ///< some way leads out of it and back; see the witness
     unknown_type,  ///< type or rank of a value at the boundary is not known
     function_body, ///< it lies in a function whose attributes are not bound
@@ -47,8 +47,8 @@ struct cut_plan {
     std::vector<id> functions;    ///< numbers of functions that are called, directly or not
     bool sorted = false;          ///< nodes had to be put in another order to be behind producers
     bool random = false;          ///< holds an operator that gives other results each time
-    cut_refusal refusal = cut_refusal::none;
-    std::vector<id> witness; ///< `non_convex`: the nodes on a way out and back
+    cut_refusal refusal = cut_refusal::none; ///< why not, if anything
+    std::vector<id> witness;                 ///< `non_convex`: the nodes on a way out and back
 };
 
 } // namespace stemma

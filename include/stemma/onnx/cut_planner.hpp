@@ -52,12 +52,11 @@ public:
         }
     }
 
+    /// Takes those for random that are so by their type, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
         : cut_planner(model, std::move(policy), find_random_operators(model)) {}
 
-    [[nodiscard]] const std::vector<dependence>& dependences() const noexcept {
-        return dependence_;
-    }
+    /// Returns: which nodes and bodies lie in which graph.
     [[nodiscard]] const graph_contents& contents() const noexcept { return contents_; }
 
     /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies

@@ -95,7 +95,7 @@ namespace stemma {
 
 /// One graph of a model with every body contracted into the node that owns it.
 struct nested_view {
-    operator_graph graph;
+    operator_graph graph;  ///< vertices in the order of `nodes`
     std::vector<id> nodes; ///< by vertex: the node
 };
 

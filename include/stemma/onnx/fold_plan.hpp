@@ -12,8 +12,8 @@ namespace stemma {
 
 /// A function that a model is to get.
 struct planned_function {
-    std::string domain;
-    std::string name;
+    std::string domain; ///< as the policy has it: the package
+    std::string name;   ///< as the policy has it: the class
     id number = 0;      ///< tells functions apart that the policy calls the same; 0 for the first
     id region = 0;      ///< the first of those that call it; its body is the function's
     id calls = 0;       ///< regions that call it, in the whole model

@@ -77,28 +77,28 @@ struct fold_record {
     struct node_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that are no nodes and stand in front
-        std::uint64_t nodes = 0;
+        std::uint64_t nodes = 0;  ///< how many follow
 
         friend bool operator==(const node_run&, const node_run&) = default;
     };
     /// Nodes in a row.
     struct order_run {
         std::uint64_t first = 0; ///< in the order in which calls are opened
-        std::uint64_t count = 0;
+        std::uint64_t count = 0; ///< how many follow each other
 
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
     /// ValueInfos in a row that were taken out of the main graph.
     struct info_run {
-        std::uint32_t part = 0;
+        std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
-        std::string bytes{};
+        std::string bytes{};      ///< of the field, with tag and length
 
         friend bool operator==(const info_run&, const info_run&) = default;
     };
 
-    bool lifted = false;
+    bool lifted = false; ///< the IR version was raised to one that has functions
     std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
     std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
     std::vector<std::string> domains{};                           ///< imports that were added
@@ -107,8 +107,8 @@ struct fold_record {
     /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
     /// are opened.
     std::vector<order_run> order{};
-    std::vector<info_run> infos{};
-    std::vector<text_change> changes{};
+    std::vector<info_run> infos{};      ///< what was taken out, and from where
+    std::vector<text_change> changes{}; ///< ascending by node
 };
 
 /// Returns: the record as one line of JSON. Complexity: O(length).

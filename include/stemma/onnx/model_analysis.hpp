@@ -29,19 +29,19 @@ namespace stemma {
 
 /// A weight that nodes of several modules read.
 struct shared_weight {
-    id value = no_id;
-    std::uint64_t bytes = 0;
+    id value = no_id;        ///< the initializer
+    std::uint64_t bytes = 0; ///< of its data
     std::vector<id> modules; ///< the deepest ones, ascending
 };
 
 /// What there is to say of the modules of a model, beside a summary.
 struct model_analysis {
     std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
-    module_statistics modules;
-    std::vector<std::uint64_t> bytes; ///< by module with all below: data of floating initializers
-    std::vector<shared_weight> shared;
-    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
-    std::vector<non_convex_module> non_convex;
+    module_statistics modules;                ///< counts by module
+    std::vector<std::uint64_t> bytes;  ///< by module with all below: data of floating initializers
+    std::vector<shared_weight> shared; ///< in file order
+    std::vector<id> without_nodes;     ///< the highest modules that have none, nor any below
+    std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
 
 namespace detail {

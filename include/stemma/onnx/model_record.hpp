@@ -26,13 +26,13 @@ namespace stemma {
 /// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
 /// find them all again without the capture.
 struct model_record {
-    carrier_set carriers;
+    carrier_set carriers; ///< how the tags are stored
     std::map<std::string, std::string>
-        options; ///< how the tags were found, as the program takes it
-    std::uint64_t nodes = 0;
+        options;              ///< how the tags were found, as the program takes it
+    std::uint64_t nodes = 0;  ///< how many the model had when it was tagged
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
-    module_tree modules;
+    module_tree modules;      ///< as they were when it was tagged
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
 };
 

@@ -26,11 +26,11 @@ struct module_statistics {
     /// How often an operator occurs.
     struct operator_count {
         id op = no_id; ///< number of the operator in the model
-        id count = 0;
+        id count = 0;  ///< how many nodes
     };
 
-    std::vector<id> own_nodes;
-    std::vector<id> nodes;
+    std::vector<id> own_nodes;                 ///< nodes whose deepest module it is
+    std::vector<id> nodes;                     ///< of it and of all below
     std::vector<std::uint64_t> own_parameters; ///< elements, shared ones with every owner
     std::vector<std::uint64_t> parameters;     ///< elements, shared ones once
     std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 where the tree declares none

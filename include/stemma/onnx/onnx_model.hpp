@@ -15,50 +15,54 @@ namespace stemma {
 
 /// Where a text stands in the bytes a model was read from.
 struct text_ref {
-    std::uint32_t offset = 0;
-    std::uint32_t size = 0;
+    std::uint32_t offset = 0; ///< bytes from the start of what was read
+    std::uint32_t size = 0;   ///< bytes; 0 for "", wherever it is said to be
 };
 
 /// Where a graph stands in a model.
-enum class graph_kind : std::uint8_t { main, body, function };
+enum class graph_kind : std::uint8_t {
+    main,     ///< the model's own, number 0
+    body,     ///< in an attribute of a node: of If, Loop, Scan
+    function, ///< the body of a local function
+};
 
 /// Where a value comes from.
 enum class value_kind : std::uint8_t {
-    result,      ///< output of a node
-    input,       ///< input of the main graph
-    formal,      ///< input of a body or function
-    initializer, ///< dense, whether also listed as an input or not
-    sparse_initializer,
-    undefined, ///< read, but made by nothing that can be seen from there
+    result,             ///< output of a node
+    input,              ///< input of the main graph
+    formal,             ///< input of a body or function
+    initializer,        ///< dense, whether also listed as an input or not
+    sparse_initializer, ///< one of which only some elements are written
+    undefined,          ///< read, but made by nothing that can be seen from there
 };
 
 /// A graph, body or function of a model.
 struct graph_record {
-    graph_kind kind = graph_kind::main;
-    id owner = no_id;       ///< of a body: the node that holds it
-    id function = no_id;    ///< of a function: its number
-    text_ref attribute;     ///< of a body: the attribute that holds it
-    id attribute_index = 0; ///< of a body: its place in a list of graphs
-    bool listed = false;    ///< of a body: in a list of graphs rather than alone
-    text_ref name;
-    id node_count = 0;
-    std::vector<id> inputs; ///< values
-    std::vector<id> outputs;
-    std::vector<id> initializers;
+    graph_kind kind = graph_kind::main; ///< where the graph stands
+    id owner = no_id;                   ///< of a body: the node that holds it
+    id function = no_id;                ///< of a function: its number
+    text_ref attribute;                 ///< of a body: the attribute that holds it
+    id attribute_index = 0;             ///< of a body: its place in a list of graphs
+    bool listed = false;                ///< of a body: in a list of graphs rather than alone
+    text_ref name;                      ///< often "", for a function its own
+    id node_count = 0;                  ///< without those of bodies
+    std::vector<id> inputs;             ///< values
+    std::vector<id> outputs;            ///< values; `no_id` where the name is ""
+    std::vector<id> initializers;       ///< values, dense and sparse ones
 };
 
 /// A local function.
 struct function_record {
-    text_ref domain;
-    text_ref name;
-    text_ref overload;
-    id graph = no_id;
+    text_ref domain;   ///< as written
+    text_ref name;     ///< which nodes have as their type
+    text_ref overload; ///< tells functions of one name apart; "" for most
+    id graph = no_id;  ///< the number of its body
 };
 
 /// An operator set that the model uses.
 struct opset_import {
-    std::string_view domain;
-    std::int64_t version = 0;
+    std::string_view domain;  ///< as written: "" or `ai.onnx` for the standard one
+    std::int64_t version = 0; ///< nodes mean the operators of this version
 };
 
 /// The structure of an ONNX model: graphs, nodes and values, as tables of 32-bit numbers over the
@@ -70,38 +74,64 @@ struct opset_import {
 /// and `proto_model`.
 class onnx_model {
 public:
+    /// Nodes of all graphs, those of bodies and functions included.
     [[nodiscard]] id node_count() const noexcept { return static_cast<id>(nodes_.size()); }
+
+    /// Values of all graphs; a name that means several things is several values.
     [[nodiscard]] id value_count() const noexcept { return static_cast<id>(value_names_.size()); }
+
+    /// The main graph, bodies and functions.
     [[nodiscard]] id graph_count() const noexcept { return static_cast<id>(graphs_.size()); }
 
+    /// Returns: the bytes that `ref` speaks of; valid as long as what the model was read from.
     [[nodiscard]] std::string_view text(text_ref ref) const noexcept {
         return {base_ + ref.offset, ref.size};
     }
 
+    /// Returns: 0 where it is not written.
     [[nodiscard]] std::int64_t ir_version() const noexcept { return ir_version_; }
+
+    /// Returns: "" where it is not written; valid as long as what the model was read from.
     [[nodiscard]] std::string_view producer_name() const noexcept { return text(producer_name_); }
+
+    /// Returns: "" where it is not written; valid as long as what the model was read from.
     [[nodiscard]] std::string_view producer_version() const noexcept {
         return text(producer_version_);
     }
+
+    /// In file order; of the model, not of its functions.
     [[nodiscard]] std::span<const opset_import> opset_imports() const noexcept { return opsets_; }
 
+    /// Returns: "" where it is not written. Names need not differ.
     [[nodiscard]] std::string_view name(id node) const noexcept { return text(nodes_[node].name); }
+
+    /// Returns: the type, or the name of the function that is called.
     [[nodiscard]] std::string_view op_type(id node) const noexcept {
         return text(operators_[nodes_[node].op].type);
     }
+
+    /// Returns: the domain as written: "" for the standard one, or `ai.onnx`.
     [[nodiscard]] std::string_view domain(id node) const noexcept {
         return text(operators_[nodes_[node].op].domain);
     }
+
+    /// Returns: which of several functions of one name is called; "" for most nodes.
     [[nodiscard]] std::string_view overload(id node) const noexcept {
         return text(operators_[nodes_[node].op].overload);
     }
 
     /// Returns: a number that nodes share exactly when type, domain and overload are equal.
     [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
+
+    /// Operators are numbered from 0 as nodes first have them.
     [[nodiscard]] id operator_count() const noexcept { return static_cast<id>(operators_.size()); }
+
+    /// Returns: as `op_type` of its nodes.
     [[nodiscard]] std::string_view operator_type(id op) const noexcept {
         return text(operators_[op].type);
     }
+
+    /// Returns: as `domain` of its nodes.
     [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
         return text(operators_[op].domain);
     }
@@ -128,14 +158,19 @@ public:
 
     /// The first of the values a node makes, and how many; an omitted one has the name "".
     [[nodiscard]] id first_output(id node) const noexcept { return nodes_[node].first_output; }
+
+    /// Returns: how many outputs a node lists, omitted ones included.
     [[nodiscard]] id output_count(id node) const noexcept {
         const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_output : result_count_;
         return end - nodes_[node].first_output;
     }
 
+    /// Returns: "" for an omitted output. Equal names in different graphs are different values.
     [[nodiscard]] std::string_view value_name(id value) const noexcept {
         return text(value_names_[value]);
     }
+
+    /// Returns: where the value comes from, an initializer even if it is listed as an input.
     [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
     /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
     [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
@@ -143,6 +178,8 @@ public:
     [[nodiscard]] id producer(id value) const noexcept {
         return value < result_count_ ? producers_[value] : no_id;
     }
+
+    /// Whether the file holds the value itself, dense or sparse.
     [[nodiscard]] bool is_initializer(id value) const noexcept {
         return kind(value) == value_kind::initializer ||
                kind(value) == value_kind::sparse_initializer;
@@ -150,6 +187,8 @@ public:
 
     /// Graph 0 is the main one; a body comes after the graph that holds it.
     [[nodiscard]] const graph_record& graph(id g) const noexcept { return graphs_[g]; }
+
+    /// In file order; `graph_record::function` and `callee` number them.
     [[nodiscard]] std::span<const function_record> functions() const noexcept { return functions_; }
 
     /// Values that were defined although their graph had one of that name already.

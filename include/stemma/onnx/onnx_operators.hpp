@@ -27,6 +27,7 @@ namespace stemma {
 template <class Model = onnx_model>
 class onnx_operators {
 public:
+    /// Vertices are nodes by number.
     using graph_type = operator_graph;
 
     /// Requires: `model` outlives the view.
@@ -65,22 +66,34 @@ public:
         }
     }
 
+    /// The model that was given.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
+
+    /// See `flat_graph`; valid as long as the view.
     [[nodiscard]] const operator_graph& graph() const noexcept { return graph_; }
+
+    /// Returns: as `onnx_model::name`.
     [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
+
+    /// Returns: as `onnx_model::op_type`.
     [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
     /// Returns: the name of a node's first output, "" when it has none.
     [[nodiscard]] std::string_view result_name(id node) const noexcept {
         return model_->output_count(node) == 0 ? std::string_view{}
                                                : model_->value_name(model_->first_output(node));
     }
+
+    /// Returns: the node whose body a node is in, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
     /// Returns: the graph of a node of a body, else `no_id`.
     [[nodiscard]] id body(id node) const noexcept {
         return owner(node) == no_id ? no_id : model_->graph_of(node);
     }
 
+    /// Returns: how many parameters there are, read or not.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
+
+    /// Returns: the name of the value that parameter `p` is.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
         return model_->value_name(parameters_[p]);
     }
@@ -100,9 +113,12 @@ public:
         }
     }
 
+    /// Whether a node asks for nothing but the shape of what it reads.
     [[nodiscard]] bool hides_data(id node) const noexcept {
         return hides_data_[model_->operator_id(node)];
     }
+
+    /// Whether a node reads a value that no node makes and that is no initializer.
     [[nodiscard]] bool reads_data(id node) const noexcept {
         for (auto value : model_->inputs(node)) {
             if (value != no_id && model_->kind(value) != value_kind::result &&
@@ -161,12 +177,17 @@ public:
                (slot == 1 && op_type(e.target) == "Loop");
     }
 
+    /// Returns: how many functions the model holds.
     [[nodiscard]] id function_count() const noexcept {
         return static_cast<id>(model_->functions().size());
     }
+
+    /// Returns: the domain of function `f`, in file order.
     [[nodiscard]] std::string_view function_domain(id f) const noexcept {
         return model_->text(model_->functions()[f].domain);
     }
+
+    /// Returns: the name of function `f`, in file order.
     [[nodiscard]] std::string_view function_name(id f) const noexcept {
         return model_->text(model_->functions()[f].name);
     }

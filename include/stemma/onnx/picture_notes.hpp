@@ -78,6 +78,7 @@ public:
         return count == 0 ? std::string() : short_number(count) + " parameters";
     }
 
+    /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
     template <class Function>
     void for_each_input(id node, Function f) const {
         for (auto value : model_->inputs(node)) {
@@ -87,6 +88,7 @@ public:
         }
     }
 
+    /// Calls `f(value)` for every output of the model that a node makes.
     template <class Function>
     void for_each_output(id node, Function f) const {
         for (id i = 0; i < model_->output_count(node); ++i) {

@@ -27,12 +27,12 @@ namespace stemma {
 struct claim_runs {
     /// Operators in a row with the same claim.
     struct run {
-        std::uint64_t count = 0;
-        claim made; ///< `module == no_id`: none
+        std::uint64_t count = 0; ///< how many
+        claim made;              ///< `module == no_id`: none
     };
 
-    provenance source = provenance::root;
-    std::vector<run> runs;
+    provenance source = provenance::root; ///< the one that all claims name
+    std::vector<run> runs;                ///< from node 0 on
 
     /// Returns: how many nodes they speak of, claims or none.
     [[nodiscard]] std::uint64_t nodes() const noexcept {

@@ -70,6 +70,7 @@ public:
         return graph_paths_[model_->graph_of(node)] + "#" + std::to_string(model_->position(node));
     }
 
+    /// Returns: as `onnx_model::graph_path`; valid as long as this.
     [[nodiscard]] const std::string& graph_path(id g) const { return graph_paths_[g]; }
 
 private:

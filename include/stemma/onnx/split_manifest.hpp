@@ -23,28 +23,28 @@ namespace stemma {
 struct split_manifest {
     /// A file, by its name in the folder, and the XXH64 of its bytes in hexadecimal digits.
     struct file_entry {
-        std::string file;
-        std::string hash;
+        std::string file; ///< without its folder
+        std::string hash; ///< sixteen digits
     };
 
     /// One part.
     struct part_entry {
-        file_entry at;
-        std::string module;
-        std::string tag;
-        id level = 0;
-        std::uint64_t cost = 0;
+        file_entry at;          ///< where the part is
+        std::string module;     ///< path of the module that holds all of it
+        std::string tag;        ///< of that module
+        id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
+        std::uint64_t cost = 0; ///< of its own nodes, as the policy of the split had it
         std::vector<id> nodes;  ///< places in the source's graph, ascending
         std::vector<id> clones; ///< of nodes of other parts, ascending
         std::vector<id> order;  ///< of both in the file; empty where it is ascending
         std::vector<std::string> cloned_values; ///< what the clones make
-        std::vector<std::string> initializers;
+        std::vector<std::string> initializers;  ///< that it reads, by name
     };
 
     /// A tensor that a part reads or gives out.
     struct tensor_entry {
-        std::string name;
-        std::string type;
+        std::string name; ///< as in the source
+        std::string type; ///< `float32`; as `value_description`
         std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1: not known
         id from = no_id;     ///< the part that makes it; `no_id`: an input of the model
         std::vector<id> to;  ///< parts that read it
@@ -53,6 +53,7 @@ struct split_manifest {
 
     /// Some bytes of the source, and where they are now.
     struct piece {
+        /// Where the bytes are.
         enum class kind : std::uint8_t {
             skeleton,    ///< bytes [first, first + count) of the skeleton
             bytes,       ///< `text`
@@ -62,19 +63,19 @@ struct split_manifest {
             initializer, ///< bytes [first, first + count) of the message of initializer `text`
         };
 
-        kind from = kind::skeleton;
-        std::uint64_t first = 0;
-        std::uint64_t count = 0;
-        std::string text;
+        kind from = kind::skeleton; ///< which kind of place they are in
+        std::uint64_t first = 0;    ///< see `kind`
+        std::uint64_t count = 0;    ///< see `kind`
+        std::string text;           ///< see `kind`
     };
 
-    file_entry source;
-    file_entry skeleton;
-    file_entry weights; ///< no file where all weights are elsewhere
-    std::vector<part_entry> parts;
-    std::vector<tensor_entry> tensors;
-    std::vector<id> order; ///< of parts, as they can be run
-    std::vector<piece> recipe;
+    file_entry source;                 ///< that was split, by the name it had
+    file_entry skeleton;               ///< what is left of the source without nodes and weights
+    file_entry weights;                ///< no file where all weights are elsewhere
+    std::vector<part_entry> parts;     ///< by number, as other entries name them
+    std::vector<tensor_entry> tensors; ///< in the order of the source's values
+    std::vector<id> order;             ///< of parts, as they can be run
+    std::vector<piece> recipe; ///< how the source follows from the files, from the front to the end
 };
 
 /// How a manifest names its form.

@@ -31,8 +31,8 @@ struct split_part {
     id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
     std::vector<id> nodes;  ///< of the main graph, that are its own, ascending
     std::vector<id> clones; ///< the others it holds: copies of constants of other parts, ascending
-    std::uint64_t cost = 0;
-    cut_plan plan; ///< how it is written
+    std::uint64_t cost = 0; ///< of its own nodes, as the policy has it
+    cut_plan plan;          ///< how it is written
 };
 
 /// Divides the main graph of a model into parts that run one after the other.

@@ -27,26 +27,29 @@ namespace stemma {
 
 /// What there is to say of a tagged model as a whole (`stemma.summary/1`).
 struct tag_summary {
-    std::string model;
-    std::size_t nodes = 0;
+    std::string model;      ///< what to call it: its path, say
+    std::size_t nodes = 0;  ///< that were looked at
     std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
                             ///< root because nothing is known
-    std::size_t values = 0;
-    std::size_t values_tagged = 0;
-    std::size_t initializers = 0;
-    std::size_t modules = 0;
-    std::size_t conflicts = 0;
-    std::size_t dropped = 0;
+    std::size_t values = 0; ///< of the whole model
+    std::size_t values_tagged = 0; ///< of them, that have a tag
+    std::size_t initializers = 0;  ///< among the values
+    std::size_t modules = 0;       ///< of the tree
+    std::size_t conflicts = 0;     ///< nodes about which claims disagree
+    std::size_t dropped = 0;       ///< nodes with claims that were not believed
+
+    /// Nodes, by the number of the provenance.
     std::array<std::size_t, provenance_count> provenance{};
     std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
-    std::map<std::string, std::size_t> dialects;
-    std::size_t full_scope = 0; ///< nodes whose metadata or name gives path and class
-    std::size_t path_only = 0;  ///< nodes whose name gives a path
-    std::size_t name_only = 0;  ///< nodes that say no more than their operator
-    std::optional<accuracy> against_oracle;
+    std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
+    std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
+    std::size_t path_only = 0;              ///< nodes whose name gives a path
+    std::size_t name_only = 0;              ///< nodes that say no more than their operator
+    std::optional<accuracy> against_oracle; ///< where there is one to compare with
     std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
-    double seconds = 0;
+    double seconds = 0;                                           ///< that it took to find all this
 
+    /// Returns: the share of `nodes` that are `tagged`; 1 where there are none.
     [[nodiscard]] double coverage() const noexcept {
         return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
     }

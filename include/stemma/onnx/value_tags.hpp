@@ -43,6 +43,7 @@ public:
         }
     }
 
+    /// Returns: nodes, ascending; empty for a value that nobody reads. Valid as long as this.
     [[nodiscard]] std::span<const id> of(id value) const noexcept {
         return {nodes_.data() + first_[value], nodes_.data() + first_[value + 1]};
     }

@@ -16,14 +16,14 @@ namespace stemma {
 
 /// What the ONNX checker can say.
 enum class check_verdict : std::uint8_t {
-    valid,
-    invalid,
+    valid,        ///< it finds nothing wrong
+    invalid,      ///< it refuses the model
     cannot_judge, ///< the model is newer than the installed ONNX library
 };
 
 /// What the ONNX checker says of a model.
 struct check_result {
-    check_verdict verdict = check_verdict::valid;
+    check_verdict verdict = check_verdict::valid; ///< what the checker says
     std::string text; ///< why it is not valid, or what is newer than what; else ""
 };
 

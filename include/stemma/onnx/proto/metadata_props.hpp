@@ -20,7 +20,7 @@ namespace stemma {
 
 /// A ValueInfoProto in a field that the schema does not know.
 struct unknown_value_info {
-    google::protobuf::UnknownFieldSet fields;
+    google::protobuf::UnknownFieldSet fields; ///< all that the message holds
 };
 
 namespace detail {

@@ -39,11 +39,20 @@ concept model_message = requires(const Proto& model, Proto& editable) {
 template <model_message Proto>
 class basic_proto_model : public model_tables {
 public:
+    /// A GraphProto of the schema of `Proto`.
     using graph_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().graph())>;
+
+    /// A FunctionProto of that schema.
     using function_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().functions(0))>;
+
+    /// A NodeProto of that schema.
     using node_type = std::remove_cvref_t<decltype(std::declval<const graph_type&>().node(0))>;
+
+    /// A TensorProto of that schema.
     using tensor_type =
         std::remove_cvref_t<decltype(std::declval<const graph_type&>().initializer(0))>;
+
+    /// A ValueInfoProto of that schema.
     using value_info_type =
         std::remove_cvref_t<decltype(std::declval<const graph_type&>().input(0))>;
 
@@ -74,15 +83,18 @@ public:
     basic_proto_model& operator=(basic_proto_model&&) noexcept = default;
     ~basic_proto_model() = default;
 
+    /// The message that was given, not a copy.
     [[nodiscard]] const Proto& proto() const noexcept { return *model_; }
     /// Returns: the message of a node.
     [[nodiscard]] const node_type& node(id node) const noexcept { return *node_messages_[node]; }
 
+    /// Returns: how many initializers there are, dense and sparse, in all graphs.
     [[nodiscard]] std::size_t tensor_count() const noexcept { return tensors_.size(); }
     /// Returns: the value of the initializer that is number `i` of all: graph by graph in the order
     /// in which their messages end, dense ones before sparse ones.
     [[nodiscard]] id tensor_value(std::size_t i) const noexcept { return tensors_[i].value; }
 
+    /// Returns: how many value infos there are in all graphs, inputs and outputs included.
     [[nodiscard]] std::size_t value_info_count() const noexcept { return value_infos_.size(); }
     /// Returns: the value that the value info speaks of that is number `i` of all: graph by graph
     /// in the order in which their messages end, inputs before outputs before others; `no_id` when

@@ -29,14 +29,14 @@
 
 namespace stemma {
 
-/// What a carrier writes about one operator, as texts.
+/// A `carrier_sink`: what is written about one operator, as texts.
 class proto_carrier_sink {
 public:
     /// An attribute with its texts.
     struct attribute_text {
-        std::string name;
-        std::vector<std::string> values;
-        bool listed = false;
+        std::string name;                ///< one of the two that a carrier may write
+        std::vector<std::string> values; ///< one, unless it is a list
+        bool listed = false;             ///< of type STRINGS, else STRING
     };
 
     void metadata(std::string_view key, std::string_view value) {
@@ -116,6 +116,7 @@ public:
     /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
     explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
 
+    /// Removes entries, attributes and the line of the doc_string, and puts `namespace` back.
     template <class Node>
     void edit_node(id, Node& node) const {
         rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
@@ -141,14 +142,19 @@ public:
         }
     }
 
+    /// Removes entries of metadata.
     template <class Tensor>
     void edit_tensor(std::size_t, Tensor& tensor) const {
         strip_metadata(tensor);
     }
+
+    /// Removes entries of metadata.
     template <class Info>
     void edit_value_info(std::size_t, Info& info) const {
         strip_metadata(info);
     }
+
+    /// Removes entries of metadata, the record of the tagging among them.
     template <class Proto>
     void edit_model(Proto& model) const {
         strip_metadata(model);

@@ -14,7 +14,7 @@ namespace stemma {
 
 /// What an AttributeProto is called, and which attribute of the function around it stands for.
 struct attribute_names {
-    std::string_view name;
+    std::string_view name;      ///< of the attribute itself
     std::string_view reference; ///< `ref_attr_name`; "" for none
 };
 

@@ -66,25 +66,44 @@ public:
     attributed_model(const attributed_model&) = delete;
     attributed_model& operator=(const attributed_model&) = delete;
 
+    /// The bytes of the file, mapped.
     [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+
+    /// Valid as long as this, as is all that follows.
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+
+    /// The nodes with what evidence is read of them.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+
+    /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
+
+    /// What was found, or what the file carries.
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
+
+    /// To add sets of tags to its pool, as editors do.
     [[nodiscard]] tagging& tags() noexcept { return found_; }
+
+    /// As given; where the record of the file was used, with the choices that it names.
     [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
 
     /// Whether the tree was made from the model itself rather than from a capture.
     [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
-    /// Whether the file was tagged, and the tags still fit it.
+    /// Whether the file says that it was tagged.
     [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
+
+    /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
 
     /// Returns: how paths in the model lead into the tree.
     [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
     [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
+
+    /// Returns: the modules that the scopes stand for.
     [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
+
+    /// Returns: in which dialect every node is written. Complexity: as `detect_dialects`.
     [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
     /// Returns: what could not be read of the evidence.
     [[nodiscard]] std::vector<finding> findings() {
@@ -95,6 +114,8 @@ public:
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
+
+    /// Returns: the modules that own the parameters.
     [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
 
     /// Returns: what the parts of a capture besides its modules claim, by source.

@@ -160,7 +160,7 @@ private:
     std::vector<change> changes_;
 };
 
-/// A splice sink that records how the source is made again of what is written to it.
+/// A `splice_sink` that records how the source is made again of what is written to it.
 class way_back {
 public:
     /// Requires: the source outlives it.

@@ -83,6 +83,7 @@ public:
         add_text(text);
     }
 
+    /// Appends all pieces of another rope, over the same files.
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
             p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
@@ -90,6 +91,7 @@ public:
         }
     }
 
+    /// Returns: bytes, those of ranges included.
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
     /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.

@@ -54,8 +54,8 @@ namespace stemma {
 
 /// What the parts of a capture besides its modules say of a model.
 struct captured_evidence {
-    std::vector<claim_table> claims;
-    std::vector<std::string> notes; ///< what a user should know of how it went
+    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
+    std::vector<std::string> notes;  ///< what a user should know of how it went
 };
 
 /// Finds what a capture claims about the nodes of a model.

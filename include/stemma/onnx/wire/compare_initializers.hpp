@@ -22,7 +22,7 @@ namespace stemma {
 
 /// How an initializer of one model is to those of another one.
 enum class initializer_change : std::uint8_t {
-    same,
+    same,     ///< name, type, shape and data are
     vanished, ///< only the first model has one of this name
     appeared, ///< only the second one
     renamed,  ///< the second one has the same content under another name
@@ -40,7 +40,7 @@ enum class initializer_change : std::uint8_t {
 
 /// An initializer that differs, and how.
 struct initializer_difference {
-    initializer_change change = initializer_change::same;
+    initializer_change change = initializer_change::same; ///< never `same`
     std::string name;  ///< in the first model; for `appeared` in the second one
     std::string other; ///< `renamed`: in the second model
     std::string text;  ///< what is in the first and in the second model

@@ -29,8 +29,8 @@ class edited_nodes {
 public:
     /// A node, in the model of its part.
     struct entry {
-        id part = no_id;
-        id node = no_id;
+        id part = no_id; ///< number of the part
+        id node = no_id; ///< number of the node in the model of that part
     };
 
     /// Requires: both outlive this. Throws: `error` of `refused` when parts no longer fit together,

@@ -16,11 +16,11 @@ namespace stemma {
 /// A range of a file, and the first message of each kind in it that holds no other one. It begins
 /// with the length in front of one of those, or with the file.
 struct file_part {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-    id node = 0;
-    std::size_t tensor = 0;
-    std::size_t info = 0;
+    std::uint32_t begin = 0; ///< bytes from the start of the file
+    std::uint32_t end = 0;   ///< where the next part begins
+    id node = 0;             ///< the first without bodies that ends in the part
+    std::size_t tensor = 0;  ///< the first initializer whose message ends in the part
+    std::size_t info = 0;    ///< the first value info whose message ends in the part
 };
 
 namespace detail {

@@ -23,9 +23,9 @@ namespace stemma {
 
 /// What a node says it is.
 struct operator_name {
-    std::string_view domain;
-    std::string_view type;
-    std::string_view overload;
+    std::string_view domain;   ///< "" for the standard one, however it is written
+    std::string_view type;     ///< the name of the function, where one is called
+    std::string_view overload; ///< "" where it is not written
 
     friend auto operator<=>(const operator_name&, const operator_name&) = default;
 };
@@ -48,12 +48,12 @@ struct operator_name {
 
 /// A function of a model, field by field.
 struct function_body {
-    operator_name name;
-    std::vector<std::string_view> inputs;
-    std::vector<std::string_view> outputs;
-    std::vector<wire_field> nodes;
+    operator_name name;                              ///< under which nodes call it
+    std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
+    std::vector<std::string_view> outputs;           ///< names of the results, in order
+    std::vector<wire_field> nodes;                   ///< where each NodeProto stands, in order
     std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
-    std::vector<opset_import> imports;
+    std::vector<opset_import> imports;               ///< operator sets that its nodes mean
 };
 
 /// Reads the functions of a model. Of two of one name the first counts.

@@ -18,8 +18,8 @@ namespace stemma {
 
 /// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
 struct tensor_annotation {
-    message_ref message;
-    std::vector<std::string_view> parameters;
+    message_ref message;                      ///< where it stands
+    std::vector<std::string_view> parameters; ///< names of initializers: scale, zero point
 };
 
 /// What a GraphProto says beside nodes and values.

@@ -23,8 +23,13 @@ namespace stemma {
 
 /// The files that a rope over a split model's folder refers to by number.
 struct split_files {
+    /// What is left of the source without nodes and weights.
     static constexpr id skeleton = 0;
+
+    /// The file of weights that the parts share.
     static constexpr id weights = 1;
+
+    /// Returns: the number of the file of part `p`.
     [[nodiscard]] static constexpr id part(id p) noexcept { return p + 2; }
 
     /// Returns: a file by number.

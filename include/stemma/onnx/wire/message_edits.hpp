@@ -52,20 +52,22 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
 struct edit {
-    std::uint32_t at = 0;
-    std::uint32_t removed = 0;
-    std::string_view text;
+    std::uint32_t at = 0;      ///< bytes from the start of the file
+    std::uint32_t removed = 0; ///< how many bytes
+    std::string_view text;     ///< valid until the list changes
 };
 
 /// What changes inside one message, in file order: a list that is filled, read and cleared again.
 class message_edits {
 public:
+    /// Forgets all edits; the memory is kept.
     void clear() noexcept {
         records_.clear();
         text_.clear();
         growth_ = 0;
     }
 
+    /// Whether nothing changes.
     [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
 
     /// Returns: by how many bytes the content grows; negative when it shrinks.
@@ -79,7 +81,10 @@ public:
         growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
     }
 
+    /// As `replace` by nothing.
     void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
+
+    /// As `replace` of nothing.
     void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
 
     /// Gives a field of bytes with content at [begin, end) other content, and the length for it.

@@ -19,9 +19,9 @@ namespace stemma {
 
 /// A small tensor of whole numbers, as shapes and axes are written.
 struct whole_numbers {
-    std::vector<std::int64_t> dims;
-    std::int64_t data_type = 0;
-    std::vector<std::int64_t> values;
+    std::vector<std::int64_t> dims;   ///< as written; negative ones are possible
+    std::int64_t data_type = 0;       ///< number in TensorProto.DataType
+    std::vector<std::int64_t> values; ///< in row-major order; empty unless they are `known`
     bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
 };
 
@@ -88,6 +88,8 @@ struct whole_numbers {
 /// Reads attributes of one node by name.
 class node_attributes {
 public:
+    /// Requires: `model` outlives this. Complexity: every look-up passes over the fields of the
+    /// node.
     node_attributes(const wire_model& model, id node)
         : fields_(model.reader(model.message(node))) {}
 

@@ -21,7 +21,13 @@
 namespace stemma {
 
 /// What of a node's fields is told apart only by name.
-enum class node_text : std::uint8_t { none, input, output, name, note };
+enum class node_text : std::uint8_t {
+    none,   ///< more than a text: two nodes that differ in it are not alike
+    input,  ///< name of a value that is read
+    output, ///< name of a value that is made
+    name,   ///< of the node
+    note,   ///< a doc string, or an entry of metadata
+};
 
 /// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
 [[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {

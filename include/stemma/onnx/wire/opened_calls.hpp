@@ -74,6 +74,7 @@ public:
         open_all();
     }
 
+    /// Returns: how many nodes there were.
     [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
 
     /// Whether folding made a function of the model.

@@ -34,9 +34,9 @@ struct carried_tags {
 
 /// What each carrier on a node says.
 struct node_carriers {
-    carried_tags metadata;
-    carried_tags doc_string;
-    carried_tags attribute;
+    carried_tags metadata;                      ///< entries under `pkg.stemma.`
+    carried_tags doc_string;                    ///< the last line
+    carried_tags attribute;                     ///< attributes that stemma marked as its own
     std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
     std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
 };

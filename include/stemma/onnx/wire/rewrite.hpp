@@ -23,8 +23,10 @@
 
 namespace stemma {
 
-/// Says what changes in the messages of a model. Asked up to twice for every message, so the
-/// answers must be the same; an edit may lie anywhere in the message it was asked for.
+/// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
+/// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
+/// twice for every message, so the answers must be the same; an edit may lie anywhere in the
+/// message it was asked for.
 template <class Editor>
 concept model_editor = requires(Editor& editor, message_edits& edits, id node,
                                 const tensor_ref& tensor, const value_info_ref& info) {
@@ -34,7 +36,8 @@ concept model_editor = requires(Editor& editor, message_edits& edits, id node,
     editor.edit_model(edits);
 };
 
-/// Takes a copy of a file piece by piece, from the front to the end.
+/// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
+/// of the file, `write(text)` others.
 template <class Sink>
 concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t size,
                                std::string_view text) {
@@ -42,9 +45,10 @@ concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t siz
     sink.write(text);
 };
 
-/// Writes spliced bytes to an output file; long untouched ranges go from file to file.
+/// A `splice_sink` that writes to an output file; long untouched ranges go from file to file.
 class file_splice {
 public:
+    /// Requires: both outlive it.
     file_splice(const mapped_file& from, output_file& to) : from_(&from), to_(&to) {}
 
     void copy(std::uint32_t from, std::uint32_t size) { to_->copy(*from_, from, size); }
@@ -55,14 +59,17 @@ private:
     output_file* to_;
 };
 
-/// The same, from a position in the output on.
+/// A `splice_sink` that writes from a position in an output file on.
 class range_splice {
 public:
+    /// Requires: both outlive it; `to` takes ranges.
     range_splice(const mapped_file& from, const output_file& to, std::uint64_t position)
         : from_(&from), to_(to, position) {}
 
     void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
     void write(std::string_view text) { to_.write(text); }
+
+    /// Hands over what is still held back; nothing is complete before.
     void finish() { to_.finish(); }
 
 private:
@@ -70,15 +77,16 @@ private:
     output_range to_;
 };
 
-/// Writes spliced bytes to a string.
+/// A `splice_sink` that writes to a string.
 class string_splice {
 public:
+    /// Requires: the bytes of `from` outlive it.
     explicit string_splice(std::string_view from) : from_(from) {}
 
     void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
     void write(std::string_view more) { text.append(more); }
 
-    std::string text;
+    std::string text; ///< what was written so far
 
 private:
     std::string_view from_;

@@ -33,9 +33,9 @@ class split_folder {
 public:
     /// A file of the folder that holds a model.
     struct model_file {
-        std::unique_ptr<mapped_file> file;
-        std::unique_ptr<wire_model> model;
-        bool edited = false; ///< its bytes are no longer those that were written
+        std::unique_ptr<mapped_file> file; ///< mapped
+        std::unique_ptr<wire_model> model; ///< over its bytes
+        bool edited = false;               ///< its bytes are no longer those that were written
         std::unordered_map<std::string_view, id>
             tensors; ///< initializers of the main graph, by name
     };
@@ -63,11 +63,22 @@ public:
     split_folder(const split_folder&) = delete;
     split_folder& operator=(const split_folder&) = delete;
 
+    /// As it was given.
     [[nodiscard]] const std::string& path() const noexcept { return folder_; }
+
+    /// What `split` wrote, as it stands in the folder.
     [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
+
+    /// What is left of the source.
     [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
+
+    /// The parts, in the order of the manifest.
     [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
+
+    /// Returns: the file of shared weights, or null where there is none.
     [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
+
+    /// Whether that file is no longer as it was written.
     [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
 
     /// Whether some file but the weights is no longer as it was written.
@@ -86,6 +97,7 @@ public:
         return model.message(top_level_[home_[node]][slot_[node]]);
     }
 
+    /// Throws: always, `error` of `malformed` that names the manifest.
     [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
         STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
     }

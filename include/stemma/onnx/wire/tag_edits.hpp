@@ -17,9 +17,10 @@
 
 namespace stemma {
 
-/// What a carrier writes about one operator, as protobuf fields of a node.
+/// A `carrier_sink`: what is written about one operator, as protobuf fields of a node.
 class wire_carrier_sink {
 public:
+    /// Forgets what was written, for the next operator.
     void clear() {
         metadata_.clear();
         source_attribute_.clear();
@@ -49,11 +50,22 @@ public:
         has_name_space_ = true;
     }
 
+    /// Returns: entries of `metadata_props`, with tags and lengths; valid until `clear`.
     [[nodiscard]] std::string_view metadata_fields() const noexcept { return metadata_; }
+
+    /// Returns: the attribute `source_module` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view source_attribute() const noexcept { return source_attribute_; }
+
+    /// Returns: the attribute `hierarchy_tags` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view tags_attribute() const noexcept { return tags_attribute_; }
+
+    /// Returns: the line of the doc_string without a line break, or ""; valid until `clear`.
     [[nodiscard]] std::string_view doc_line() const noexcept { return doc_line_; }
+
+    /// Returns: the entry `namespace` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
+
+    /// Whether the carrier writes an entry `namespace`, be it "".
     [[nodiscard]] bool has_name_space() const noexcept { return has_name_space_; }
 
 private:
@@ -145,9 +157,12 @@ public:
 
     /// Returns: how much of a doc_string is not ours, and whether the field was there before us.
     struct doc_split {
+        /// Bytes at the front that are not ours, without the line break behind them.
         std::size_t kept = 0;
-        bool whole_field_ours = false;
+        bool whole_field_ours = false; ///< there was no doc_string before us
     };
+
+    /// Returns: where the line that stemma wrote begins, if the last one is.
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
         if (text.starts_with(doc_line_mark) && text.find('\n') == text.npos) {
             return {0, true};

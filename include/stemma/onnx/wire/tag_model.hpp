@@ -56,6 +56,7 @@ namespace detail {
 /// Takes everything of stemma out of a model. A `model_editor`.
 class strip_editor {
 public:
+    /// Requires: `model` outlives the editor.
     explicit strip_editor(const wire_model& model)
         : edits_(model, detail::has_our_namespaces(model)) {}
 

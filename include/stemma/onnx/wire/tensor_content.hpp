@@ -25,7 +25,7 @@ namespace stemma {
 /// The data of an initializer as they would stand in `raw_data`, wherever and however they are
 /// stored.
 struct tensor_content {
-    tensor_header header;
+    tensor_header header;  ///< type, shape, and where the data are stored
     std::string_view data; ///< in a mapped file, or in `own`
     std::string own;       ///< data that had to be put together
     bool readable = true;  ///< else external data are not there

@@ -17,12 +17,12 @@ namespace stemma {
 
 /// What a TensorProto says of its data.
 struct tensor_header {
-    std::vector<std::int64_t> dims;
-    std::int64_t data_type = 0; ///< number in TensorProto.DataType
-    bool external = false;
-    std::string_view location; ///< of external data: the file, relative to the model's folder
-    std::uint64_t offset = 0;
-    std::uint64_t length = 0;
+    std::vector<std::int64_t> dims; ///< as written; empty for a scalar
+    std::int64_t data_type = 0;     ///< number in TensorProto.DataType
+    bool external = false;          ///< the data are in another file
+    std::string_view location;      ///< of external data: the file, relative to the model's folder
+    std::uint64_t offset = 0;       ///< bytes from the start of that file
+    std::uint64_t length = 0;       ///< bytes; 0 where it is not written: then all that follow
 
     /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
     [[nodiscard]] std::uint64_t elements() const noexcept {

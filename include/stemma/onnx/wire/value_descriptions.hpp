@@ -112,6 +112,7 @@ public:
         }
     }
 
+    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say).
     [[nodiscard]] value_description operator()(id value) const {
         value_description described;
         if (tensor_of_[value] != no_id) {

@@ -19,8 +19,10 @@ public:
     /// Requires: nobody defines either name in a body of the graph.
     void add(std::string_view from, std::string to) { names_.emplace(from, std::move(to)); }
 
+    /// Whether nothing has another name.
     [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
+    /// Returns: the new name, or `name`. Valid as long as this and `name`.
     [[nodiscard]] std::string_view operator()(std::string_view name) const {
         const auto found = names_.find(name);
         return found == names_.end() ? name : std::string_view(found->second);

@@ -31,9 +31,9 @@ class weight_store {
 public:
     /// Where a tensor's data stand in the file.
     struct place {
-        std::uint64_t offset = 0;
-        std::uint64_t length = 0;
-        std::uint64_t from = 0; ///< where they are in the file they come from
+        std::uint64_t offset = 0; ///< in the store, a multiple of the alignment
+        std::uint64_t length = 0; ///< bytes
+        std::uint64_t from = 0;   ///< where they are in the file they come from
     };
 
     /// `source` is the file of the model; `location` is how the models call the store. What is in
@@ -45,8 +45,13 @@ public:
         , location_(std::move(location))
         , takes_external_(takes_external) {}
 
+    /// Whether data of other files are taken into the store.
     [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
+
+    /// Returns: how the models call the store, relative to their folder.
     [[nodiscard]] const std::string& location() const noexcept { return location_; }
+
+    /// Whether nothing was added, so that no file is needed.
     [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
 
     /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)

@@ -22,25 +22,25 @@ namespace stemma {
 
 /// A message inside the file: the content lies in [begin, begin + size), behind tag and length.
 struct message_ref {
-    std::uint32_t begin = 0;
-    std::uint32_t size = 0;
-    id container = no_id; ///< the message around it
+    std::uint32_t begin = 0; ///< bytes from the start of the file
+    std::uint32_t size = 0;  ///< bytes of the content
+    id container = no_id;    ///< the message around it
 };
 
 /// An initializer's message, or that of the values of a sparse one.
 struct tensor_ref {
-    message_ref message;
-    id graph = no_id;
-    text_ref name;
-    id value = no_id;
-    bool sparse = false;
+    message_ref message; ///< of the values, for a sparse one
+    id graph = no_id;    ///< number of the graph it is listed in
+    text_ref name;       ///< "" where it is not written
+    id value = no_id;    ///< the one that it initializes
+    bool sparse = false; ///< written as a SparseTensorProto
 };
 
 /// A ValueInfoProto: input, output or value_info of a graph or function.
 struct value_info_ref {
-    message_ref message;
-    id graph = no_id;
-    text_ref name;
+    message_ref message;     ///< where it stands
+    id graph = no_id;        ///< number of the graph it is listed in
+    text_ref name;           ///< of the value
     id value = no_id;        ///< `no_id` when the graph defines none of this name
     std::uint32_t field = 0; ///< number of the field in the graph
 };
@@ -77,21 +77,31 @@ public:
         }
     }
 
+    /// As they were given; valid as long as the file.
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+
+    /// Returns: the name that was given, for messages.
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
     /// Returns: a reader of the whole file.
     [[nodiscard]] wire_reader reader() const noexcept {
         return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
     }
+
+    /// Returns: a reader of the content of one message of the file.
     [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
         return {base_, message.begin, message.begin + message.size, file_};
     }
+
+    /// Returns: where the message of a node is.
     [[nodiscard]] message_ref message(id node) const noexcept {
         return {nodes_[node].begin, nodes_[node].size, nodes_[node].container};
     }
 
+    /// In file order, over all graphs.
     [[nodiscard]] std::span<const tensor_ref> tensors() const noexcept { return tensors_; }
+
+    /// In file order, over all graphs.
     [[nodiscard]] std::span<const value_info_ref> value_infos() const noexcept {
         return value_infos_;
     }
@@ -109,11 +119,15 @@ public:
 
     /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
     [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
+
+    /// Whether a node has entries in `metadata_props`.
     [[nodiscard]] bool has_metadata(id node) const noexcept {
         return (holds_text_[node] & holds_metadata) != 0;
     }
 
     using onnx_model::container_record;
+
+    /// Messages that hold nodes, or hold one that does, in the order in which they begin.
     [[nodiscard]] std::span<const container_record> containers() const noexcept {
         return containers_;
     }

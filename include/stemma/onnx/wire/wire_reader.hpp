@@ -34,29 +34,34 @@ namespace detail {
 
 /// How a field is written, see "Encoding" in the Protocol Buffers documentation.
 enum class wire_type : std::uint8_t {
-    varint = 0,
-    fixed64 = 1,
-    bytes = 2,
-    group = 3,
-    end_group = 4,
-    fixed32 = 5,
+    varint = 0,    ///< a number of one to ten bytes
+    fixed64 = 1,   ///< eight bytes
+    bytes = 2,     ///< a length and so many bytes: text, message, packed numbers
+    group = 3,     ///< fields up to an `end_group` of the same number
+    end_group = 4, ///< is never handed out as a field
+    fixed32 = 5,   ///< four bytes
 };
 
 /// One field of a message: where it stands and what it holds.
 struct wire_field {
-    std::uint32_t number = 0;
-    wire_type type = wire_type::varint;
-    std::uint32_t begin = 0;   ///< of the tag
+    std::uint32_t number = 0;           ///< in the schema
+    wire_type type = wire_type::varint; ///< how it is written, which the schema has no say in
+    std::uint32_t begin = 0;            ///< of the tag
     std::uint32_t content = 0; ///< of the content: behind the tag, and behind the length of bytes
     std::uint32_t end = 0;     ///< behind the field
     std::uint64_t value = 0;   ///< of a varint
 
+    /// Whether it is the field of a number and is written as expected.
     [[nodiscard]] bool is(std::uint32_t wanted, wire_type how) const noexcept {
         return number == wanted && type == how;
     }
+
+    /// Whether it is the field of a number and holds bytes: a text, a message, packed numbers.
     [[nodiscard]] bool is_bytes(std::uint32_t wanted) const noexcept {
         return is(wanted, wire_type::bytes);
     }
+
+    /// Returns: bytes of the content.
     [[nodiscard]] std::uint32_t size() const noexcept { return end - content; }
 };
 
@@ -90,6 +95,7 @@ public:
         return next_of_any_kind(field);
     }
 
+    /// Returns: the content of a field of bytes; valid as long as the file.
     [[nodiscard]] std::string_view text(const wire_field& field) const noexcept {
         return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
     }
@@ -104,8 +110,10 @@ public:
         return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};
     }
 
+    /// Returns: where the next field begins.
     [[nodiscard]] std::uint32_t position() const noexcept { return at_; }
 
+    /// Throws: always, `error` of `malformed` that names file and position.
     [[noreturn]] void fail(std::uint32_t where, std::string_view reason) const {
         STEMMA_THROW(error(error_code::malformed, file_, "byte " + std::to_string(where), reason));
     }

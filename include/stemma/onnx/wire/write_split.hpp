@@ -43,9 +43,9 @@ inline constexpr std::string_view split_weights_name = "weights.bin";
 
 /// What a part is called.
 struct split_part_names {
-    std::string file; ///< in the folder
-    std::string module;
-    std::string tag;
+    std::string file;   ///< in the folder
+    std::string module; ///< path of the module that holds all of it
+    std::string tag;    ///< of that module
 };
 
 /// Writes a model as parts: a file for each, one of weights that they share, what is left of the
