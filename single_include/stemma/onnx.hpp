@@ -34,14 +34,14 @@ namespace stemma {
 
 /// What the ONNX checker can say.
 enum class check_verdict : std::uint8_t {
-    valid,
-    invalid,
+    valid,        ///< it finds nothing wrong
+    invalid,      ///< it refuses the model
     cannot_judge, ///< the model is newer than the installed ONNX library
 };
 
 /// What the ONNX checker says of a model.
 struct check_result {
-    check_verdict verdict = check_verdict::valid;
+    check_verdict verdict = check_verdict::valid; ///< what the checker says
     std::string text; ///< why it is not valid, or what is newer than what; else ""
 };
 
@@ -114,7 +114,7 @@ namespace stemma {
 
 /// A ValueInfoProto in a field that the schema does not know.
 struct unknown_value_info {
-    google::protobuf::UnknownFieldSet fields;
+    google::protobuf::UnknownFieldSet fields; ///< all that the message holds
 };
 
 namespace detail {
@@ -530,11 +530,20 @@ concept model_message = requires(const Proto& model, Proto& editable) {
 template <model_message Proto>
 class basic_proto_model : public model_tables {
 public:
+    /// A GraphProto of the schema of `Proto`.
     using graph_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().graph())>;
+
+    /// A FunctionProto of that schema.
     using function_type = std::remove_cvref_t<decltype(std::declval<const Proto&>().functions(0))>;
+
+    /// A NodeProto of that schema.
     using node_type = std::remove_cvref_t<decltype(std::declval<const graph_type&>().node(0))>;
+
+    /// A TensorProto of that schema.
     using tensor_type =
         std::remove_cvref_t<decltype(std::declval<const graph_type&>().initializer(0))>;
+
+    /// A ValueInfoProto of that schema.
     using value_info_type =
         std::remove_cvref_t<decltype(std::declval<const graph_type&>().input(0))>;
 
@@ -565,15 +574,18 @@ public:
     basic_proto_model& operator=(basic_proto_model&&) noexcept = default;
     ~basic_proto_model() = default;
 
+    /// The message that was given, not a copy.
     [[nodiscard]] const Proto& proto() const noexcept { return *model_; }
     /// Returns: the message of a node.
     [[nodiscard]] const node_type& node(id node) const noexcept { return *node_messages_[node]; }
 
+    /// Returns: how many initializers there are, dense and sparse, in all graphs.
     [[nodiscard]] std::size_t tensor_count() const noexcept { return tensors_.size(); }
     /// Returns: the value of the initializer that is number `i` of all: graph by graph in the order
     /// in which their messages end, dense ones before sparse ones.
     [[nodiscard]] id tensor_value(std::size_t i) const noexcept { return tensors_[i].value; }
 
+    /// Returns: how many value infos there are in all graphs, inputs and outputs included.
     [[nodiscard]] std::size_t value_info_count() const noexcept { return value_infos_.size(); }
     /// Returns: the value that the value info speaks of that is number `i` of all: graph by graph
     /// in the order in which their messages end, inputs before outputs before others; `no_id` when
@@ -832,14 +844,14 @@ using proto_model = basic_proto_model<onnx::ModelProto>;
 
 namespace stemma {
 
-/// What a carrier writes about one operator, as texts.
+/// A `carrier_sink`: what is written about one operator, as texts.
 class proto_carrier_sink {
 public:
     /// An attribute with its texts.
     struct attribute_text {
-        std::string name;
-        std::vector<std::string> values;
-        bool listed = false;
+        std::string name;                ///< one of the two that a carrier may write
+        std::vector<std::string> values; ///< one, unless it is a list
+        bool listed = false;             ///< of type STRINGS, else STRING
     };
 
     void metadata(std::string_view key, std::string_view value) {
@@ -919,6 +931,7 @@ public:
     /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
     explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
 
+    /// Removes entries, attributes and the line of the doc_string, and puts `namespace` back.
     template <class Node>
     void edit_node(id, Node& node) const {
         rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
@@ -944,14 +957,19 @@ public:
         }
     }
 
+    /// Removes entries of metadata.
     template <class Tensor>
     void edit_tensor(std::size_t, Tensor& tensor) const {
         strip_metadata(tensor);
     }
+
+    /// Removes entries of metadata.
     template <class Info>
     void edit_value_info(std::size_t, Info& info) const {
         strip_metadata(info);
     }
+
+    /// Removes entries of metadata, the record of the tagging among them.
     template <class Proto>
     void edit_model(Proto& model) const {
         strip_metadata(model);

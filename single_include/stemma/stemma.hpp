@@ -14045,7 +14045,8 @@ inline constexpr std::string_view attribute_mark = "pkg.stemma";
 /// How the last line of a doc_string starts that is ours; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 
-/// Takes what a carrier writes about one operator.
+/// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
+/// text)` or of a list of texts, the `doc_line(text)` and the path as `name_space(text)`.
 template <class Sink>
 concept carrier_sink = requires(Sink& sink, std::string_view text,
                                 std::span<const std::string> list) {

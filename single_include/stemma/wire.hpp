@@ -2739,50 +2739,54 @@ namespace stemma {
 
 /// Where a text stands in the bytes a model was read from.
 struct text_ref {
-    std::uint32_t offset = 0;
-    std::uint32_t size = 0;
+    std::uint32_t offset = 0; ///< bytes from the start of what was read
+    std::uint32_t size = 0;   ///< bytes; 0 for "", wherever it is said to be
 };
 
 /// Where a graph stands in a model.
-enum class graph_kind : std::uint8_t { main, body, function };
+enum class graph_kind : std::uint8_t {
+    main,     ///< the model's own, number 0
+    body,     ///< in an attribute of a node: of If, Loop, Scan
+    function, ///< the body of a local function
+};
 
 /// Where a value comes from.
 enum class value_kind : std::uint8_t {
-    result,      ///< output of a node
-    input,       ///< input of the main graph
-    formal,      ///< input of a body or function
-    initializer, ///< dense, whether also listed as an input or not
-    sparse_initializer,
-    undefined, ///< read, but made by nothing that can be seen from there
+    result,             ///< output of a node
+    input,              ///< input of the main graph
+    formal,             ///< input of a body or function
+    initializer,        ///< dense, whether also listed as an input or not
+    sparse_initializer, ///< one of which only some elements are written
+    undefined,          ///< read, but made by nothing that can be seen from there
 };
 
 /// A graph, body or function of a model.
 struct graph_record {
-    graph_kind kind = graph_kind::main;
-    id owner = no_id;       ///< of a body: the node that holds it
-    id function = no_id;    ///< of a function: its number
-    text_ref attribute;     ///< of a body: the attribute that holds it
-    id attribute_index = 0; ///< of a body: its place in a list of graphs
-    bool listed = false;    ///< of a body: in a list of graphs rather than alone
-    text_ref name;
-    id node_count = 0;
-    std::vector<id> inputs; ///< values
-    std::vector<id> outputs;
-    std::vector<id> initializers;
+    graph_kind kind = graph_kind::main; ///< where the graph stands
+    id owner = no_id;                   ///< of a body: the node that holds it
+    id function = no_id;                ///< of a function: its number
+    text_ref attribute;                 ///< of a body: the attribute that holds it
+    id attribute_index = 0;             ///< of a body: its place in a list of graphs
+    bool listed = false;                ///< of a body: in a list of graphs rather than alone
+    text_ref name;                      ///< often "", for a function its own
+    id node_count = 0;                  ///< without those of bodies
+    std::vector<id> inputs;             ///< values
+    std::vector<id> outputs;            ///< values; `no_id` where the name is ""
+    std::vector<id> initializers;       ///< values, dense and sparse ones
 };
 
 /// A local function.
 struct function_record {
-    text_ref domain;
-    text_ref name;
-    text_ref overload;
-    id graph = no_id;
+    text_ref domain;   ///< as written
+    text_ref name;     ///< which nodes have as their type
+    text_ref overload; ///< tells functions of one name apart; "" for most
+    id graph = no_id;  ///< the number of its body
 };
 
 /// An operator set that the model uses.
 struct opset_import {
-    std::string_view domain;
-    std::int64_t version = 0;
+    std::string_view domain;  ///< as written: "" or `ai.onnx` for the standard one
+    std::int64_t version = 0; ///< nodes mean the operators of this version
 };
 
 /// The structure of an ONNX model: graphs, nodes and values, as tables of 32-bit numbers over the
@@ -2794,38 +2798,64 @@ struct opset_import {
 /// and `proto_model`.
 class onnx_model {
 public:
+    /// Nodes of all graphs, those of bodies and functions included.
     [[nodiscard]] id node_count() const noexcept { return static_cast<id>(nodes_.size()); }
+
+    /// Values of all graphs; a name that means several things is several values.
     [[nodiscard]] id value_count() const noexcept { return static_cast<id>(value_names_.size()); }
+
+    /// The main graph, bodies and functions.
     [[nodiscard]] id graph_count() const noexcept { return static_cast<id>(graphs_.size()); }
 
+    /// Returns: the bytes that `ref` speaks of; valid as long as what the model was read from.
     [[nodiscard]] std::string_view text(text_ref ref) const noexcept {
         return {base_ + ref.offset, ref.size};
     }
 
+    /// Returns: 0 where it is not written.
     [[nodiscard]] std::int64_t ir_version() const noexcept { return ir_version_; }
+
+    /// Returns: "" where it is not written; valid as long as what the model was read from.
     [[nodiscard]] std::string_view producer_name() const noexcept { return text(producer_name_); }
+
+    /// Returns: "" where it is not written; valid as long as what the model was read from.
     [[nodiscard]] std::string_view producer_version() const noexcept {
         return text(producer_version_);
     }
+
+    /// In file order; of the model, not of its functions.
     [[nodiscard]] std::span<const opset_import> opset_imports() const noexcept { return opsets_; }
 
+    /// Returns: "" where it is not written. Names need not differ.
     [[nodiscard]] std::string_view name(id node) const noexcept { return text(nodes_[node].name); }
+
+    /// Returns: the type, or the name of the function that is called.
     [[nodiscard]] std::string_view op_type(id node) const noexcept {
         return text(operators_[nodes_[node].op].type);
     }
+
+    /// Returns: the domain as written: "" for the standard one, or `ai.onnx`.
     [[nodiscard]] std::string_view domain(id node) const noexcept {
         return text(operators_[nodes_[node].op].domain);
     }
+
+    /// Returns: which of several functions of one name is called; "" for most nodes.
     [[nodiscard]] std::string_view overload(id node) const noexcept {
         return text(operators_[nodes_[node].op].overload);
     }
 
     /// Returns: a number that nodes share exactly when type, domain and overload are equal.
     [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
+
+    /// Operators are numbered from 0 as nodes first have them.
     [[nodiscard]] id operator_count() const noexcept { return static_cast<id>(operators_.size()); }
+
+    /// Returns: as `op_type` of its nodes.
     [[nodiscard]] std::string_view operator_type(id op) const noexcept {
         return text(operators_[op].type);
     }
+
+    /// Returns: as `domain` of its nodes.
     [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
         return text(operators_[op].domain);
     }
@@ -2852,14 +2882,19 @@ public:
 
     /// The first of the values a node makes, and how many; an omitted one has the name "".
     [[nodiscard]] id first_output(id node) const noexcept { return nodes_[node].first_output; }
+
+    /// Returns: how many outputs a node lists, omitted ones included.
     [[nodiscard]] id output_count(id node) const noexcept {
         const auto end = node + 1 < nodes_.size() ? nodes_[node + 1].first_output : result_count_;
         return end - nodes_[node].first_output;
     }
 
+    /// Returns: "" for an omitted output. Equal names in different graphs are different values.
     [[nodiscard]] std::string_view value_name(id value) const noexcept {
         return text(value_names_[value]);
     }
+
+    /// Returns: where the value comes from, an initializer even if it is listed as an input.
     [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
     /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
     [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
@@ -2867,6 +2902,8 @@ public:
     [[nodiscard]] id producer(id value) const noexcept {
         return value < result_count_ ? producers_[value] : no_id;
     }
+
+    /// Whether the file holds the value itself, dense or sparse.
     [[nodiscard]] bool is_initializer(id value) const noexcept {
         return kind(value) == value_kind::initializer ||
                kind(value) == value_kind::sparse_initializer;
@@ -2874,6 +2911,8 @@ public:
 
     /// Graph 0 is the main one; a body comes after the graph that holds it.
     [[nodiscard]] const graph_record& graph(id g) const noexcept { return graphs_[g]; }
+
+    /// In file order; `graph_record::function` and `callee` number them.
     [[nodiscard]] std::span<const function_record> functions() const noexcept { return functions_; }
 
     /// Values that were defined although their graph had one of that name already.
@@ -3089,24 +3128,25 @@ namespace stemma {
 struct tag_comparison {
     /// Nodes that went from one tag to another.
     struct move {
-        std::string from;
-        std::string to;
-        std::size_t nodes = 0;
-        id example = no_id; ///< the first such node of the first model
+        std::string from;      ///< tag in the first model
+        std::string to;        ///< tag of the partner in the second model
+        std::size_t nodes = 0; ///< how many
+        id example = no_id;    ///< the first such node of the first model
     };
     /// How many nodes have a tag.
     struct tag_count {
-        std::string tag;
-        std::size_t nodes = 0;
+        std::string tag;       ///< of one of the models
+        std::size_t nodes = 0; ///< how many
     };
 
-    std::size_t same = 0;       ///< nodes with equal tags
-    std::size_t only_first = 0; ///< nodes without a partner
-    std::size_t only_second = 0;
+    std::size_t same = 0;            ///< nodes with equal tags
+    std::size_t only_first = 0;      ///< nodes without a partner
+    std::size_t only_second = 0;     ///< nodes that are nobody's partner
     std::vector<move> moves;         ///< by tags of the first model, in the order of its tree
     std::vector<tag_count> vanished; ///< tags of nodes of the first model only
     std::vector<tag_count> appeared; ///< tags of nodes of the second model only
 
+    /// Whether the two have the same tags on the same nodes, so far as these have partners.
     [[nodiscard]] bool is_equal() const noexcept {
         return moves.empty() && vanished.empty() && appeared.empty();
     }
@@ -3289,7 +3329,7 @@ namespace stemma {
 
 /// One graph of a model with every body contracted into the node that owns it.
 struct nested_view {
-    operator_graph graph;
+    operator_graph graph;  ///< vertices in the order of `nodes`
     std::vector<id> nodes; ///< by vertex: the node
 };
 
@@ -3362,10 +3402,10 @@ namespace stemma {
 
 /// A graph of a model as those see it who cut parts out of it.
 struct cut_facts {
-    nested_view view;
-    std::vector<id> order; ///< vertices, producers first; in file order where that does
-    std::vector<id> rank;  ///< by vertex: place in `order`, `no_id` on a circle
-    bool sorted_already = true;
+    nested_view view;           ///< vertices, and which node each is
+    std::vector<id> order;      ///< vertices, producers first; in file order where that does
+    std::vector<id> rank;       ///< by vertex: place in `order`, `no_id` on a circle
+    bool sorted_already = true; ///< file order is one in which the graph can run
     vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the part being planned
 
     /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
@@ -3387,16 +3427,19 @@ struct cut_facts {
         }
     }
 
+    /// Takes vertices into the set that is being planned, or out of it again.
     void put_inside(std::span<const id> members, bool inside) {
         for (auto v : members) {
             set.inside[v] = inside;
         }
     }
 
+    /// Whether all of some vertices are constant.
     [[nodiscard]] bool are_apart(std::span<const id> members) const {
         return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
     }
 
+    /// Says of vertices whether every reader gets a copy of them.
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;
@@ -3421,7 +3464,7 @@ namespace stemma {
 
 /// Why a part cannot be cut out.
 enum class cut_refusal : std::uint8_t {
-    none,
+    none,          ///< it can be cut out
     non_convex,    ///< some way leads out of it and back; see the witness
     unknown_type,  ///< type or rank of a value at the boundary is not known
     function_body, ///< it lies in a function whose attributes are not bound
@@ -3456,8 +3499,8 @@ struct cut_plan {
     std::vector<id> functions;    ///< numbers of functions that are called, directly or not
     bool sorted = false;          ///< nodes had to be put in another order to be behind producers
     bool random = false;          ///< holds an operator that gives other results each time
-    cut_refusal refusal = cut_refusal::none;
-    std::vector<id> witness; ///< `non_convex`: the nodes on a way out and back
+    cut_refusal refusal = cut_refusal::none; ///< why not, if anything
+    std::vector<id> witness;                 ///< `non_convex`: the nodes on a way out and back
 };
 
 } // namespace stemma
@@ -3582,12 +3625,11 @@ public:
         }
     }
 
+    /// Takes those for random that are so by their type, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
         : cut_planner(model, std::move(policy), find_random_operators(model)) {}
 
-    [[nodiscard]] const std::vector<dependence>& dependences() const noexcept {
-        return dependence_;
-    }
+    /// Returns: which nodes and bodies lie in which graph.
     [[nodiscard]] const graph_contents& contents() const noexcept { return contents_; }
 
     /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
@@ -4384,29 +4426,34 @@ namespace detail {
 
 /// How a field is written, see "Encoding" in the Protocol Buffers documentation.
 enum class wire_type : std::uint8_t {
-    varint = 0,
-    fixed64 = 1,
-    bytes = 2,
-    group = 3,
-    end_group = 4,
-    fixed32 = 5,
+    varint = 0,    ///< a number of one to ten bytes
+    fixed64 = 1,   ///< eight bytes
+    bytes = 2,     ///< a length and so many bytes: text, message, packed numbers
+    group = 3,     ///< fields up to an `end_group` of the same number
+    end_group = 4, ///< is never handed out as a field
+    fixed32 = 5,   ///< four bytes
 };
 
 /// One field of a message: where it stands and what it holds.
 struct wire_field {
-    std::uint32_t number = 0;
-    wire_type type = wire_type::varint;
-    std::uint32_t begin = 0;   ///< of the tag
+    std::uint32_t number = 0;           ///< in the schema
+    wire_type type = wire_type::varint; ///< how it is written, which the schema has no say in
+    std::uint32_t begin = 0;            ///< of the tag
     std::uint32_t content = 0; ///< of the content: behind the tag, and behind the length of bytes
     std::uint32_t end = 0;     ///< behind the field
     std::uint64_t value = 0;   ///< of a varint
 
+    /// Whether it is the field of a number and is written as expected.
     [[nodiscard]] bool is(std::uint32_t wanted, wire_type how) const noexcept {
         return number == wanted && type == how;
     }
+
+    /// Whether it is the field of a number and holds bytes: a text, a message, packed numbers.
     [[nodiscard]] bool is_bytes(std::uint32_t wanted) const noexcept {
         return is(wanted, wire_type::bytes);
     }
+
+    /// Returns: bytes of the content.
     [[nodiscard]] std::uint32_t size() const noexcept { return end - content; }
 };
 
@@ -4440,6 +4487,7 @@ public:
         return next_of_any_kind(field);
     }
 
+    /// Returns: the content of a field of bytes; valid as long as the file.
     [[nodiscard]] std::string_view text(const wire_field& field) const noexcept {
         return {reinterpret_cast<const char*>(base_) + field.content, field.size()};
     }
@@ -4454,8 +4502,10 @@ public:
         return {reinterpret_cast<const char*>(base_), field.content, field.end, file_};
     }
 
+    /// Returns: where the next field begins.
     [[nodiscard]] std::uint32_t position() const noexcept { return at_; }
 
+    /// Throws: always, `error` of `malformed` that names file and position.
     [[noreturn]] void fail(std::uint32_t where, std::string_view reason) const {
         STEMMA_THROW(error(error_code::malformed, file_, "byte " + std::to_string(where), reason));
     }
@@ -4582,25 +4632,25 @@ namespace stemma {
 
 /// A message inside the file: the content lies in [begin, begin + size), behind tag and length.
 struct message_ref {
-    std::uint32_t begin = 0;
-    std::uint32_t size = 0;
-    id container = no_id; ///< the message around it
+    std::uint32_t begin = 0; ///< bytes from the start of the file
+    std::uint32_t size = 0;  ///< bytes of the content
+    id container = no_id;    ///< the message around it
 };
 
 /// An initializer's message, or that of the values of a sparse one.
 struct tensor_ref {
-    message_ref message;
-    id graph = no_id;
-    text_ref name;
-    id value = no_id;
-    bool sparse = false;
+    message_ref message; ///< of the values, for a sparse one
+    id graph = no_id;    ///< number of the graph it is listed in
+    text_ref name;       ///< "" where it is not written
+    id value = no_id;    ///< the one that it initializes
+    bool sparse = false; ///< written as a SparseTensorProto
 };
 
 /// A ValueInfoProto: input, output or value_info of a graph or function.
 struct value_info_ref {
-    message_ref message;
-    id graph = no_id;
-    text_ref name;
+    message_ref message;     ///< where it stands
+    id graph = no_id;        ///< number of the graph it is listed in
+    text_ref name;           ///< of the value
     id value = no_id;        ///< `no_id` when the graph defines none of this name
     std::uint32_t field = 0; ///< number of the field in the graph
 };
@@ -4637,21 +4687,31 @@ public:
         }
     }
 
+    /// As they were given; valid as long as the file.
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
+
+    /// Returns: the name that was given, for messages.
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
     /// Returns: a reader of the whole file.
     [[nodiscard]] wire_reader reader() const noexcept {
         return {base_, 0, static_cast<std::uint32_t>(bytes_.size()), file_};
     }
+
+    /// Returns: a reader of the content of one message of the file.
     [[nodiscard]] wire_reader reader(message_ref message) const noexcept {
         return {base_, message.begin, message.begin + message.size, file_};
     }
+
+    /// Returns: where the message of a node is.
     [[nodiscard]] message_ref message(id node) const noexcept {
         return {nodes_[node].begin, nodes_[node].size, nodes_[node].container};
     }
 
+    /// In file order, over all graphs.
     [[nodiscard]] std::span<const tensor_ref> tensors() const noexcept { return tensors_; }
+
+    /// In file order, over all graphs.
     [[nodiscard]] std::span<const value_info_ref> value_infos() const noexcept {
         return value_infos_;
     }
@@ -4669,11 +4729,15 @@ public:
 
     /// Whether a node has a field that may hold metadata, a doc_string, or one of our attributes.
     [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
+
+    /// Whether a node has entries in `metadata_props`.
     [[nodiscard]] bool has_metadata(id node) const noexcept {
         return (holds_text_[node] & holds_metadata) != 0;
     }
 
     using onnx_model::container_record;
+
+    /// Messages that hold nodes, or hold one that does, in the order in which they begin.
     [[nodiscard]] std::span<const container_record> containers() const noexcept {
         return containers_;
     }
@@ -5119,12 +5183,12 @@ namespace stemma {
 
 /// What a TensorProto says of its data.
 struct tensor_header {
-    std::vector<std::int64_t> dims;
-    std::int64_t data_type = 0; ///< number in TensorProto.DataType
-    bool external = false;
-    std::string_view location; ///< of external data: the file, relative to the model's folder
-    std::uint64_t offset = 0;
-    std::uint64_t length = 0;
+    std::vector<std::int64_t> dims; ///< as written; empty for a scalar
+    std::int64_t data_type = 0;     ///< number in TensorProto.DataType
+    bool external = false;          ///< the data are in another file
+    std::string_view location;      ///< of external data: the file, relative to the model's folder
+    std::uint64_t offset = 0;       ///< bytes from the start of that file
+    std::uint64_t length = 0;       ///< bytes; 0 where it is not written: then all that follow
 
     /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
     [[nodiscard]] std::uint64_t elements() const noexcept {
@@ -5344,8 +5408,8 @@ namespace stemma {
 
 /// A function that a model is to get.
 struct planned_function {
-    std::string domain;
-    std::string name;
+    std::string domain; ///< as the policy has it: the package
+    std::string name;   ///< as the policy has it: the class
     id number = 0;      ///< tells functions apart that the policy calls the same; 0 for the first
     id region = 0;      ///< the first of those that call it; its body is the function's
     id calls = 0;       ///< regions that call it, in the whole model
@@ -5618,28 +5682,28 @@ struct fold_record {
     struct node_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that are no nodes and stand in front
-        std::uint64_t nodes = 0;
+        std::uint64_t nodes = 0;  ///< how many follow
 
         friend bool operator==(const node_run&, const node_run&) = default;
     };
     /// Nodes in a row.
     struct order_run {
         std::uint64_t first = 0; ///< in the order in which calls are opened
-        std::uint64_t count = 0;
+        std::uint64_t count = 0; ///< how many follow each other
 
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
     /// ValueInfos in a row that were taken out of the main graph.
     struct info_run {
-        std::uint32_t part = 0;
+        std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
-        std::string bytes{};
+        std::string bytes{};      ///< of the field, with tag and length
 
         friend bool operator==(const info_run&, const info_run&) = default;
     };
 
-    bool lifted = false;
+    bool lifted = false; ///< the IR version was raised to one that has functions
     std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
     std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
     std::vector<std::string> domains{};                           ///< imports that were added
@@ -5648,8 +5712,8 @@ struct fold_record {
     /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
     /// are opened.
     std::vector<order_run> order{};
-    std::vector<info_run> infos{};
-    std::vector<text_change> changes{};
+    std::vector<info_run> infos{};      ///< what was taken out, and from where
+    std::vector<text_change> changes{}; ///< ascending by node
 };
 
 /// Returns: the record as one line of JSON. Complexity: O(length).
@@ -6821,11 +6885,11 @@ struct module_statistics {
     /// How often an operator occurs.
     struct operator_count {
         id op = no_id; ///< number of the operator in the model
-        id count = 0;
+        id count = 0;  ///< how many nodes
     };
 
-    std::vector<id> own_nodes;
-    std::vector<id> nodes;
+    std::vector<id> own_nodes;                 ///< nodes whose deepest module it is
+    std::vector<id> nodes;                     ///< of it and of all below
     std::vector<std::uint64_t> own_parameters; ///< elements, shared ones with every owner
     std::vector<std::uint64_t> parameters;     ///< elements, shared ones once
     std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 where the tree declares none
@@ -7027,6 +7091,7 @@ public:
         return graph_paths_[model_->graph_of(node)] + "#" + std::to_string(model_->position(node));
     }
 
+    /// Returns: as `onnx_model::graph_path`; valid as long as this.
     [[nodiscard]] const std::string& graph_path(id g) const { return graph_paths_[g]; }
 
 private:
@@ -7066,26 +7131,29 @@ namespace stemma {
 
 /// What there is to say of a tagged model as a whole (`stemma.summary/1`).
 struct tag_summary {
-    std::string model;
-    std::size_t nodes = 0;
+    std::string model;      ///< what to call it: its path, say
+    std::size_t nodes = 0;  ///< that were looked at
     std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
                             ///< root because nothing is known
-    std::size_t values = 0;
-    std::size_t values_tagged = 0;
-    std::size_t initializers = 0;
-    std::size_t modules = 0;
-    std::size_t conflicts = 0;
-    std::size_t dropped = 0;
+    std::size_t values = 0; ///< of the whole model
+    std::size_t values_tagged = 0; ///< of them, that have a tag
+    std::size_t initializers = 0;  ///< among the values
+    std::size_t modules = 0;       ///< of the tree
+    std::size_t conflicts = 0;     ///< nodes about which claims disagree
+    std::size_t dropped = 0;       ///< nodes with claims that were not believed
+
+    /// Nodes, by the number of the provenance.
     std::array<std::size_t, provenance_count> provenance{};
     std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
-    std::map<std::string, std::size_t> dialects;
-    std::size_t full_scope = 0; ///< nodes whose metadata or name gives path and class
-    std::size_t path_only = 0;  ///< nodes whose name gives a path
-    std::size_t name_only = 0;  ///< nodes that say no more than their operator
-    std::optional<accuracy> against_oracle;
+    std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
+    std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
+    std::size_t path_only = 0;              ///< nodes whose name gives a path
+    std::size_t name_only = 0;              ///< nodes that say no more than their operator
+    std::optional<accuracy> against_oracle; ///< where there is one to compare with
     std::vector<std::pair<std::string, accuracy>> oracle_modules; ///< by true module
-    double seconds = 0;
+    double seconds = 0;                                           ///< that it took to find all this
 
+    /// Returns: the share of `nodes` that are `tagged`; 1 where there are none.
     [[nodiscard]] double coverage() const noexcept {
         return nodes == 0 ? 1 : static_cast<double>(tagged) / static_cast<double>(nodes);
     }
@@ -7473,19 +7541,19 @@ namespace stemma {
 
 /// A weight that nodes of several modules read.
 struct shared_weight {
-    id value = no_id;
-    std::uint64_t bytes = 0;
+    id value = no_id;        ///< the initializer
+    std::uint64_t bytes = 0; ///< of its data
     std::vector<id> modules; ///< the deepest ones, ascending
 };
 
 /// What there is to say of the modules of a model, beside a summary.
 struct model_analysis {
     std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
-    module_statistics modules;
-    std::vector<std::uint64_t> bytes; ///< by module with all below: data of floating initializers
-    std::vector<shared_weight> shared;
-    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
-    std::vector<non_convex_module> non_convex;
+    module_statistics modules;                ///< counts by module
+    std::vector<std::uint64_t> bytes;  ///< by module with all below: data of floating initializers
+    std::vector<shared_weight> shared; ///< in file order
+    std::vector<id> without_nodes;     ///< the highest modules that have none, nor any below
+    std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
 
 namespace detail {
@@ -8056,12 +8124,12 @@ namespace stemma {
 struct claim_runs {
     /// Operators in a row with the same claim.
     struct run {
-        std::uint64_t count = 0;
-        claim made; ///< `module == no_id`: none
+        std::uint64_t count = 0; ///< how many
+        claim made;              ///< `module == no_id`: none
     };
 
-    provenance source = provenance::root;
-    std::vector<run> runs;
+    provenance source = provenance::root; ///< the one that all claims name
+    std::vector<run> runs;                ///< from node 0 on
 
     /// Returns: how many nodes they speak of, claims or none.
     [[nodiscard]] std::uint64_t nodes() const noexcept {
@@ -8199,13 +8267,13 @@ namespace stemma {
 /// What the model's metadata say about its tags (`stemma.model/1`, see docs/formats.md): enough to
 /// find them all again without the capture.
 struct model_record {
-    carrier_set carriers;
+    carrier_set carriers; ///< how the tags are stored
     std::map<std::string, std::string>
-        options; ///< how the tags were found, as the program takes it
-    std::uint64_t nodes = 0;
+        options;              ///< how the tags were found, as the program takes it
+    std::uint64_t nodes = 0;  ///< how many the model had when it was tagged
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
-    module_tree modules;
+    module_tree modules;      ///< as they were when it was tagged
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
 };
 
@@ -8515,6 +8583,7 @@ namespace stemma {
 template <class Model = onnx_model>
 class onnx_operators {
 public:
+    /// Vertices are nodes by number.
     using graph_type = operator_graph;
 
     /// Requires: `model` outlives the view.
@@ -8553,22 +8622,34 @@ public:
         }
     }
 
+    /// The model that was given.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
+
+    /// See `flat_graph`; valid as long as the view.
     [[nodiscard]] const operator_graph& graph() const noexcept { return graph_; }
+
+    /// Returns: as `onnx_model::name`.
     [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
+
+    /// Returns: as `onnx_model::op_type`.
     [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
     /// Returns: the name of a node's first output, "" when it has none.
     [[nodiscard]] std::string_view result_name(id node) const noexcept {
         return model_->output_count(node) == 0 ? std::string_view{}
                                                : model_->value_name(model_->first_output(node));
     }
+
+    /// Returns: the node whose body a node is in, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
     /// Returns: the graph of a node of a body, else `no_id`.
     [[nodiscard]] id body(id node) const noexcept {
         return owner(node) == no_id ? no_id : model_->graph_of(node);
     }
 
+    /// Returns: how many parameters there are, read or not.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
+
+    /// Returns: the name of the value that parameter `p` is.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
         return model_->value_name(parameters_[p]);
     }
@@ -8588,9 +8669,12 @@ public:
         }
     }
 
+    /// Whether a node asks for nothing but the shape of what it reads.
     [[nodiscard]] bool hides_data(id node) const noexcept {
         return hides_data_[model_->operator_id(node)];
     }
+
+    /// Whether a node reads a value that no node makes and that is no initializer.
     [[nodiscard]] bool reads_data(id node) const noexcept {
         for (auto value : model_->inputs(node)) {
             if (value != no_id && model_->kind(value) != value_kind::result &&
@@ -8649,12 +8733,17 @@ public:
                (slot == 1 && op_type(e.target) == "Loop");
     }
 
+    /// Returns: how many functions the model holds.
     [[nodiscard]] id function_count() const noexcept {
         return static_cast<id>(model_->functions().size());
     }
+
+    /// Returns: the domain of function `f`, in file order.
     [[nodiscard]] std::string_view function_domain(id f) const noexcept {
         return model_->text(model_->functions()[f].domain);
     }
+
+    /// Returns: the name of function `f`, in file order.
     [[nodiscard]] std::string_view function_name(id f) const noexcept {
         return model_->text(model_->functions()[f].name);
     }
@@ -8905,6 +8994,7 @@ public:
         return count == 0 ? std::string() : short_number(count) + " parameters";
     }
 
+    /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
     template <class Function>
     void for_each_input(id node, Function f) const {
         for (auto value : model_->inputs(node)) {
@@ -8914,6 +9004,7 @@ public:
         }
     }
 
+    /// Calls `f(value)` for every output of the model that a node makes.
     template <class Function>
     void for_each_output(id node, Function f) const {
         for (id i = 0; i < model_->output_count(node); ++i) {
@@ -9771,6 +9862,7 @@ public:
         }
     }
 
+    /// Returns: nodes, ascending; empty for a value that nobody reads. Valid as long as this.
     [[nodiscard]] std::span<const id> of(id value) const noexcept {
         return {nodes_.data() + first_[value], nodes_.data() + first_[value + 1]};
     }
@@ -10042,28 +10134,28 @@ namespace stemma {
 struct split_manifest {
     /// A file, by its name in the folder, and the XXH64 of its bytes in hexadecimal digits.
     struct file_entry {
-        std::string file;
-        std::string hash;
+        std::string file; ///< without its folder
+        std::string hash; ///< sixteen digits
     };
 
     /// One part.
     struct part_entry {
-        file_entry at;
-        std::string module;
-        std::string tag;
-        id level = 0;
-        std::uint64_t cost = 0;
+        file_entry at;          ///< where the part is
+        std::string module;     ///< path of the module that holds all of it
+        std::string tag;        ///< of that module
+        id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
+        std::uint64_t cost = 0; ///< of its own nodes, as the policy of the split had it
         std::vector<id> nodes;  ///< places in the source's graph, ascending
         std::vector<id> clones; ///< of nodes of other parts, ascending
         std::vector<id> order;  ///< of both in the file; empty where it is ascending
         std::vector<std::string> cloned_values; ///< what the clones make
-        std::vector<std::string> initializers;
+        std::vector<std::string> initializers;  ///< that it reads, by name
     };
 
     /// A tensor that a part reads or gives out.
     struct tensor_entry {
-        std::string name;
-        std::string type;
+        std::string name; ///< as in the source
+        std::string type; ///< `float32`; as `value_description`
         std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1: not known
         id from = no_id;     ///< the part that makes it; `no_id`: an input of the model
         std::vector<id> to;  ///< parts that read it
@@ -10072,6 +10164,7 @@ struct split_manifest {
 
     /// Some bytes of the source, and where they are now.
     struct piece {
+        /// Where the bytes are.
         enum class kind : std::uint8_t {
             skeleton,    ///< bytes [first, first + count) of the skeleton
             bytes,       ///< `text`
@@ -10081,19 +10174,19 @@ struct split_manifest {
             initializer, ///< bytes [first, first + count) of the message of initializer `text`
         };
 
-        kind from = kind::skeleton;
-        std::uint64_t first = 0;
-        std::uint64_t count = 0;
-        std::string text;
+        kind from = kind::skeleton; ///< which kind of place they are in
+        std::uint64_t first = 0;    ///< see `kind`
+        std::uint64_t count = 0;    ///< see `kind`
+        std::string text;           ///< see `kind`
     };
 
-    file_entry source;
-    file_entry skeleton;
-    file_entry weights; ///< no file where all weights are elsewhere
-    std::vector<part_entry> parts;
-    std::vector<tensor_entry> tensors;
-    std::vector<id> order; ///< of parts, as they can be run
-    std::vector<piece> recipe;
+    file_entry source;                 ///< that was split, by the name it had
+    file_entry skeleton;               ///< what is left of the source without nodes and weights
+    file_entry weights;                ///< no file where all weights are elsewhere
+    std::vector<part_entry> parts;     ///< by number, as other entries name them
+    std::vector<tensor_entry> tensors; ///< in the order of the source's values
+    std::vector<id> order;             ///< of parts, as they can be run
+    std::vector<piece> recipe; ///< how the source follows from the files, from the front to the end
 };
 
 /// How a manifest names its form.
@@ -10348,8 +10441,8 @@ struct split_part {
     id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
     std::vector<id> nodes;  ///< of the main graph, that are its own, ascending
     std::vector<id> clones; ///< the others it holds: copies of constants of other parts, ascending
-    std::uint64_t cost = 0;
-    cut_plan plan; ///< how it is written
+    std::uint64_t cost = 0; ///< of its own nodes, as the policy has it
+    cut_plan plan;          ///< how it is written
 };
 
 /// Divides the main graph of a model into parts that run one after the other.
@@ -10767,20 +10860,22 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
 
 /// Replaces `removed` bytes of a file at `at` by `text`.
 struct edit {
-    std::uint32_t at = 0;
-    std::uint32_t removed = 0;
-    std::string_view text;
+    std::uint32_t at = 0;      ///< bytes from the start of the file
+    std::uint32_t removed = 0; ///< how many bytes
+    std::string_view text;     ///< valid until the list changes
 };
 
 /// What changes inside one message, in file order: a list that is filled, read and cleared again.
 class message_edits {
 public:
+    /// Forgets all edits; the memory is kept.
     void clear() noexcept {
         records_.clear();
         text_.clear();
         growth_ = 0;
     }
 
+    /// Whether nothing changes.
     [[nodiscard]] bool empty() const noexcept { return records_.empty(); }
 
     /// Returns: by how many bytes the content grows; negative when it shrinks.
@@ -10794,7 +10889,10 @@ public:
         growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
     }
 
+    /// As `replace` by nothing.
     void remove(std::uint32_t begin, std::uint32_t end) { replace(begin, end, {}); }
+
+    /// As `replace` of nothing.
     void insert(std::uint32_t at, std::string_view text) { replace(at, at, text); }
 
     /// Gives a field of bytes with content at [begin, end) other content, and the length for it.
@@ -10907,6 +11005,7 @@ public:
         add_text(text);
     }
 
+    /// Appends all pieces of another rope, over the same files.
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
             p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
@@ -10914,6 +11013,7 @@ public:
         }
     }
 
+    /// Returns: bytes, those of ranges included.
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
     /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
@@ -10962,7 +11062,7 @@ namespace stemma {
 
 /// What an AttributeProto is called, and which attribute of the function around it stands for.
 struct attribute_names {
-    std::string_view name;
+    std::string_view name;      ///< of the attribute itself
     std::string_view reference; ///< `ref_attr_name`; "" for none
 };
 
@@ -11206,8 +11306,8 @@ namespace stemma {
 
 /// What the parts of a capture besides its modules say of a model.
 struct captured_evidence {
-    std::vector<claim_table> claims;
-    std::vector<std::string> notes; ///< what a user should know of how it went
+    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
+    std::vector<std::string> notes;  ///< what a user should know of how it went
 };
 
 /// Finds what a capture claims about the nodes of a model.
@@ -11358,9 +11458,10 @@ private:
 
 namespace stemma {
 
-/// What a carrier writes about one operator, as protobuf fields of a node.
+/// A `carrier_sink`: what is written about one operator, as protobuf fields of a node.
 class wire_carrier_sink {
 public:
+    /// Forgets what was written, for the next operator.
     void clear() {
         metadata_.clear();
         source_attribute_.clear();
@@ -11390,11 +11491,22 @@ public:
         has_name_space_ = true;
     }
 
+    /// Returns: entries of `metadata_props`, with tags and lengths; valid until `clear`.
     [[nodiscard]] std::string_view metadata_fields() const noexcept { return metadata_; }
+
+    /// Returns: the attribute `source_module` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view source_attribute() const noexcept { return source_attribute_; }
+
+    /// Returns: the attribute `hierarchy_tags` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view tags_attribute() const noexcept { return tags_attribute_; }
+
+    /// Returns: the line of the doc_string without a line break, or ""; valid until `clear`.
     [[nodiscard]] std::string_view doc_line() const noexcept { return doc_line_; }
+
+    /// Returns: the entry `namespace` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
+
+    /// Whether the carrier writes an entry `namespace`, be it "".
     [[nodiscard]] bool has_name_space() const noexcept { return has_name_space_; }
 
 private:
@@ -11486,9 +11598,12 @@ public:
 
     /// Returns: how much of a doc_string is not ours, and whether the field was there before us.
     struct doc_split {
+        /// Bytes at the front that are not ours, without the line break behind them.
         std::size_t kept = 0;
-        bool whole_field_ours = false;
+        bool whole_field_ours = false; ///< there was no doc_string before us
     };
+
+    /// Returns: where the line that stemma wrote begins, if the last one is.
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
         if (text.starts_with(doc_line_mark) && text.find('\n') == text.npos) {
             return {0, true};
@@ -11633,11 +11748,11 @@ namespace stemma {
 /// A range of a file, and the first message of each kind in it that holds no other one. It begins
 /// with the length in front of one of those, or with the file.
 struct file_part {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-    id node = 0;
-    std::size_t tensor = 0;
-    std::size_t info = 0;
+    std::uint32_t begin = 0; ///< bytes from the start of the file
+    std::uint32_t end = 0;   ///< where the next part begins
+    id node = 0;             ///< the first without bodies that ends in the part
+    std::size_t tensor = 0;  ///< the first initializer whose message ends in the part
+    std::size_t info = 0;    ///< the first value info whose message ends in the part
 };
 
 namespace detail {
@@ -11712,8 +11827,10 @@ divide_file(const wire_model& model, std::span<const id> owners, std::size_t cou
 
 namespace stemma {
 
-/// Says what changes in the messages of a model. Asked up to twice for every message, so the
-/// answers must be the same; an edit may lie anywhere in the message it was asked for.
+/// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
+/// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
+/// twice for every message, so the answers must be the same; an edit may lie anywhere in the
+/// message it was asked for.
 template <class Editor>
 concept model_editor = requires(Editor& editor, message_edits& edits, id node,
                                 const tensor_ref& tensor, const value_info_ref& info) {
@@ -11723,7 +11840,8 @@ concept model_editor = requires(Editor& editor, message_edits& edits, id node,
     editor.edit_model(edits);
 };
 
-/// Takes a copy of a file piece by piece, from the front to the end.
+/// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
+/// of the file, `write(text)` others.
 template <class Sink>
 concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t size,
                                std::string_view text) {
@@ -11731,9 +11849,10 @@ concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t siz
     sink.write(text);
 };
 
-/// Writes spliced bytes to an output file; long untouched ranges go from file to file.
+/// A `splice_sink` that writes to an output file; long untouched ranges go from file to file.
 class file_splice {
 public:
+    /// Requires: both outlive it.
     file_splice(const mapped_file& from, output_file& to) : from_(&from), to_(&to) {}
 
     void copy(std::uint32_t from, std::uint32_t size) { to_->copy(*from_, from, size); }
@@ -11744,14 +11863,17 @@ private:
     output_file* to_;
 };
 
-/// The same, from a position in the output on.
+/// A `splice_sink` that writes from a position in an output file on.
 class range_splice {
 public:
+    /// Requires: both outlive it; `to` takes ranges.
     range_splice(const mapped_file& from, const output_file& to, std::uint64_t position)
         : from_(&from), to_(to, position) {}
 
     void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
     void write(std::string_view text) { to_.write(text); }
+
+    /// Hands over what is still held back; nothing is complete before.
     void finish() { to_.finish(); }
 
 private:
@@ -11759,15 +11881,16 @@ private:
     output_range to_;
 };
 
-/// Writes spliced bytes to a string.
+/// A `splice_sink` that writes to a string.
 class string_splice {
 public:
+    /// Requires: the bytes of `from` outlive it.
     explicit string_splice(std::string_view from) : from_(from) {}
 
     void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
     void write(std::string_view more) { text.append(more); }
 
-    std::string text;
+    std::string text; ///< what was written so far
 
 private:
     std::string_view from_;
@@ -12112,6 +12235,7 @@ namespace detail {
 /// Takes everything of stemma out of a model. A `model_editor`.
 class strip_editor {
 public:
+    /// Requires: `model` outlives the editor.
     explicit strip_editor(const wire_model& model)
         : edits_(model, detail::has_our_namespaces(model)) {}
 
@@ -12228,9 +12352,9 @@ struct carried_tags {
 
 /// What each carrier on a node says.
 struct node_carriers {
-    carried_tags metadata;
-    carried_tags doc_string;
-    carried_tags attribute;
+    carried_tags metadata;                      ///< entries under `pkg.stemma.`
+    carried_tags doc_string;                    ///< the last line
+    carried_tags attribute;                     ///< attributes that stemma marked as its own
     std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
     std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
 };
@@ -12400,25 +12524,44 @@ public:
     attributed_model(const attributed_model&) = delete;
     attributed_model& operator=(const attributed_model&) = delete;
 
+    /// The bytes of the file, mapped.
     [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+
+    /// Valid as long as this, as is all that follows.
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+
+    /// The nodes with what evidence is read of them.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+
+    /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
+
+    /// What was found, or what the file carries.
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
+
+    /// To add sets of tags to its pool, as editors do.
     [[nodiscard]] tagging& tags() noexcept { return found_; }
+
+    /// As given; where the record of the file was used, with the choices that it names.
     [[nodiscard]] const attribution_options& options() const noexcept { return options_; }
 
     /// Whether the tree was made from the model itself rather than from a capture.
     [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
-    /// Whether the file was tagged, and the tags still fit it.
+    /// Whether the file says that it was tagged.
     [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
+
+    /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
 
     /// Returns: how paths in the model lead into the tree.
     [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
     [[nodiscard]] const scope_table& scopes() { return context().scopes(); }
+
+    /// Returns: the modules that the scopes stand for.
     [[nodiscard]] const scope_modules& modules_of_scopes() { return context().modules_of_scopes(); }
+
+    /// Returns: in which dialect every node is written. Complexity: as `detect_dialects`.
     [[nodiscard]] dialect_report dialects() { return detect_dialects(context()); }
     /// Returns: what could not be read of the evidence.
     [[nodiscard]] std::vector<finding> findings() {
@@ -12429,6 +12572,8 @@ public:
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
+
+    /// Returns: the modules that own the parameters.
     [[nodiscard]] const parameter_owners& owners() { return context().owners(); }
 
     /// Returns: what the parts of a capture besides its modules claim, by source.
@@ -12807,7 +12952,7 @@ private:
     std::vector<change> changes_;
 };
 
-/// A splice sink that records how the source is made again of what is written to it.
+/// A `splice_sink` that records how the source is made again of what is written to it.
 class way_back {
 public:
     /// Requires: the source outlives it.
@@ -13689,7 +13834,7 @@ namespace stemma {
 /// The data of an initializer as they would stand in `raw_data`, wherever and however they are
 /// stored.
 struct tensor_content {
-    tensor_header header;
+    tensor_header header;  ///< type, shape, and where the data are stored
     std::string_view data; ///< in a mapped file, or in `own`
     std::string own;       ///< data that had to be put together
     bool readable = true;  ///< else external data are not there
@@ -13792,7 +13937,7 @@ namespace stemma {
 
 /// How an initializer of one model is to those of another one.
 enum class initializer_change : std::uint8_t {
-    same,
+    same,     ///< name, type, shape and data are
     vanished, ///< only the first model has one of this name
     appeared, ///< only the second one
     renamed,  ///< the second one has the same content under another name
@@ -13810,7 +13955,7 @@ enum class initializer_change : std::uint8_t {
 
 /// An initializer that differs, and how.
 struct initializer_difference {
-    initializer_change change = initializer_change::same;
+    initializer_change change = initializer_change::same; ///< never `same`
     std::string name;  ///< in the first model; for `appeared` in the second one
     std::string other; ///< `renamed`: in the second model
     std::string text;  ///< what is in the first and in the second model
@@ -14211,8 +14356,8 @@ namespace stemma {
 
 /// A TensorAnnotation: quantization parameters of a value, by the names of initializers.
 struct tensor_annotation {
-    message_ref message;
-    std::vector<std::string_view> parameters;
+    message_ref message;                      ///< where it stands
+    std::vector<std::string_view> parameters; ///< names of initializers: scale, zero point
 };
 
 /// What a GraphProto says beside nodes and values.
@@ -14282,9 +14427,9 @@ namespace stemma {
 
 /// A small tensor of whole numbers, as shapes and axes are written.
 struct whole_numbers {
-    std::vector<std::int64_t> dims;
-    std::int64_t data_type = 0;
-    std::vector<std::int64_t> values;
+    std::vector<std::int64_t> dims;   ///< as written; negative ones are possible
+    std::int64_t data_type = 0;       ///< number in TensorProto.DataType
+    std::vector<std::int64_t> values; ///< in row-major order; empty unless they are `known`
     bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
 };
 
@@ -14351,6 +14496,8 @@ struct whole_numbers {
 /// Reads attributes of one node by name.
 class node_attributes {
 public:
+    /// Requires: `model` outlives this. Complexity: every look-up passes over the fields of the
+    /// node.
     node_attributes(const wire_model& model, id node)
         : fields_(model.reader(model.message(node))) {}
 
@@ -14463,8 +14610,10 @@ public:
     /// Requires: nobody defines either name in a body of the graph.
     void add(std::string_view from, std::string to) { names_.emplace(from, std::move(to)); }
 
+    /// Whether nothing has another name.
     [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
+    /// Returns: the new name, or `name`. Valid as long as this and `name`.
     [[nodiscard]] std::string_view operator()(std::string_view name) const {
         const auto found = names_.find(name);
         return found == names_.end() ? name : std::string_view(found->second);
@@ -14698,9 +14847,9 @@ class weight_store {
 public:
     /// Where a tensor's data stand in the file.
     struct place {
-        std::uint64_t offset = 0;
-        std::uint64_t length = 0;
-        std::uint64_t from = 0; ///< where they are in the file they come from
+        std::uint64_t offset = 0; ///< in the store, a multiple of the alignment
+        std::uint64_t length = 0; ///< bytes
+        std::uint64_t from = 0;   ///< where they are in the file they come from
     };
 
     /// `source` is the file of the model; `location` is how the models call the store. What is in
@@ -14712,8 +14861,13 @@ public:
         , location_(std::move(location))
         , takes_external_(takes_external) {}
 
+    /// Whether data of other files are taken into the store.
     [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
+
+    /// Returns: how the models call the store, relative to their folder.
     [[nodiscard]] const std::string& location() const noexcept { return location_; }
+
+    /// Whether nothing was added, so that no file is needed.
     [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
 
     /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
@@ -15349,9 +15503,9 @@ class split_folder {
 public:
     /// A file of the folder that holds a model.
     struct model_file {
-        std::unique_ptr<mapped_file> file;
-        std::unique_ptr<wire_model> model;
-        bool edited = false; ///< its bytes are no longer those that were written
+        std::unique_ptr<mapped_file> file; ///< mapped
+        std::unique_ptr<wire_model> model; ///< over its bytes
+        bool edited = false;               ///< its bytes are no longer those that were written
         std::unordered_map<std::string_view, id>
             tensors; ///< initializers of the main graph, by name
     };
@@ -15379,11 +15533,22 @@ public:
     split_folder(const split_folder&) = delete;
     split_folder& operator=(const split_folder&) = delete;
 
+    /// As it was given.
     [[nodiscard]] const std::string& path() const noexcept { return folder_; }
+
+    /// What `split` wrote, as it stands in the folder.
     [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
+
+    /// What is left of the source.
     [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
+
+    /// The parts, in the order of the manifest.
     [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
+
+    /// Returns: the file of shared weights, or null where there is none.
     [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
+
+    /// Whether that file is no longer as it was written.
     [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
 
     /// Whether some file but the weights is no longer as it was written.
@@ -15402,6 +15567,7 @@ public:
         return model.message(top_level_[home_[node]][slot_[node]]);
     }
 
+    /// Throws: always, `error` of `malformed` that names the manifest.
     [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
         STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
     }
@@ -15515,8 +15681,13 @@ namespace stemma {
 
 /// The files that a rope over a split model's folder refers to by number.
 struct split_files {
+    /// What is left of the source without nodes and weights.
     static constexpr id skeleton = 0;
+
+    /// The file of weights that the parts share.
     static constexpr id weights = 1;
+
+    /// Returns: the number of the file of part `p`.
     [[nodiscard]] static constexpr id part(id p) noexcept { return p + 2; }
 
     /// Returns: a file by number.
@@ -15820,8 +15991,8 @@ class edited_nodes {
 public:
     /// A node, in the model of its part.
     struct entry {
-        id part = no_id;
-        id node = no_id;
+        id part = no_id; ///< number of the part
+        id node = no_id; ///< number of the node in the model of that part
     };
 
     /// Requires: both outlive this. Throws: `error` of `refused` when parts no longer fit together,
@@ -16290,7 +16461,13 @@ private:
 namespace stemma {
 
 /// What of a node's fields is told apart only by name.
-enum class node_text : std::uint8_t { none, input, output, name, note };
+enum class node_text : std::uint8_t {
+    none,   ///< more than a text: two nodes that differ in it are not alike
+    input,  ///< name of a value that is read
+    output, ///< name of a value that is made
+    name,   ///< of the node
+    note,   ///< a doc string, or an entry of metadata
+};
 
 /// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
 [[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
@@ -17088,9 +17265,9 @@ namespace stemma {
 
 /// What a node says it is.
 struct operator_name {
-    std::string_view domain;
-    std::string_view type;
-    std::string_view overload;
+    std::string_view domain;   ///< "" for the standard one, however it is written
+    std::string_view type;     ///< the name of the function, where one is called
+    std::string_view overload; ///< "" where it is not written
 
     friend auto operator<=>(const operator_name&, const operator_name&) = default;
 };
@@ -17113,12 +17290,12 @@ struct operator_name {
 
 /// A function of a model, field by field.
 struct function_body {
-    operator_name name;
-    std::vector<std::string_view> inputs;
-    std::vector<std::string_view> outputs;
-    std::vector<wire_field> nodes;
+    operator_name name;                              ///< under which nodes call it
+    std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
+    std::vector<std::string_view> outputs;           ///< names of the results, in order
+    std::vector<wire_field> nodes;                   ///< where each NodeProto stands, in order
     std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
-    std::vector<opset_import> imports;
+    std::vector<opset_import> imports;               ///< operator sets that its nodes mean
 };
 
 /// Reads the functions of a model. Of two of one name the first counts.
@@ -19015,6 +19192,7 @@ public:
         open_all();
     }
 
+    /// Returns: how many nodes there were.
     [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
 
     /// Whether folding made a function of the model.
@@ -19859,6 +20037,7 @@ public:
         }
     }
 
+    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say).
     [[nodiscard]] value_description operator()(id value) const {
         value_description described;
         if (tensor_of_[value] != no_id) {
@@ -19903,9 +20082,9 @@ inline constexpr std::string_view split_weights_name = "weights.bin";
 
 /// What a part is called.
 struct split_part_names {
-    std::string file; ///< in the folder
-    std::string module;
-    std::string tag;
+    std::string file;   ///< in the folder
+    std::string module; ///< path of the module that holds all of it
+    std::string tag;    ///< of that module
 };
 
 /// Writes a model as parts: a file for each, one of weights that they share, what is left of the
