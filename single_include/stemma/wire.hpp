@@ -11916,6 +11916,10 @@ public:
         for (const auto& p : divide_file(model, owners_, count)) {
             parts_.push_back({p, 0, 0, 0});
         }
+        // Made before any thread starts, as an editor changes while it is asked.
+        if constexpr (std::copy_constructible<Editor>) {
+            copies_ = std::vector<Editor>(parts_.size() - 1, editor_);
+        }
         measure_leaves();
         measure_containers();
         message_edits edits;
@@ -11954,7 +11958,7 @@ public:
         }
         for_each_part(parts_.size(), [&](std::size_t i) {
             range_splice splice(from, to, static_cast<std::uint64_t>(parts_[i].position));
-            with_editor(i, [&](Editor& editor) { write_part(parts_[i], editor, splice); });
+            write_part(parts_[i], editor_of(i), splice);
             splice.finish();
         });
     }
@@ -11976,17 +11980,8 @@ private:
 
     [[nodiscard]] bool is_last(const part& p) const noexcept { return &p == &parts_.back(); }
 
-    template <class Function>
-    void with_editor(std::size_t i, Function f) {
-        if constexpr (std::copy_constructible<Editor>) {
-            if (i > 0) {
-                Editor copy(editor_);
-                f(copy);
-                return;
-            }
-        }
-        f(editor_);
-    }
+    /// Returns: the editor of a part. Only the first part has the one that was given.
+    [[nodiscard]] Editor& editor_of(std::size_t i) { return i == 0 ? editor_ : copies_[i - 1]; }
 
     void find_owners() {
         for (const auto& container : model_.containers()) {
@@ -12080,16 +12075,14 @@ private:
         for_each_part(parts_.size(), [&](std::size_t i) {
             auto& p = parts_[i];
             inside[i].assign(inside_.size(), 0);
-            with_editor(i, [&](Editor& editor) {
-                merge_leaves(p, editor, [&](message_ref message, const message_edits& edits) {
-                    if (const auto growth = edits.growth(); growth != 0) {
-                        const auto size = static_cast<std::uint64_t>(message.size + growth);
-                        const auto outer = growth - model_.length_size(message) +
-                                           static_cast<std::int64_t>(detail::varint_size(size));
-                        inside[i][message.container] += outer;
-                        p.growth += outer;
-                    }
-                });
+            merge_leaves(p, editor_of(i), [&](message_ref message, const message_edits& edits) {
+                if (const auto growth = edits.growth(); growth != 0) {
+                    const auto size = static_cast<std::uint64_t>(message.size + growth);
+                    const auto outer = growth - model_.length_size(message) +
+                                       static_cast<std::int64_t>(detail::varint_size(size));
+                    inside[i][message.container] += outer;
+                    p.growth += outer;
+                }
             });
         });
         for (const auto& of_part : inside) {
@@ -12191,6 +12184,7 @@ private:
     std::vector<std::int64_t> inside_; // by container: growth of its content
     std::vector<kept_edit> kept_;      // edits of containers, owners and the model
     std::vector<part> parts_;
+    std::vector<Editor> copies_; // for the parts behind the first
     std::int64_t size_ = 0;
 };
 
