@@ -26,6 +26,7 @@ UNTESTED = {
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
     "stemma/detail/aligner.hpp": "what algorithm/align.hpp does, and tested as that",
+    "stemma/detail/law_book.hpp": "what policy/laws.hpp tries, and tested as that",
     "stemma/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
     "stemma/detail/report_graph.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
     "stemma/detail/report_layout.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
@@ -364,6 +365,36 @@ def sentences_of(text):
     return ["".join(part[1:-1] for part in re.findall(literal, one)) for one in said]
 
 
+# What the page of a role says under which heading, and files that show it.
+ROLE_PAGE = ("\n| what it may read | how |\n", "\n## In the box\n", "\n## One of your own\n",
+             "\n## When it is refused\n", "\n## Laws\n")
+
+
+def check_role(role, header, page):
+    """Whether a role has all that roles have."""
+    where = f"docs/policies/{role}.md"
+    for part in ROLE_PAGE:
+        if part not in page:
+            complain(where, 1, f"lacks '{part.strip()}'", "write it as the pages of other roles do")
+    box = page.partition("\n## In the box\n")[2].partition("\n## ")[0]
+    if len(set(re.findall(r"`(\w+)`", box))) < 3:
+        complain(where, 1, "names less than a default and two alternatives", "add policies to the box")
+    for example in (f"examples/policies/{role}.cpp", f"examples/policies/{role}.expected"):
+        if example not in FILES:
+            complain(header, 1, f"lacks {example}", "add a program, and what it prints")
+    refused = "".join(TEXT[name] for name in TEXT if name.startswith(f"tests/compile_fail/{role}_policy"))
+    for sentence in sentences_of(TEXT[header]):
+        if f"expect: {sentence}" not in refused.replace("\n// ", " "):
+            complain(header, 1, f"nothing in tests/compile_fail is refused with '{sentence}'",
+                     f"add a tests/compile_fail/{role}_policy_*.cpp")
+    laws = set(re.findall(rf'"({role}: [^"]*)"', TEXT.get("include/stemma/policy/laws.hpp", "")))
+    if not laws:
+        complain(header, 1, f"policy/laws.hpp has no broken_{role}_laws", "add it")
+    for law in sorted(laws):
+        if f"- {law}\n" not in page:
+            complain(where, 1, f"does not tell of the law '{law}'", "add it under Laws")
+
+
 def check_policies():
     overview = document("docs/policies.md")
     pages = {name: document(name) for name in FILES if name.startswith("docs/policies/")}
@@ -396,6 +427,7 @@ def check_policies():
                 if sentence not in pages.get(f"docs/policies/{role}.md", ""):
                     complain(name, 1, f"docs/policies/{role}.md does not say '{sentence}'",
                              "add it to what is said when a policy is refused")
+            check_role(role, name, pages.get(f"docs/policies/{role}.md", ""))
         for explained in re.findall(r"consteval bool (explain_\w+)\(", TEXT[name]):
             if explained not in tests:
                 complain(name, 1, f"no test uses {explained}",

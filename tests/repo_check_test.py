@@ -63,6 +63,10 @@ CASES = [
     ("docs/policies/resolution.md", replaced("`by_trust`: the", "the"), None),  # named twice, once is enough
     ("docs/policies/resolution.md", replaced("`cautious`", ""), "does not mention cautious"),
     ("docs/policies/naming.md", replaced("naming policy: make", "make"), "does not say 'naming policy"),
+    ("docs/policies/fold.md", replaced("## Laws", "Laws"), "lacks '## Laws'"),
+    ("docs/policies/fold.md", replaced("- fold: a function has no name", ""), "the law 'fold: a function has no name'"),
+    ("examples/policies/fold.expected", None, "lacks examples/policies/fold.expected"),
+    ("tests/compile_fail/fold_policy_not_copyable.cpp", None, "refused with 'fold policy: make"),
     ("include/stemma/policy/selection.hpp",
      replaced("/// Modules at most", "struct odd {\n    using policy_category = selection_category;\n};\n\n///"),
      "odd cannot be chosen"),

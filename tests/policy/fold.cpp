@@ -2,11 +2,13 @@
 #include <stemma/policy/fold.hpp>
 
 #include "../catch.hpp"
+#include "../operator_scene.hpp"
 
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
-#include <type_traits>
+#include <string>
+#include <vector>
 
 namespace test::policy_fold {
 
@@ -61,6 +63,37 @@ TEST_CASE("fold_selected: a function is called as the class, in the package's do
     CHECK(name_of("layers.1") == function_name{"module", "layers"});
     CHECK_FALSE(policy.folds(modules, 0));
     CHECK(policy.folds(modules, 1));
+}
+
+TEST_CASE("fold_apart: modules of one class have functions of their own, with names of their own") {
+    const auto modules = test::tree_of({":zoo.Net", "a:zoo.Layer", "b:zoo.Layer"});
+    const stemma::fold_apart<> policy;
+    STATIC_REQUIRE(stemma::explain_fold_policy<stemma::fold_apart<>, module_tree>());
+    CHECK(policy.name_of(modules, 1) == stemma::function_name{"zoo", "a:Layer"});
+    CHECK(policy.name_of(modules, 2) == stemma::function_name{"zoo", "b:Layer"});
+    CHECK(policy.shares(modules, 1, 1));
+    CHECK_FALSE(policy.shares(modules, 1, 2));
+    CHECK(stemma::fold_selected<>{}.shares(modules, 1, 2));
+}
+
+TEST_CASE("fold_innermost: a module folds where the selection takes it and nothing below it") {
+    const auto modules =
+        test::tree_of({":zoo.Net", "a:zoo.Layer", "a.fc:torch.nn.Linear", "a.norm:zoo.Norm",
+                       "b:zoo.Layer", "b.fc:torch.nn.Linear", "c:torch.nn.Linear"});
+    STATIC_REQUIRE(stemma::explain_fold_policy<stemma::fold_innermost<>, module_tree>());
+    const auto folded = [&](const auto& policy) {
+        std::vector<std::string> paths;
+        for (stemma::id m = 0; m < modules.size(); ++m) {
+            if (policy.folds(modules, m)) {
+                paths.push_back(modules.path(m));
+            }
+        }
+        return paths;
+    };
+    CHECK(folded(stemma::fold_innermost<>{}) == std::vector<std::string>{"a.norm", "b"});
+    CHECK(folded(stemma::fold_innermost<stemma::all_modules>{}) ==
+          std::vector<std::string>{"a.fc", "a.norm", "b.fc", "c"});
+    CHECK(folded(stemma::fold_selected<>{}) == std::vector<std::string>{"a", "a.norm", "b"});
 }
 
 } // namespace test::policy_fold

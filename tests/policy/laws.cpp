@@ -11,6 +11,7 @@
 #include <stemma/model/finding.hpp>
 #include <stemma/policy/named_policies.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -208,6 +209,24 @@ struct fickle_lexicon : fickle {
     }
 };
 
+struct odd_fold : fickle {
+    using policy_category = stemma::fold_category;
+    int kind = 7;
+    [[nodiscard]] bool folds(const stemma::module_tree&, id) const { return kind == 0 && flip(); }
+    [[nodiscard]] std::size_t least_nodes() const { return 1; }
+    [[nodiscard]] bool shares(const stemma::module_tree&, id a, id b) const {
+        return kind == 4   ? a != b
+               : kind == 5 ? a <= b
+               : kind == 6 ? (a < b ? b - a : a - b) <= 1
+                           : true;
+    }
+    [[nodiscard]] stemma::function_name name_of(const stemma::module_tree&, id) const {
+        return {kind == 3 ? "ai.onnx.ml" : "zoo", kind == 2 ? "" : kind == 1 && flip() ? "a" : "b"};
+    }
+    [[nodiscard]] bool varies_constants() const { return false; }
+    [[nodiscard]] bool lifts(std::int64_t) const { return true; }
+};
+
 struct fickle_visibility : fickle {
     using policy_category = stemma::visibility_category;
     [[nodiscard]] bool shows(const test::operator_scene&, std::size_t) const { return flip(); }
@@ -366,6 +385,30 @@ TEST_CASE("laws: visibility", "[policy][laws]") {
     CHECK(stemma::broken_visibility_laws(stemma::show_all{}, s.ops).empty());
     CHECK(stemma::broken_visibility_laws(stemma::hide_types{{"A*"}}, s.ops).empty());
     CHECK(stemma::broken_visibility_laws(fickle_visibility{}, s.ops).size() == 1);
+}
+
+TEST_CASE("laws: fold", "[policy][laws]") {
+    const scene s;
+    CHECK(stemma::broken_fold_laws(stemma::fold_selected<>{}, s.tree).empty());
+    CHECK(stemma::broken_fold_laws(stemma::fold_apart<stemma::all_modules>{}, s.tree).empty());
+    CHECK(stemma::broken_fold_laws(stemma::fold_innermost<>{}, s.tree).empty());
+    const auto broken = [&](int kind) {
+        odd_fold policy;
+        policy.kind = kind;
+        return stemma::broken_fold_laws(policy, s.tree);
+    };
+    CHECK(broken(0) ==
+          broken_laws{"fold: a module becomes a function at one time and not at another"});
+    CHECK(broken(1) ==
+          broken_laws{"fold: a function is called this at one time and that at another"});
+    CHECK(broken(2) == broken_laws{"fold: a function has no name"});
+    CHECK(broken(3) == broken_laws{"fold: the domain of a function is one of the standard"});
+    CHECK(broken(4) == broken_laws{"fold: a module does not share with itself"});
+    const auto one_way = broken(5);
+    CHECK(std::count(one_way.begin(), one_way.end(),
+                     "fold: one module shares with another, which does not share with it") == 1);
+    CHECK(broken(6) ==
+          broken_laws{"fold: two modules share with a third, but not with each other"});
 }
 
 TEST_CASE("laws: cost", "[policy][laws]") {

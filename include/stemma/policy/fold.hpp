@@ -69,7 +69,10 @@ concept has_lifts = requires(const P& p, std::int64_t version) {
 /// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
 /// functions is lifted to one that has.
 ///
-/// Requires: `shares` is an equivalence.
+/// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
+///   name is "", and no domain that of the standard or below it, `ai.onnx.ml`.
+/// Complexity: callers ask `folds` and `name_of` once per module, `shares` for pairs whose bodies
+///   are equal. `fold_selected` models it.
 template <class P, class Modules>
 concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
     detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
@@ -136,9 +139,46 @@ struct fold_selected {
     [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
 };
 
+/// As fold_selected, but every module has a function of its own, which its calls share: for files
+/// in which one module is edited and the others of its class stay as they are.
+template <class Selection = not_infrastructure>
+struct fold_apart : fold_selected<Selection> {
+    /// Only a module and itself.
+    template <module_view Modules>
+    [[nodiscard]] bool shares(const Modules&, id a, id b) const {
+        return a == b;
+    }
+
+    /// Returns: the path and the class, `layer.0:BertLayer`, in the package's domain.
+    /// Complexity: O(length of the path).
+    template <module_view Modules>
+    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
+        auto name = fold_selected<Selection>::name_of(modules, m);
+        name.name.insert(0, path_of(modules, m) + ":");
+        return name;
+    }
+};
+
+/// As fold_selected, but only modules in which no other one is selected: no function calls another
+/// one, for readers that inline one level.
+template <class Selection = not_infrastructure>
+struct fold_innermost : fold_selected<Selection> {
+    /// Whether `m` is selected and nothing below it is.
+    /// Complexity: O(modules) for all modules together.
+    template <module_view Modules>
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        bool innermost = fold_selected<Selection>::folds(modules, m);
+        for (id below = m + 1; innermost && below < modules.index().end(m); ++below) {
+            innermost = !this->selection.selects(modules, below);
+        }
+        return innermost;
+    }
+};
+
 /// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_fold_policy() {
+    static_assert(std::copyable<P>, "fold policy: make the class copyable");
     static_assert(policy_for<P, fold_category>,
                   "fold policy: add `using policy_category = stemma::fold_category;`");
     static_assert(detail::has_folds<P, Modules>,

@@ -3,16 +3,14 @@
 #define STEMMA_POLICY_LAWS_HPP
 
 #include <stemma/algorithm/name_modules.hpp>
-#include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/detail/law_book.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/policy/carrier.hpp>
@@ -20,6 +18,7 @@
 #include <stemma/policy/cut.hpp>
 #include <stemma/policy/diagnostics.hpp>
 #include <stemma/policy/evidence.hpp>
+#include <stemma/policy/fold.hpp>
 #include <stemma/policy/lexicon.hpp>
 #include <stemma/policy/naming.hpp>
 #include <stemma/policy/propagation.hpp>
@@ -37,7 +36,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 /// What no compiler sees of a policy: the laws of its role, tried on an example. For tests of
@@ -46,106 +44,6 @@ namespace stemma {
 
 /// Sentences about laws that a policy breaks; empty when it keeps them.
 using broken_laws = std::vector<std::string>;
-
-namespace detail {
-
-/// Collects sentences, each once.
-class law_book {
-public:
-    void expect(bool holds, std::string_view sentence) {
-        if (!holds && std::find(broken_.begin(), broken_.end(), sentence) == broken_.end()) {
-            broken_.emplace_back(sentence);
-        }
-    }
-
-    [[nodiscard]] broken_laws take() const { return broken_; }
-
-private:
-    broken_laws broken_;
-};
-
-[[nodiscard]] inline auto fields_of(const attribution& a) {
-    return std::tuple(a.module, a.call, a.confidence, a.source, a.conflict);
-}
-
-[[nodiscard]] inline auto fields_of(const claim& c) {
-    return std::tuple(c.module, c.call, c.confidence, c.source, c.exact, c.caller, c.doubtful);
-}
-
-[[nodiscard]] inline bool is_share(float x) noexcept {
-    return x >= 0 && x <= 1;
-}
-
-/// Whether a `/` in a segment is not behind a `\`.
-[[nodiscard]] constexpr bool has_bare_slash(std::string_view segment) noexcept {
-    for (std::size_t i = 0; i < segment.size(); ++i) {
-        if (segment[i] == '/') {
-            return true;
-        }
-        i += segment[i] == '\\' ? 1U : 0U;
-    }
-    return false;
-}
-
-/// The graph of a view under another numbering, and nothing else of it.
-struct renumbered_operators {
-    using graph_type = operator_graph;
-
-    operator_graph wires;
-
-    [[nodiscard]] const operator_graph& graph() const noexcept { return wires; }
-};
-
-/// Returns: the graph of `ops` with index v called `name(v)`.
-template <operator_view Ops, class Name>
-[[nodiscard]] renumbered_operators renumber(const Ops& ops, Name name) {
-    const auto& graph = ops.graph();
-    std::vector<operator_edge> edges;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = static_cast<id>(index_of(graph, source(*in, graph)));
-            const auto to = static_cast<id>(index_of(graph, *it));
-            edges.push_back({name(from), name(to)});
-        }
-    }
-    return {operator_graph(num_vertices(graph), edges)};
-}
-
-template <class P, class Ops>
-[[nodiscard]] std::vector<attribution> propagated(const P& policy, const Ops& ops,
-                                                  const tree_index& modules,
-                                                  std::span<const id> evidence) {
-    const sweep_order order(ops.graph());
-    std::vector<attribution> result(evidence.size());
-    for (std::size_t v = 0; v < evidence.size(); ++v) {
-        result[v].module = evidence[v];
-        result[v].source = provenance::exported;
-    }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
-    return result;
-}
-
-/// Writes down what a carrier says.
-struct recording_sink {
-    std::vector<std::array<std::string, 3>> said;
-
-    void metadata(std::string_view key, std::string_view value) { add("metadata", key, value); }
-    void attribute(std::string_view name, std::string_view value) { add("attribute", name, value); }
-    void attribute(std::string_view name, std::span<const std::string> list) {
-        for (const auto& one : list) {
-            add("attributes", name, one);
-        }
-    }
-    void doc_line(std::string_view line) { add("doc_line", "", line); }
-    void name_space(std::string_view path) { add("name_space", "", path); }
-
-private:
-    void add(std::string_view what, std::string_view key, std::string_view value) {
-        said.push_back({std::string(what), std::string(key), std::string(value)});
-    }
-};
-
-} // namespace detail
 
 /// Complexity: two questions for each module.
 template <class P, module_view Modules>
@@ -384,6 +282,40 @@ template <cost_policy P>
                     "cost: an operator costs this at one time and that at another");
         laws.expect(cost <= most - sum, "cost: the sum of all costs is not below 2^63");
         sum = std::min(most, sum + std::min(cost, most - sum));
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each pair of modules.
+template <class P, module_view Modules>
+    requires fold_policy<P, Modules>
+[[nodiscard]] broken_laws broken_fold_laws(const P& policy, const Modules& modules) {
+    detail::law_book laws;
+    const auto size = static_cast<id>(modules.index().size());
+    const auto share = [&](id a, id b) { return static_cast<bool>(policy.shares(modules, a, b)); };
+    std::vector<id> first(size); // of those that a module shares with
+    for (id m = 0; m < size; ++m) {
+        const bool folds = policy.folds(modules, m);
+        laws.expect(folds == static_cast<bool>(policy.folds(modules, m)),
+                    "fold: a module becomes a function at one time and not at another");
+        const function_name name = policy.name_of(modules, m);
+        laws.expect(name == function_name(policy.name_of(modules, m)),
+                    "fold: a function is called this at one time and that at another");
+        laws.expect(!name.name.empty(), "fold: a function has no name");
+        laws.expect(!detail::is_standard_domain(name.domain),
+                    "fold: the domain of a function is one of the standard");
+        laws.expect(share(m, m), "fold: a module does not share with itself");
+        for (first[m] = 0; first[m] < m && !share(first[m], m);) {
+            ++first[m];
+        }
+    }
+    for (id a = 0; a < size; ++a) {
+        for (id b = 0; b < a; ++b) {
+            laws.expect(share(a, b) == share(b, a),
+                        "fold: one module shares with another, which does not share with it");
+            laws.expect(share(b, a) == (first[a] == first[b]),
+                        "fold: two modules share with a third, but not with each other");
+        }
     }
     return laws.take();
 }

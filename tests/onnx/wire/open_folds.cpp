@@ -19,15 +19,15 @@ namespace {
 using stemma::no_id;
 
 /// Folds what is attributed, and returns what comes back.
-template <class Selection>
+template <class Policy>
 std::pair<std::string, std::size_t> there_and_back(const stemma::attributed_model& opened,
-                                                   const Selection& selection) {
+                                                   const Policy& policy) {
     const auto& model = opened.model();
     const auto& tags = opened.tags();
     const stemma::graph_contents contents(model);
     stemma::node_shapes shapes(model, contents);
-    const auto plan = stemma::plan_fold(model, contents, opened.modules(), tags.attributions,
-                                        shapes, stemma::fold_selected<Selection>{selection});
+    const auto plan =
+        stemma::plan_fold(model, contents, opened.modules(), tags.attributions, shapes, policy);
     stemma::fold_writer writer(model, contents, opened.modules(), tags.tags, tags.attributions,
                                plan);
     stemma::string_splice splice(opened.file().bytes());
@@ -42,10 +42,15 @@ TEST_CASE("fold_opener: every fixture comes back byte for byte") {
     for (const auto& file : test::model_files()) {
         CAPTURE(file);
         const stemma::attributed_model opened(file, {});
-        const auto plain = there_and_back(opened, stemma::not_infrastructure{});
+        const auto plain = there_and_back(opened, stemma::fold_selected<>{});
         CHECK(plain.first == opened.file().bytes());
-        const auto all = there_and_back(opened, stemma::all_modules{});
+        const auto all = there_and_back(opened, stemma::fold_selected<stemma::all_modules>{});
         CHECK(all.first == opened.file().bytes());
+        const auto apart = there_and_back(opened, stemma::fold_apart<>{});
+        CHECK(apart.first == opened.file().bytes());
+        CHECK(apart.second >= plain.second);
+        const auto innermost = there_and_back(opened, stemma::fold_innermost<>{});
+        CHECK(innermost.first == opened.file().bytes());
         functions += plain.second + all.second;
     }
     CHECK(functions > 100);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fold: which modules become functions, and which of them may share one? Here the encoder's layers
+// alone, all as calls of one function, in a domain of the project's own.
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/plan_fold.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/policy/fold.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <string>
+
+struct layers_only {
+    using policy_category = stemma::fold_category;
+
+    template <stemma::module_view Modules>
+    [[nodiscard]] bool folds(const Modules& modules, stemma::id m) const {
+        return modules.class_name(m) == "BertLayer";
+    }
+    [[nodiscard]] std::size_t least_nodes() const { return 1; }
+    template <stemma::module_view Modules>
+    [[nodiscard]] bool shares(const Modules& modules, stemma::id a, stemma::id b) const {
+        return modules.class_name(a) == modules.class_name(b);
+    }
+    template <stemma::module_view Modules>
+    [[nodiscard]] stemma::function_name name_of(const Modules& modules, stemma::id m) const {
+        return {"zoo", std::string(modules.class_name(m))};
+    }
+    [[nodiscard]] bool varies_constants() const { return false; }
+    [[nodiscard]] bool lifts(std::int64_t) const { return true; }
+};
+
+static_assert(stemma::explain_fold_policy<layers_only, stemma::module_tree>());
+
+int main(int, char** arguments) {
+    const stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
+    const stemma::graph_contents contents(opened.model());
+    stemma::node_shapes shapes(opened.model(), contents);
+    const auto plan = stemma::plan_fold(opened.model(), contents, opened.modules(),
+                                        opened.tags().attributions, shapes, layers_only{});
+    for (const auto& function : plan.functions) {
+        const auto& body = plan.regions[function.region];
+        std::cout << function.domain << "::" << function.numbered() << ": " << body.operators
+                  << " nodes, " << function.calls << " calls\n";
+    }
+    for (stemma::id call = 1; call < plan.regions.size(); ++call) {
+        const auto& region = plan.regions[call];
+        std::cout << opened.modules().path(region.module) << ": " << plan.inputs[call].size()
+                  << " inputs, " << plan.outputs[call].size() << " outputs\n";
+    }
+}
