@@ -14396,7 +14396,10 @@ concept has_lifts = requires(const P& p, std::int64_t version) {
 /// attributes of the function. `lifts(version)`: whether a model of an IR version that has no
 /// functions is lifted to one that has.
 ///
-/// Requires: `shares` is an equivalence.
+/// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
+///   name is "", and no domain that of the standard or below it, `ai.onnx.ml`.
+/// Complexity: callers ask `folds` and `name_of` once per module, `shares` for pairs whose bodies
+///   are equal. `fold_selected` models it.
 template <class P, class Modules>
 concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
     detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
@@ -14463,9 +14466,46 @@ struct fold_selected {
     [[nodiscard]] constexpr bool lifts(std::int64_t) const noexcept { return lift; }
 };
 
+/// As fold_selected, but every module has a function of its own, which its calls share: for files
+/// in which one module is edited and the others of its class stay as they are.
+template <class Selection = not_infrastructure>
+struct fold_apart : fold_selected<Selection> {
+    /// Only a module and itself.
+    template <module_view Modules>
+    [[nodiscard]] bool shares(const Modules&, id a, id b) const {
+        return a == b;
+    }
+
+    /// Returns: the path and the class, `layer.0:BertLayer`, in the package's domain.
+    /// Complexity: O(length of the path).
+    template <module_view Modules>
+    [[nodiscard]] function_name name_of(const Modules& modules, id m) const {
+        auto name = fold_selected<Selection>::name_of(modules, m);
+        name.name.insert(0, path_of(modules, m) + ":");
+        return name;
+    }
+};
+
+/// As fold_selected, but only modules in which no other one is selected: no function calls another
+/// one, for readers that inline one level.
+template <class Selection = not_infrastructure>
+struct fold_innermost : fold_selected<Selection> {
+    /// Whether `m` is selected and nothing below it is.
+    /// Complexity: O(modules) for all modules together.
+    template <module_view Modules>
+    [[nodiscard]] bool folds(const Modules& modules, id m) const {
+        bool innermost = fold_selected<Selection>::folds(modules, m);
+        for (id below = m + 1; innermost && below < modules.index().end(m); ++below) {
+            innermost = !this->selection.selects(modules, below);
+        }
+        return innermost;
+    }
+};
+
 /// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_fold_policy() {
+    static_assert(std::copyable<P>, "fold policy: make the class copyable");
     static_assert(policy_for<P, fold_category>,
                   "fold policy: add `using policy_category = stemma::fold_category;`");
     static_assert(detail::has_folds<P, Modules>,
@@ -14486,6 +14526,117 @@ consteval bool explain_fold_policy() {
 } // namespace stemma
 
 #endif // STEMMA_POLICY_FOLD_HPP
+
+// <stemma/detail/law_book.hpp>
+#ifndef STEMMA_DETAIL_LAW_BOOK_HPP
+#define STEMMA_DETAIL_LAW_BOOK_HPP
+
+namespace stemma::detail {
+
+/// Collects sentences, each once.
+class law_book {
+public:
+    void expect(bool holds, std::string_view sentence) {
+        if (!holds && std::find(broken_.begin(), broken_.end(), sentence) == broken_.end()) {
+            broken_.emplace_back(sentence);
+        }
+    }
+
+    [[nodiscard]] std::vector<std::string> take() const { return broken_; }
+
+private:
+    std::vector<std::string> broken_;
+};
+
+[[nodiscard]] inline auto fields_of(const attribution& a) {
+    return std::tuple(a.module, a.call, a.confidence, a.source, a.conflict);
+}
+
+[[nodiscard]] inline auto fields_of(const claim& c) {
+    return std::tuple(c.module, c.call, c.confidence, c.source, c.exact, c.caller, c.doubtful);
+}
+
+[[nodiscard]] inline bool is_share(float x) noexcept {
+    return x >= 0 && x <= 1;
+}
+
+/// Whether a `/` in a segment is not behind a `\`.
+[[nodiscard]] constexpr bool has_bare_slash(std::string_view segment) noexcept {
+    for (std::size_t i = 0; i < segment.size(); ++i) {
+        if (segment[i] == '/') {
+            return true;
+        }
+        i += segment[i] == '\\' ? 1U : 0U;
+    }
+    return false;
+}
+
+/// Whether functions of a domain could be taken for operators of the standard.
+[[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
+    return domain.empty() || domain == "ai.onnx" || domain.starts_with("ai.onnx.");
+}
+
+/// The graph of a view under another numbering, and nothing else of it.
+struct renumbered_operators {
+    using graph_type = operator_graph;
+
+    operator_graph wires;
+
+    [[nodiscard]] const operator_graph& graph() const noexcept { return wires; }
+};
+
+/// Returns: the graph of `ops` with index v called `name(v)`.
+template <operator_view Ops, class Name>
+[[nodiscard]] renumbered_operators renumber(const Ops& ops, Name name) {
+    const auto& graph = ops.graph();
+    std::vector<operator_edge> edges;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = static_cast<id>(index_of(graph, source(*in, graph)));
+            const auto to = static_cast<id>(index_of(graph, *it));
+            edges.push_back({name(from), name(to)});
+        }
+    }
+    return {operator_graph(num_vertices(graph), edges)};
+}
+
+template <class P, class Ops>
+[[nodiscard]] std::vector<attribution> propagated(const P& policy, const Ops& ops,
+                                                  const tree_index& modules,
+                                                  std::span<const id> evidence) {
+    const sweep_order order(ops.graph());
+    std::vector<attribution> result(evidence.size());
+    for (std::size_t v = 0; v < evidence.size(); ++v) {
+        result[v].module = evidence[v];
+        result[v].source = provenance::exported;
+    }
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
+    return result;
+}
+
+/// Writes down what a carrier says.
+struct recording_sink {
+    std::vector<std::array<std::string, 3>> said;
+
+    void metadata(std::string_view key, std::string_view value) { add("metadata", key, value); }
+    void attribute(std::string_view name, std::string_view value) { add("attribute", name, value); }
+    void attribute(std::string_view name, std::span<const std::string> list) {
+        for (const auto& one : list) {
+            add("attributes", name, one);
+        }
+    }
+    void doc_line(std::string_view line) { add("doc_line", "", line); }
+    void name_space(std::string_view path) { add("name_space", "", path); }
+
+private:
+    void add(std::string_view what, std::string_view key, std::string_view value) {
+        said.push_back({std::string(what), std::string(key), std::string(value)});
+    }
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_LAW_BOOK_HPP
 
 // <stemma/policy/visibility.hpp>
 #ifndef STEMMA_POLICY_VISIBILITY_HPP
@@ -14570,106 +14721,6 @@ namespace stemma {
 
 /// Sentences about laws that a policy breaks; empty when it keeps them.
 using broken_laws = std::vector<std::string>;
-
-namespace detail {
-
-/// Collects sentences, each once.
-class law_book {
-public:
-    void expect(bool holds, std::string_view sentence) {
-        if (!holds && std::find(broken_.begin(), broken_.end(), sentence) == broken_.end()) {
-            broken_.emplace_back(sentence);
-        }
-    }
-
-    [[nodiscard]] broken_laws take() const { return broken_; }
-
-private:
-    broken_laws broken_;
-};
-
-[[nodiscard]] inline auto fields_of(const attribution& a) {
-    return std::tuple(a.module, a.call, a.confidence, a.source, a.conflict);
-}
-
-[[nodiscard]] inline auto fields_of(const claim& c) {
-    return std::tuple(c.module, c.call, c.confidence, c.source, c.exact, c.caller, c.doubtful);
-}
-
-[[nodiscard]] inline bool is_share(float x) noexcept {
-    return x >= 0 && x <= 1;
-}
-
-/// Whether a `/` in a segment is not behind a `\`.
-[[nodiscard]] constexpr bool has_bare_slash(std::string_view segment) noexcept {
-    for (std::size_t i = 0; i < segment.size(); ++i) {
-        if (segment[i] == '/') {
-            return true;
-        }
-        i += segment[i] == '\\' ? 1U : 0U;
-    }
-    return false;
-}
-
-/// The graph of a view under another numbering, and nothing else of it.
-struct renumbered_operators {
-    using graph_type = operator_graph;
-
-    operator_graph wires;
-
-    [[nodiscard]] const operator_graph& graph() const noexcept { return wires; }
-};
-
-/// Returns: the graph of `ops` with index v called `name(v)`.
-template <operator_view Ops, class Name>
-[[nodiscard]] renumbered_operators renumber(const Ops& ops, Name name) {
-    const auto& graph = ops.graph();
-    std::vector<operator_edge> edges;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = static_cast<id>(index_of(graph, source(*in, graph)));
-            const auto to = static_cast<id>(index_of(graph, *it));
-            edges.push_back({name(from), name(to)});
-        }
-    }
-    return {operator_graph(num_vertices(graph), edges)};
-}
-
-template <class P, class Ops>
-[[nodiscard]] std::vector<attribution> propagated(const P& policy, const Ops& ops,
-                                                  const tree_index& modules,
-                                                  std::span<const id> evidence) {
-    const sweep_order order(ops.graph());
-    std::vector<attribution> result(evidence.size());
-    for (std::size_t v = 0; v < evidence.size(); ++v) {
-        result[v].module = evidence[v];
-        result[v].source = provenance::exported;
-    }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
-    return result;
-}
-
-/// Writes down what a carrier says.
-struct recording_sink {
-    std::vector<std::array<std::string, 3>> said;
-
-    void metadata(std::string_view key, std::string_view value) { add("metadata", key, value); }
-    void attribute(std::string_view name, std::string_view value) { add("attribute", name, value); }
-    void attribute(std::string_view name, std::span<const std::string> list) {
-        for (const auto& one : list) {
-            add("attributes", name, one);
-        }
-    }
-    void doc_line(std::string_view line) { add("doc_line", "", line); }
-    void name_space(std::string_view path) { add("name_space", "", path); }
-
-private:
-    void add(std::string_view what, std::string_view key, std::string_view value) {
-        said.push_back({std::string(what), std::string(key), std::string(value)});
-    }
-};
-
-} // namespace detail
 
 /// Complexity: two questions for each module.
 template <class P, module_view Modules>
@@ -14908,6 +14959,40 @@ template <cost_policy P>
                     "cost: an operator costs this at one time and that at another");
         laws.expect(cost <= most - sum, "cost: the sum of all costs is not below 2^63");
         sum = std::min(most, sum + std::min(cost, most - sum));
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each pair of modules.
+template <class P, module_view Modules>
+    requires fold_policy<P, Modules>
+[[nodiscard]] broken_laws broken_fold_laws(const P& policy, const Modules& modules) {
+    detail::law_book laws;
+    const auto size = static_cast<id>(modules.index().size());
+    const auto share = [&](id a, id b) { return static_cast<bool>(policy.shares(modules, a, b)); };
+    std::vector<id> first(size); // of those that a module shares with
+    for (id m = 0; m < size; ++m) {
+        const bool folds = policy.folds(modules, m);
+        laws.expect(folds == static_cast<bool>(policy.folds(modules, m)),
+                    "fold: a module becomes a function at one time and not at another");
+        const function_name name = policy.name_of(modules, m);
+        laws.expect(name == function_name(policy.name_of(modules, m)),
+                    "fold: a function is called this at one time and that at another");
+        laws.expect(!name.name.empty(), "fold: a function has no name");
+        laws.expect(!detail::is_standard_domain(name.domain),
+                    "fold: the domain of a function is one of the standard");
+        laws.expect(share(m, m), "fold: a module does not share with itself");
+        for (first[m] = 0; first[m] < m && !share(first[m], m);) {
+            ++first[m];
+        }
+    }
+    for (id a = 0; a < size; ++a) {
+        for (id b = 0; b < a; ++b) {
+            laws.expect(share(a, b) == share(b, a),
+                        "fold: one module shares with another, which does not share with it");
+            laws.expect(share(b, a) == (first[a] == first[b]),
+                        "fold: two modules share with a third, but not with each other");
+        }
     }
     return laws.take();
 }
