@@ -71,19 +71,42 @@ asked_modules find_asked(const fold_options& options, const stemma::attributed_m
     return result;
 }
 
-/// Functions as a body calls them: how often, in the order of the first calls.
-std::vector<std::pair<id, id>> calls_in(const stemma::fold_plan& plan, id region) {
-    std::vector<std::pair<id, id>> calls;
-    for (const auto& item : plan.regions[region].items) {
-        if (!item.is_region) {
+/// What one graph or function calls, also in bodies of its nodes.
+struct region_calls {
+    std::size_t calls = 0;
+    std::vector<std::pair<id, id>> functions; // how often, in the order of the first calls
+};
+
+void add_calls(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id region,
+               region_calls& found);
+
+void add_calls_in(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id node,
+                  region_calls& found) {
+    for (auto g : plan.holders.count(node) > 0 ? contents.bodies_of(node) : std::span<const id>()) {
+        if (plan.root[g] != no_id) {
+            add_calls(plan, contents, plan.root[g], found);
             continue;
         }
-        const auto f = plan.function[item.index];
-        const auto known = std::find_if(calls.begin(), calls.end(),
-                                        [&](const auto& entry) { return entry.first == f; });
-        known == calls.end() ? calls.push_back({f, 1}) : static_cast<void>(++known->second);
+        for (auto inside : contents.own_nodes(g)) {
+            add_calls_in(plan, contents, inside, found);
+        }
     }
-    return calls;
+}
+
+void add_calls(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id region,
+               region_calls& found) {
+    for (const auto& item : plan.regions[region].items) {
+        if (!item.is_region) {
+            add_calls_in(plan, contents, item.index, found);
+            continue;
+        }
+        found.calls += 1;
+        const auto f = plan.function[item.index];
+        const auto known = std::find_if(found.functions.begin(), found.functions.end(),
+                                        [&](const auto& entry) { return entry.first == f; });
+        known == found.functions.end() ? found.functions.push_back({f, 1})
+                                       : static_cast<void>(++known->second);
+    }
 }
 
 std::size_t nodes_in(const stemma::fold_plan& plan, id region) {
@@ -92,21 +115,32 @@ std::size_t nodes_in(const stemma::fold_plan& plan, id region) {
         items.begin(), items.end(), [](const auto& item) { return !item.is_region; }));
 }
 
-std::string contents_of(const stemma::fold_plan& plan, id region) {
+void print_tree(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id region,
+                std::string_view label, std::size_t level) {
+    region_calls found;
+    add_calls(plan, contents, region, found);
     const auto nodes = nodes_in(plan, region);
-    const auto calls = plan.regions[region].items.size() - nodes;
-    return nodes == 0   ? counted(calls, "call")
-           : calls == 0 ? counted(nodes, "node")
-                        : fmt::format("{}, {}", counted(nodes, "node"), counted(calls, "call"));
+    const auto text = nodes == 0         ? counted(found.calls, "call")
+                      : found.calls == 0 ? counted(nodes, "node")
+                                         : fmt::format("{}, {}", counted(nodes, "node"),
+                                                       counted(found.calls, "call"));
+    put("{} {}\n", fitted(fmt::format("{:{}}{}", "", 2 * level, label), 44),
+        shaded(text, shade::dim));
+    for (const auto& [f, count] : found.functions) {
+        const auto& function = plan.functions[f];
+        print_tree(plan, contents, function.region,
+                   fmt::format("{} x {}", count, function.numbered()), level + 1);
+    }
 }
 
-void print_tree(const stemma::fold_plan& plan, id region, std::size_t level) {
-    for (const auto& [f, count] : calls_in(plan, region)) {
-        const auto& function = plan.functions[f];
-        const auto label = fmt::format("{:{}}{} x {}", "", 2 * level, count, function.numbered());
-        put("{} {}\n", fitted(label, 44), shaded(contents_of(plan, function.region), shade::dim));
-        print_tree(plan, function.region, level + 1);
+/// Returns: by region, its number among the calls, behind those that are graphs.
+std::vector<id> number_calls(const stemma::fold_plan& plan) {
+    std::vector<id> number(plan.regions.size(), no_id);
+    id next = 0;
+    for (id r = 0; r < number.size(); ++r) {
+        number[r] = plan.is_graph(r) ? no_id : next++;
     }
+    return number;
 }
 
 void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& opened,
@@ -136,7 +170,11 @@ void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& o
     json.end_array();
     json.key("calls");
     json.begin_array();
-    for (id r = 1; r < plan.regions.size(); ++r) {
+    const auto numbers = number_calls(plan);
+    for (id r = 0; r < plan.regions.size(); ++r) {
+        if (plan.is_graph(r)) {
+            continue;
+        }
         const auto& region = plan.regions[r];
         const auto& function = plan.functions[plan.function[r]];
         json.begin_object(true);
@@ -147,7 +185,12 @@ void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& o
         json.member("runs", region.runs);
         json.member("function", function.domain + "::" + function.numbered());
         json.key("inside");
-        region.parent == 0 ? json.null() : json.value(region.parent - 1);
+        auto around = region.parent;
+        while (around != no_id && plan.is_graph(around)) {
+            around = plan.regions[around].parent;
+        }
+        around == no_id ? json.null() : json.value(numbers[around]);
+        json.member("graph", opened.model().graph_path(plan.graph[r]));
         json.member("nodes", region.operators);
         json.end_object();
     }
@@ -169,13 +212,12 @@ void print_json(const stemma::fold_plan& plan, const stemma::attributed_model& o
 }
 
 void print_text(const fold_options& options, const stemma::fold_plan& plan,
-                const stemma::attributed_model& opened, std::uint64_t bytes) {
+                const stemma::graph_contents& contents, const stemma::attributed_model& opened,
+                std::uint64_t bytes) {
     const auto& name = options.output;
     put("{}: {} in {}, {} bytes of {}\n", name, counted(plan.functions.size(), "function"),
-        counted(plan.regions.size() - 1, "call"), grouped(bytes),
-        grouped(opened.file().bytes().size()));
-    put("{} {}\n", fitted("main graph", 44), shaded(contents_of(plan, 0), shade::dim));
-    print_tree(plan, 0, 1);
+        counted(plan.call_count(), "call"), grouped(bytes), grouped(opened.file().bytes().size()));
+    print_tree(plan, contents, 0, "main graph", 0);
 }
 
 void say_what_is_left(const fold_options& options, const stemma::fold_plan& plan) {
@@ -192,7 +234,8 @@ void say_what_is_left(const fold_options& options, const stemma::fold_plan& plan
     };
     say(small, fmt::format("their modules have fewer than {} nodes", options.least));
     say(divided, "ways lead out of their modules and back, and they are alone between these");
-    say(plan.in_bodies, "they stand in bodies of control flow, or in functions");
+    say(plan.in_bodies,
+        "they stand in functions, or in bodies that operators of other modules hold");
 }
 
 int fold(const fold_options& options) {
@@ -242,7 +285,7 @@ int fold(const fold_options& options) {
     if (options.common.format == "json") {
         print_json(plan, *opened, rope.size());
     } else if (!options.common.quiet) {
-        print_text(options, plan, *opened, rope.size());
+        print_text(options, plan, contents, *opened, rope.size());
     }
     say_what_is_left(options, plan);
     return done;

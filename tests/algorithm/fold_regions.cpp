@@ -35,13 +35,15 @@ struct scene {
     std::vector<id> call{};
     std::vector<bool> constant{};
     std::size_t least = 1;
+    id top = 0;
 
     [[nodiscard]] stemma::fold_regions_result fold() const {
         std::vector<id> order(module.size());
         std::iota(order.begin(), order.end(), id{0});
         return stemma::fold_regions(
-            graph_of(module.size(), edges), std::span<const id>(order), modules,
-            std::span<const id>(module), least, [](id m) { return m != 0; },
+            graph_of(module.size(), edges), std::span<const id>(order),
+            stemma::folded_modules(modules, [](id m) { return m != 0; }),
+            std::span<const id>(module), top, least,
             [&](id, id v) { return call.empty() ? 0 : call[v]; },
             [&](id v) { return !constant.empty() && constant[v]; });
     }

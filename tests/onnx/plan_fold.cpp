@@ -45,12 +45,6 @@ TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, 
         const auto plan =
             stemma::plan_fold(model, contents, opened.modules(), opened.tags().attributions, shapes,
                               stemma::fold_selected<stemma::all_modules>{});
-        std::vector<stemma::id> nodes;
-        for (auto node : contents.nodes(0)) {
-            if (model.graph_of(node) == 0) {
-                nodes.push_back(node);
-            }
-        }
         std::set<stemma::id> met;
         for (const auto& region : plan.regions) {
             for (const auto& item : region.items) {
@@ -58,17 +52,24 @@ TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, 
                     continue;
                 }
                 const bool is_new = met.insert(item.index).second;
-                const bool is_constant = stemma::is_constant_node(model, nodes[item.index]);
+                const bool is_constant = stemma::is_constant_node(model, item.index);
                 REQUIRE((is_new || is_constant)); // these stand wherever they are read
                 if (region.module != 0 && !is_constant) {
-                    const auto module = opened.tags().attributions[nodes[item.index]].module;
+                    const auto module = opened.tags().attributions[item.index].module;
                     REQUIRE(opened.modules().index().is_ancestor(region.module, module));
                 }
             }
         }
-        CHECK(met.size() == nodes.size());
+        std::size_t nodes = 0;
+        for (stemma::id g = 0; g < model.graph_count(); ++g) {
+            nodes += plan.root[g] != stemma::no_id ? contents.own_nodes(g).size() : 0;
+        }
+        CHECK(met.size() == nodes);
         std::vector<stemma::id> calls(plan.functions.size(), 0);
         for (stemma::id r = 1; r < plan.regions.size(); ++r) {
+            if (plan.is_graph(r)) {
+                continue;
+            }
             const auto& function = plan.functions[plan.function[r]];
             ++calls[plan.function[r]];
             REQUIRE(plan.inputs[r].size() == plan.inputs[function.region].size());
@@ -100,20 +101,33 @@ TEST_CASE("plan_fold: a value made twice, or out of itself, is refused") {
              test::node("Relu", {"b"}, {"y"})});
 }
 
-TEST_CASE("plan_fold: nodes in bodies go along with their owner, and are counted") {
+TEST_CASE("plan_fold: nodes in bodies go along with their owner, those of others stay there") {
     const auto body = test::graph({test::node("Add", {"a", "w"}, {"c"})}, {}, {"c"});
-    test::fold_scene scene{
-        test::model(test::graph({test::node("Relu", {"x"}, {"a"}),
-                                 test::owner_node("If", {"x"}, {"y"},
-                                                  {test::graph_attribute("then_branch", body)})},
-                                {"x"}, {"y"}, {"w"}))
-            .bytes(),
-        test::layers(1),
-        std::vector<stemma::attribution>(3, {2, stemma::no_id, 1, stemma::provenance::scope})};
-    const auto plan = scene.plan();
-    CHECK(plan.in_bodies == 1);
-    REQUIRE(plan.inputs.at(1).size() == 2);
-    CHECK(scene.model.value_name(plan.inputs.at(1)[1]) == "w"); // captured, so an input
+    const auto planned = [&](stemma::id of_body) {
+        const stemma::attribution here{2, stemma::no_id, 1, stemma::provenance::scope};
+        const stemma::attribution inside{of_body, stemma::no_id, 1, stemma::provenance::scope};
+        test::fold_scene scene{
+            test::model(
+                test::graph({test::node("Relu", {"x"}, {"a"}),
+                             test::owner_node("If", {"x"}, {"y"},
+                                              {test::graph_attribute("then_branch", body)})},
+                            {"x"}, {"y"}, {"w"}))
+                .bytes(),
+            test::layers(2),
+            {here, inside, here}};
+        auto plan = scene.plan();
+        REQUIRE(plan.inputs.at(1).size() == 2);
+        CHECK(scene.model.value_name(plan.inputs.at(1)[1]) == "w"); // captured, so an input
+        CHECK(plan.call_count() == 1);
+        return plan;
+    };
+    CHECK(planned(2).in_bodies == 0);
+    CHECK(planned(2).noted.empty());
+    CHECK(planned(3).in_bodies == 0); // `fc` is in the layer, and too small
+    CHECK(planned(3).noted.size() == 1);
+    CHECK(planned(4).in_bodies == 1); // of another layer
+    CHECK(planned(4).noted.empty());
+    CHECK(planned(0).in_bodies == 0);
 }
 
 } // namespace test::onnx_plan_fold

@@ -82,9 +82,10 @@ class FoldTest extends FixtureSuite {
         this.row.calls += report.calls.length;
         const called = new Map();
         const own = report.calls.map(({ nodes }) => nodes);
-        for (const { inside, nodes, function: callee } of report.calls) {
+        for (const { inside, nodes, graph, function: callee } of report.calls) {
             called.set(callee, (called.get(callee) ?? 0) + 1);
-            if (inside !== null) {
+            // A call in a body is in the function that holds the body, and not among its nodes.
+            if (inside !== null && report.calls[inside].graph === graph) {
                 own[inside] -= nodes;
             }
         }

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,34 +22,38 @@ namespace stemma {
     return model.op_type(node) == "Constant" && plain_domain(model.domain(node)).empty();
 }
 
+/// The values that a graph gives away.
+class graph_results {
+public:
+    /// Complexity: O(outputs log outputs).
+    graph_results(const onnx_model& model, id g) : values_(model.graph(g).outputs) {
+        std::sort(values_.begin(), values_.end());
+    }
+
+    [[nodiscard]] bool contains(id value) const {
+        return value != no_id && std::binary_search(values_.begin(), values_.end(), value);
+    }
+
+private:
+    std::vector<id> values_;
+};
+
 /// Puts every Constant into the regions that read it: it stands in each of them, in front of its
 /// first reader there. One that nothing reads, or that is an output of the graph, stays.
 ///
-/// `view` is the graph whose vertices the items are. Returns: by vertex, whether it was put
+/// `view` is graph `g`, whose vertices the items are. Returns: by vertex, whether it was put
 /// elsewhere than it stood. Complexity: O(V + E log E + regions).
-[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model,
+[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model, id g,
                                                         const nested_view& view,
                                                         std::vector<fold_region>& regions) {
-    std::vector<id> region(view.nodes.size(), no_id);
-    for (id r = 0; r < regions.size(); ++r) {
-        for (const auto& item : regions[r].items) {
-            if (!item.is_region) {
-                region[item.index] = r;
-            }
-        }
-    }
-    std::vector<bool> leaves(model.value_count(), false);
-    for (auto value : model.graph(0).outputs) {
-        if (value != no_id) {
-            leaves[value] = true;
-        }
-    }
+    const auto region = find_places(regions, view.nodes.size());
+    const graph_results leaving(model, g);
     std::vector<bool> moved(view.nodes.size(), false);
     std::vector<std::pair<id, id>> wanted; // reader's region, constant
     for (id v = 0; v < view.nodes.size(); ++v) {
         const auto node = view.nodes[v];
         if (!is_constant_node(model, node) || model.output_count(node) != 1 ||
-            model.inputs(node).size() > 0 || leaves[model.first_output(node)]) {
+            model.inputs(node).size() > 0 || leaving.contains(model.first_output(node))) {
             continue;
         }
         const auto begin = wanted.size();
@@ -98,26 +101,21 @@ namespace stemma {
 /// Returns: by region, whether it gives nothing away, or has fewer operators than `least`. `spread`
 /// says which vertices stand in every region that reads them.
 /// Complexity: O(V + E), for every level of regions inside each other.
-[[nodiscard]] inline std::vector<bool>
-find_idle_regions(const onnx_model& model, const nested_view& view, const std::vector<bool>& spread,
-                  std::size_t least, const std::vector<fold_region>& regions) {
-    std::vector<id> region(view.nodes.size(), 0);
-    for (id r = 0; r < regions.size(); ++r) {
-        for (const auto& item : regions[r].items) {
-            if (!item.is_region) {
-                region[item.index] = r;
-            }
-        }
-    }
+[[nodiscard]] inline std::vector<bool> find_idle_regions(const onnx_model& model, id g,
+                                                         const nested_view& view,
+                                                         const std::vector<bool>& spread,
+                                                         std::size_t least,
+                                                         const std::vector<fold_region>& regions) {
+    const auto region = find_places(regions, view.nodes.size());
     std::vector<bool> idle(regions.size(), true);
     const auto give = [&](id from, id to) {
         for (auto r = from; r != 0 && (to < r || to >= regions[r].end); r = regions[r].parent) {
             idle[r] = false;
         }
     };
-    for (auto value : model.graph(0).outputs) {
+    for (auto value : model.graph(g).outputs) {
         if (value != no_id && model.producer(value) != no_id &&
-            model.graph_of(model.producer(value)) == 0) {
+            model.graph_of(model.producer(value)) == g) {
             give(region[model.position(model.producer(value))], 0);
         }
     }
@@ -139,24 +137,29 @@ find_idle_regions(const onnx_model& model, const nested_view& view, const std::v
 /// Requires: equal items of the calls of a function stand for each other, and Constants stand for
 /// Constants. Complexity: O(items), for every level of regions inside each other.
 template <class Same>
-void find_varying_constants(const onnx_model& model, std::span<const id> nodes, fold_plan& plan,
-                            Same same) {
+void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same) {
     plan.constants.assign(plan.regions.size(), {});
-    for (auto r = static_cast<id>(plan.regions.size()); r-- > 1;) {
+    for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
         auto& all = plan.constants[r];
+        if (plan.is_graph(r)) {
+            continue;
+        }
         for (const auto& item : plan.regions[r].items) {
             if (item.is_region) {
                 const auto& inside = plan.constants[item.index];
                 all.insert(all.end(), inside.begin(), inside.end());
-            } else if (is_constant_node(model, nodes[item.index])) {
-                all.push_back(nodes[item.index]);
+            } else if (is_constant_node(model, item.index)) {
+                all.push_back(item.index);
             }
         }
     }
     for (auto& function : plan.functions) {
         function.slots.assign(plan.constants[function.region].size(), no_id);
     }
-    for (id r = 1; r < plan.regions.size(); ++r) {
+    for (id r = 0; r < plan.regions.size(); ++r) {
+        if (plan.is_graph(r)) {
+            continue;
+        }
         auto& function = plan.functions[plan.function[r]];
         const auto& first = plan.constants[function.region];
         for (std::size_t i = 0; r != function.region && i < first.size(); ++i) {

@@ -5,7 +5,11 @@
 #include <stemma/algorithm/fold_regions.hpp>
 #include <stemma/core/id.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace stemma {
@@ -29,19 +33,45 @@ struct planned_function {
     }
 };
 
-/// How the main graph of a model becomes calls of functions.
+/// How the graphs of a model become calls of functions.
+///
+/// Regions of the main graph come first, then those of bodies, graph by graph. The first region of
+/// a graph is the graph itself; its `parent` is the region that holds the operator with the body.
 struct fold_plan {
-    std::vector<fold_region> regions;     ///< items are positions in the main graph
+    std::vector<fold_region> regions;     ///< items are nodes
+    std::vector<id> graph;                ///< by region: in which its items stand
+    std::vector<id> root;                 ///< by graph: its first region; `no_id` for none
     std::vector<std::string> paths;       ///< by region: the way from the module around to its own
-    std::vector<id> function;             ///< by region; `no_id` for the first, the graph itself
+    std::vector<id> function;             ///< by region; `no_id` for graphs
     std::vector<std::vector<id>> inputs;  ///< by region: values, by slot of its function
     std::vector<std::vector<id>> outputs; ///< by region: values, by slot of its function
     /// By region: the Constants in it and in regions inside, in the order in which calls are
     /// opened. Empty where none may be attributes.
     std::vector<std::vector<id>> constants;
     std::vector<planned_function> functions; ///< each behind those it calls
-    std::vector<fold_leftover> left;         ///< what the policy would have folded
-    std::size_t in_bodies = 0;               ///< operators of such modules in bodies and functions
+    /// Nodes of bodies in functions, outside of calls, that are of another module than the
+    /// function: in which region the operator with the outermost such body is.
+    std::unordered_map<id, id> noted;
+    std::unordered_set<id> holders; ///< nodes in whose bodies, at any depth, are such or calls
+    /// Regions that are graphs of the folded model, in its order: the main graph, then bodies.
+    /// Bodies in other calls of a shared function are not.
+    std::vector<id> graphs;
+    std::vector<fold_leftover> left; ///< what the policy would have folded
+    std::size_t in_bodies = 0; ///< operators that stay in bodies and functions, and should not
+
+    /// Whether a region is a graph.
+    [[nodiscard]] bool is_graph(id region) const { return function[region] == no_id; }
+
+    /// Returns: how many regions are calls.
+    [[nodiscard]] std::size_t call_count() const {
+        return static_cast<std::size_t>(
+            std::count_if(function.begin(), function.end(), [](id f) { return f != no_id; }));
+    }
+
+    /// Returns: the region whose items the function of a region has; of a graph itself.
+    [[nodiscard]] id body_of(id region) const {
+        return is_graph(region) ? region : functions[function[region]].region;
+    }
 };
 
 } // namespace stemma

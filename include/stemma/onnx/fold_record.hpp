@@ -71,8 +71,8 @@ struct text_change {
     return text;
 }
 
-/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md).
-struct fold_record {
+/// How one graph of a model was before folding.
+struct folded_graph_record {
     /// Nodes in a row in the bytes of the file.
     struct node_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
@@ -89,7 +89,7 @@ struct fold_record {
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
-    /// ValueInfos in a row that were taken out of the main graph.
+    /// ValueInfos in a row that were taken out of the graph.
     struct info_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
@@ -98,45 +98,32 @@ struct fold_record {
         friend bool operator==(const info_run&, const info_run&) = default;
     };
 
-    bool lifted = false; ///< the IR version was raised to one that has functions
-    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
-    std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
-    std::vector<std::string> domains{};                           ///< imports that were added
-    std::uint64_t nodes = 0;        ///< that come out when all calls are opened
+    std::uint64_t nodes = 0;        ///< that come out when all calls in it are opened
     std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
     /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
     /// are opened.
     std::vector<order_run> order{};
     std::vector<info_run> infos{};      ///< what was taken out, and from where
     std::vector<text_change> changes{}; ///< ascending by node
+
+    friend bool operator==(const folded_graph_record&, const folded_graph_record&) = default;
 };
 
-/// Returns: the record as one line of JSON. Complexity: O(length).
-[[nodiscard]] inline std::string to_json(const fold_record& record) {
-    string_sink sink;
-    json_writer json(sink);
-    json.begin_object(true);
-    json.member("schema", "stemma.fold/1");
-    json.member("nodes", record.nodes);
-    if (record.lifted) {
-        json.key("ir_version");
-        record.ir_version ? json.value(*record.ir_version) : json.null();
-    }
-    json.key("functions");
-    json.begin_array(true);
-    for (const auto& [domain, name] : record.functions) {
-        json.begin_array(true);
-        json.value(domain);
-        json.value(name);
-        json.end_array();
-    }
-    json.end_array();
-    json.key("domains");
-    json.begin_array(true);
-    for (const auto& domain : record.domains) {
-        json.value(domain);
-    }
-    json.end_array();
+/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md): of the main
+/// graph, and of the bodies with calls in them, in the order in which they stand in the file.
+struct fold_record : folded_graph_record {
+    bool lifted = false; ///< the IR version was raised to one that has functions
+    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
+    std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
+    std::vector<std::string> domains{};                           ///< imports that were added
+    std::vector<folded_graph_record> bodies{};                    ///< with calls in them
+};
+
+namespace detail {
+
+/// Writes the members of a record that say how one graph was.
+template <class Writer>
+void write_folded_graph(Writer& json, const folded_graph_record& record) {
     if (!record.layout.empty()) {
         json.key("layout");
         json.begin_array(true);
@@ -188,6 +175,48 @@ struct fold_record {
         }
         json.end_array();
     }
+}
+
+} // namespace detail
+
+/// Returns: the record as one line of JSON. Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const fold_record& record) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.fold/1");
+    json.member("nodes", record.nodes);
+    if (record.lifted) {
+        json.key("ir_version");
+        record.ir_version ? json.value(*record.ir_version) : json.null();
+    }
+    json.key("functions");
+    json.begin_array(true);
+    for (const auto& [domain, name] : record.functions) {
+        json.begin_array(true);
+        json.value(domain);
+        json.value(name);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("domains");
+    json.begin_array(true);
+    for (const auto& domain : record.domains) {
+        json.value(domain);
+    }
+    json.end_array();
+    detail::write_folded_graph(json, record);
+    if (!record.bodies.empty()) {
+        json.key("bodies");
+        json.begin_array(true);
+        for (const auto& body : record.bodies) {
+            json.begin_object(true);
+            json.member("nodes", body.nodes);
+            detail::write_folded_graph(json, body);
+            json.end_object();
+        }
+        json.end_array();
+    }
     json.end_object();
     json.finish();
     sink.text.pop_back();
@@ -211,36 +240,34 @@ public:
         } else if (path == "domains") {
             check(part.is_string());
             record_.domains.push_back(part.get<std::string>());
-        } else if (path == "layout") {
-            check(part.is_array() && part.size() == 3);
-            record_.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
-        } else if (path == "infos") {
-            check(part.is_array() && part.size() == 3 && part[2].is_string());
-            auto bytes = from_base64(part[2].get_ref<const std::string&>());
-            check(bytes.has_value());
-            record_.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
-        } else if (path == "texts") {
-            check(part.is_array() && part.size() == 5 && part[4].is_string());
-            last_ += number(part[0]);
-            record_.changes.push_back({last_, small(part[1]), small(part[2]), small(part[3]),
-                                       part[4].get<std::string>()});
+        } else if (path == "bodies") {
+            check(part.is_object());
+            auto& body = record_.bodies.emplace_back();
+            for (auto& [name, member] : part.items()) {
+                if (member.is_array()) {
+                    for (auto& inner : member) {
+                        graph_element(name, inner, body);
+                    }
+                } else {
+                    graph_scalar(name, member, body);
+                }
+            }
+        } else {
+            graph_element(path, part, record_);
         }
     }
 
     void scalar(const std::string& path, nlohmann::json& part) {
         if (path == "schema") {
             has_schema_ = part == "stemma.fold/1";
-        } else if (path == "nodes") {
-            record_.nodes = number(part);
         } else if (path == "ir_version") {
             record_.lifted = true;
             check(part.is_null() || part.is_number_integer());
             if (!part.is_null()) {
                 record_.ir_version = part.get<std::int64_t>();
             }
-        } else if (path == "order") {
-            check(part.is_string());
-            read_order(part.get_ref<const std::string&>());
+        } else {
+            graph_scalar(path, part, record_);
         }
     }
 
@@ -250,6 +277,34 @@ public:
     }
 
 private:
+    void graph_element(const std::string& path, const nlohmann::json& part,
+                       folded_graph_record& graph) {
+        if (path == "layout") {
+            check(part.is_array() && part.size() == 3);
+            graph.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
+        } else if (path == "infos") {
+            check(part.is_array() && part.size() == 3 && part[2].is_string());
+            auto bytes = from_base64(part[2].get_ref<const std::string&>());
+            check(bytes.has_value());
+            graph.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
+        } else if (path == "texts") {
+            check(part.is_array() && part.size() == 5 && part[4].is_string());
+            const auto last = graph.changes.empty() ? 0 : graph.changes.back().node;
+            graph.changes.push_back({last + number(part[0]), small(part[1]), small(part[2]),
+                                     small(part[3]), part[4].get<std::string>()});
+        }
+    }
+
+    void graph_scalar(const std::string& path, const nlohmann::json& part,
+                      folded_graph_record& graph) const {
+        if (path == "nodes") {
+            graph.nodes = number(part);
+        } else if (path == "order") {
+            check(part.is_string());
+            read_order(part.get_ref<const std::string&>(), graph);
+        }
+    }
+
     void check(bool right) const {
         if (!right) {
             STEMMA_THROW(error(error_code::malformed, file_, std::string(fold_key),
@@ -276,7 +331,7 @@ private:
         return result;
     }
 
-    void read_order(std::string_view text) {
+    void read_order(std::string_view text, folded_graph_record& graph) const {
         std::int64_t expected = 0;
         const auto next = [&] {
             std::int64_t value = 0;
@@ -290,7 +345,7 @@ private:
             const auto first = expected + next();
             const auto count = next();
             check(first >= 0 && first < no_id && count > 0);
-            record_.order.push_back(
+            graph.order.push_back(
                 {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)});
             expected = first + count;
         }
@@ -298,7 +353,6 @@ private:
 
     std::string file_;
     fold_record record_;
-    std::uint64_t last_ = 0;
     bool has_schema_ = false;
 };
 

@@ -7,10 +7,10 @@
 #include <stemma/core/string_pool.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/region_exports.hpp>
 #include <stemma/onnx/values_read.hpp>
 
 #include <algorithm>
@@ -60,15 +60,14 @@ template <module_view Modules, node_shapes_like Shapes, class Policy>
 class region_classes {
 public:
     region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
-                   const nested_view& view, std::span<const id> rank,
-                   const std::vector<bool>& spread, std::span<const attribution> attributions,
-                   Shapes& shapes, const Policy& policy, fold_plan& plan)
+                   std::span<const divided_graph> graphs, std::span<const id> place,
+                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
+                   fold_plan& plan)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
-        , view_(view)
-        , rank_(rank)
-        , spread_(spread)
+        , graphs_(graphs)
+        , place_(place)
         , attributions_(attributions)
         , shapes_(shapes)
         , policy_(policy)
@@ -83,9 +82,15 @@ public:
         plan_.outputs.resize(count);
         exported_.resize(count);
         find_paths();
-        find_exports();
-        for (auto r = static_cast<id>(count); --r > 0;) {
-            classify(r);
+        for (const auto& graph : graphs_) {
+            find_exports(model_, graph, place_, plan_, [&](id r, id value) {
+                exported_[r].push_back({value, 0});
+            });
+        }
+        for (auto r = static_cast<id>(count); r-- > 0;) {
+            if (!is_graph(r)) {
+                classify(r);
+            }
         }
         put_outputs_in_order();
         name_functions();
@@ -99,9 +104,14 @@ private:
         std::uint64_t hash = 0;
     };
 
+    [[nodiscard]] bool is_graph(id r) const { return plan_.root[plan_.graph[r]] == r; }
+
     void find_paths() {
         plan_.paths.resize(plan_.regions.size());
-        for (id r = 1; r < plan_.regions.size(); ++r) {
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (is_graph(r)) {
+                continue;
+            }
             const auto around = plan_.regions[plan_.regions[r].parent].module;
             plan_.paths[r] = relative_path(modules_, around, plan_.regions[r].module);
         }
@@ -115,58 +125,6 @@ private:
             known->second = paths_.intern(relative_path(modules_, from, to));
         }
         return known->second;
-    }
-
-    [[nodiscard]] bool holds(id region, id other) const {
-        return region <= other && other < plan_.regions[region].end;
-    }
-
-    /// Finds, for every region, the values made in it that are read elsewhere.
-    void find_exports() {
-        region_.assign(view_.nodes.size(), 0);
-        for (id r = 0; r < plan_.regions.size(); ++r) {
-            for (const auto& item : plan_.regions[r].items) {
-                if (!item.is_region) {
-                    region_[item.index] = r;
-                }
-            }
-        }
-        std::vector<bool> leaves(model_.value_count(), false);
-        for (auto value : model_.graph(0).outputs) {
-            if (value != no_id) {
-                leaves[value] = true;
-            }
-        }
-        std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
-        for (id v = 0; v < view_.nodes.size(); ++v) {
-            if (region_[v] == 0 || spread_[v]) {
-                continue;
-            }
-            const auto node = view_.nodes[v];
-            outermost.clear();
-            const auto widen = [&](id value, id reader) {
-                auto& r = outermost.try_emplace(value, region_[v]).first->second;
-                while (!holds(r, reader)) {
-                    r = plan_.regions[r].parent;
-                }
-            };
-            for (auto [it, last] = out_edges(v, view_.graph); it != last; ++it) {
-                widen(get(value_id, view_.graph, *it), region_[(*it).target]);
-            }
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                const auto value = model_.first_output(node) + i;
-                if (leaves[value]) {
-                    widen(value, 0);
-                }
-                const auto found = outermost.find(value);
-                if (found == outermost.end()) {
-                    continue;
-                }
-                for (auto r = region_[v]; r != found->second; r = plan_.regions[r].parent) {
-                    exported_[r].push_back({value, 0});
-                }
-            }
-        }
     }
 
     [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
@@ -240,7 +198,7 @@ private:
                 }
                 continue;
             }
-            const auto node = view_.nodes[item.index];
+            const auto node = item.index;
             const auto read = values_read(model_, contents_, node);
             made.nodes.push_back(node);
             made.tokens.push_back(4);
@@ -252,8 +210,52 @@ private:
             for (id i = 0; i < model_.output_count(node); ++i) {
                 note(model_.first_output(node) + i, false);
             }
+            note_bodies(node, made);
         }
         return externals;
+    }
+
+    /// Writes down what of the bodies of a node are calls, and of which functions, and what says
+    /// of which module it is. All else of bodies is compared with the node.
+    void note_bodies(id node, form& made) {
+        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            made.tokens.push_back(5);
+            if (plan_.root[g] != no_id) {
+                note_inside(plan_.root[g], made);
+                continue;
+            }
+            for (auto inside : contents_.own_nodes(g)) {
+                note_in_body(inside, made);
+            }
+        }
+    }
+
+    void note_inside(id r, form& made) {
+        for (const auto& item : plan_.regions[r].items) {
+            if (item.is_region) {
+                made.tokens.push_back(3);
+                made.tokens.push_back(plan_.function[item.index]);
+                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
+                note_inside(item.index, made);
+                made.tokens.push_back(6);
+            } else {
+                note_in_body(item.index, made);
+            }
+        }
+    }
+
+    void note_in_body(id node, form& made) {
+        made.tokens.push_back(4);
+        made.tokens.push_back(model_.position(node));
+        const auto noted = plan_.noted.find(node);
+        if (noted != plan_.noted.end()) {
+            made.tokens.push_back(
+                way_number(plan_.regions[noted->second].module, attributions_[node].module));
+        }
+        note_bodies(node, made);
     }
 
     [[nodiscard]] id function_of(id r, form made) {
@@ -288,9 +290,13 @@ private:
     void put_outputs_in_order() {
         for (const auto& function : plan_.functions) {
             const auto r = function.region;
+            const auto& graph = *std::lower_bound(
+                graphs_.begin(), graphs_.end(), plan_.graph[r],
+                [](const divided_graph& one, id number) { return one.graph < number; });
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
             for (const auto& [value, number] : exported_[r]) {
-                order.emplace_back(first_use(r, value), number, value);
+                order.emplace_back(first_use(model_, graph, place_, plan_.regions[r], r, value),
+                                   number, value);
             }
             std::sort(order.begin(), order.end());
             auto& slots = slots_.emplace_back();
@@ -298,7 +304,10 @@ private:
                 slots.push_back(number);
             }
         }
-        for (id r = 1; r < plan_.regions.size(); ++r) {
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (is_graph(r)) {
+                continue;
+            }
             std::unordered_map<id, id> value_of;
             for (const auto& [value, number] : exported_[r]) {
                 value_of.emplace(number, value);
@@ -307,18 +316,6 @@ private:
                 plan_.outputs[r].push_back(value_of.at(number));
             }
         }
-    }
-
-    [[nodiscard]] id first_use(id r, id value) const {
-        const auto position = model_.position(model_.producer(value));
-        id first = no_id;
-        for (auto [it, last] = out_edges(position, view_.graph); it != last; ++it) {
-            if (get(value_id, view_.graph, *it) == value) {
-                const auto reader = (*it).target;
-                first = holds(r, region_[reader]) ? first : std::min(first, rank_[reader]);
-            }
-        }
-        return first;
     }
 
     /// Gives functions their names, in the order in which they are first called.
@@ -351,15 +348,13 @@ private:
     const onnx_model& model_;
     const graph_contents& contents_;
     const Modules& modules_;
-    const nested_view& view_;
-    std::span<const id> rank_;
-    const std::vector<bool>& spread_;
+    std::span<const divided_graph> graphs_; // ascending
+    std::span<const id> place_;             // by node: the innermost region
     std::span<const attribution> attributions_;
     Shapes& shapes_;
     const Policy& policy_;
     fold_plan& plan_;
     bool vary_;
-    std::vector<id> region_; // by vertex: the innermost one
     std::vector<id> number_; // by value: in the region that is being looked at
     std::vector<id> used_;   // those that have one
     std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
@@ -375,18 +370,18 @@ private:
 /// Finds out which regions of a plan do the same, gives those one function, and says what goes into
 /// and comes out of every region.
 ///
-/// `view` is the main graph, `rank` by its vertices a place behind all producers, and `spread` says
-/// which of them stand in every region that reads them. Two regions do
-/// the same when their items are equal one by one, `shapes` deciding on nodes, and are wired alike;
-/// they share a function when the policy agrees. Inputs come in the order in which they are read,
-/// those that are no initializers first; outputs in the order in which they are used behind the
-/// first call. Complexity: O(V + E) expected, for every level of regions inside each other.
+/// `graphs` are those that have regions, ascending, and `place` says by node in which it stands.
+/// Two regions do the same when their items are equal one by one, `shapes` deciding on nodes, and
+/// are wired alike, and when the same of their bodies are calls; they share a function when the
+/// policy agrees. Inputs come in the order in which they are read, those that are no initializers
+/// first; outputs in the order in which they are used behind the first call.
+/// Complexity: O(V + E) expected, for every level of regions inside each other.
 template <module_view Modules, node_shapes_like Shapes, class Policy>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
-                      const Modules& modules, const nested_view& view, std::span<const id> rank,
-                      const std::vector<bool>& spread, std::span<const attribution> attributions,
+                      const Modules& modules, std::span<const divided_graph> graphs,
+                      std::span<const id> place, std::span<const attribution> attributions,
                       Shapes& shapes, const Policy& policy, fold_plan& plan) {
-    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank, spread,
+    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, graphs, place,
                                                     attributions, shapes, policy, plan)
         .classify_all();
 }

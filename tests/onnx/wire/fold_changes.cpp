@@ -4,7 +4,6 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,12 +11,10 @@ namespace test::onnx_wire_fold_changes {
 
 namespace {
 
-stemma::fold_record record_of(test::fold_scene& scene) {
+stemma::folded_graph_record record_of(test::fold_scene& scene) {
     const auto plan = scene.plan();
     const stemma::fold_names names(scene.model, scene.contents, scene.modules, plan);
-    std::vector<stemma::id> nodes(scene.model.node_count());
-    std::iota(nodes.begin(), nodes.end(), stemma::id{0});
-    return stemma::fold_changes(scene.model, plan, names, nodes).take();
+    return stemma::fold_changes(scene.model, plan, names, 0).take();
 }
 
 } // namespace

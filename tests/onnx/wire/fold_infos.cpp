@@ -71,11 +71,7 @@ TEST_CASE("fold_infos: functions know the types in which all calls agree, where 
     for (const std::uint64_t version : {8U, 10U}) {
         auto scene = typed_layers(version);
         const auto plan = scene.plan();
-        std::vector<stemma::id> nodes;
-        for (stemma::id node = 0; node < scene.model.node_count(); ++node) {
-            nodes.push_back(node);
-        }
-        const stemma::fold_infos infos(scene.model, plan, nodes);
+        const stemma::fold_infos infos(scene.model, plan);
         std::map<std::string, std::string> types;
         for (const auto& [value, type] : infos.of_function(0)) {
             types.emplace(scene.model.value_name(value), type);

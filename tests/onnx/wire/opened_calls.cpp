@@ -4,12 +4,15 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace test::onnx_wire_opened_calls {
 
 namespace {
+
+using stemma::id;
 
 /// Functions f0, f1, ... of which each calls the next one twice, so 2^n operators in all.
 std::string doubling_model(std::size_t functions) {
@@ -39,7 +42,12 @@ stemma::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
 std::size_t open(const std::string& bytes, const stemma::fold_record& record) {
     const stemma::wire_model model(bytes, "folded");
     const stemma::graph_contents contents(model);
-    return stemma::opened_calls(model, contents, record).size();
+    const stemma::folded_functions functions(model, record);
+    stemma::opening_budget budget;
+    const stemma::opened_calls::body_opener none = [](id) -> const stemma::byte_rope& {
+        throw std::logic_error("nothing has bodies here");
+    };
+    return stemma::opened_calls(model, contents, functions, record, 0, budget, none).size();
 }
 
 } // namespace

@@ -32,7 +32,7 @@ public:
     /// Returns: which attribute of the function of a region has the value of a Constant, by the
     /// order in which calls are opened; `no_id` where it does not differ.
     [[nodiscard]] id slot(id region, std::size_t constant) const {
-        if (region == 0) {
+        if (plan_.is_graph(region)) {
             return no_id;
         }
         const auto& slots = plan_.functions[plan_.function[region]].slots;

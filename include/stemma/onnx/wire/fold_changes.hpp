@@ -15,31 +15,30 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace stemma {
 
-/// Finds what a folded model has to record of the one it is made of: the order of the operators,
-/// and the texts that do not follow from the bodies of functions.
+/// Finds what a folded model has to record of a graph of the one it is made of: the order of the
+/// operators, and the texts that do not follow from the bodies of functions.
 class fold_changes {
 public:
-    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
+    /// `root` is the region that is the graph. Requires: all outlive it.
     /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
     ///   UTF-8.
     /// Complexity: O(nodes + length of texts).
-    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names,
-                 std::span<const id> nodes)
-        : model_(model), plan_(plan), names_(names), nodes_(nodes) {
+    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names, id root)
+        : model_(model), plan_(plan), names_(names), root_(root) {
         find_changes();
         find_order();
     }
 
     /// Returns: `nodes`, `order` and `changes`.
-    [[nodiscard]] fold_record take() && { return std::move(record_); }
+    [[nodiscard]] folded_graph_record take() && { return std::move(record_); }
 
 private:
     /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
@@ -47,8 +46,7 @@ private:
     template <class Function>
     void for_each_operator(id region, Function& f) const {
         const auto& items = plan_.regions[region].items;
-        const auto first = region == 0 ? 0 : plan_.functions[plan_.function[region]].region;
-        const auto& in_body = plan_.regions[first].items;
+        const auto& in_body = plan_.regions[plan_.body_of(region)].items;
         for (std::size_t i = 0; i < items.size(); ++i) {
             items[i].is_region ? for_each_operator(items[i].index, f)
                                : f(region, in_body[i].index, items[i].index);
@@ -57,27 +55,26 @@ private:
 
     /// Finds the texts that do not follow from the bodies of functions.
     void find_changes() {
-        std::vector<bool> given(model_.value_count(), false);
-        for (const auto& item : plan_.regions[0].items) {
+        std::unordered_set<id> given; // the calls in the graph name these
+        for (const auto& item : plan_.regions[root_].items) {
             if (item.is_region) {
-                for (auto value : plan_.outputs[item.index]) {
-                    given[value] = true; // the call in the main graph names it
-                }
+                const auto& values = plan_.outputs[item.index];
+                given.insert(values.begin(), values.end());
             }
         }
         std::uint64_t number = 0;
         auto compare = [&](id region, id first, id item) {
-            if (region != 0 && plan_.functions[plan_.function[region]].calls > 1) {
-                compare_texts(number, region, nodes_[first], nodes_[item], given);
+            if (region != root_ && plan_.functions[plan_.function[region]].calls > 1) {
+                compare_texts(number, region, first, item, given);
             }
             ++number;
         };
-        for_each_operator(0, compare);
+        for_each_operator(root_, compare);
         record_.nodes = number;
     }
 
     void compare_texts(std::uint64_t number, id region, id first, id node,
-                       const std::vector<bool>& given) {
+                       const std::unordered_set<id>& given) {
         const auto f = plan_.function[region];
         auto theirs = model_.reader(model_.message(first));
         auto fields = model_.reader(model_.message(node));
@@ -93,7 +90,7 @@ private:
             bool known = false;
             if (kind == node_text::output) {
                 expected = names_.in_body(f, model_.first_output(first) + output);
-                known = given[model_.first_output(node) + output++];
+                known = given.count(model_.first_output(node) + output++) > 0;
             } else if (kind == node_text::name) {
                 expected = names_.in_body(f, expected);
             }
@@ -123,13 +120,14 @@ private:
     /// Finds in which order the operators stood. Of a Constant in several functions the first one
     /// that is opened is the one that was there.
     void find_order() {
-        std::vector<id> opened(nodes_.size(), no_id);
+        std::vector<id> opened(model_.graph(plan_.graph[root_]).node_count, no_id);
         id number = 0;
         auto place = [&](id, id, id item) {
-            opened[item] = std::min(opened[item], number);
+            auto& first = opened[model_.position(item)];
+            first = std::min(first, number);
             ++number;
         };
-        for_each_operator(0, place);
+        for_each_operator(root_, place);
         for (auto e : opened) {
             auto& order = record_.order;
             if (order.empty() || order.back().first + order.back().count != e) {
@@ -145,8 +143,8 @@ private:
     const wire_model& model_;
     const fold_plan& plan_;
     const fold_names& names_;
-    std::span<const id> nodes_;
-    fold_record record_;
+    id root_;
+    folded_graph_record record_;
 };
 
 } // namespace stemma

@@ -9,7 +9,7 @@
 #include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,17 +21,19 @@ namespace stemma {
 /// The first IR version whose functions say of which types their values are.
 inline constexpr std::int64_t first_version_with_function_infos = 10;
 
-/// Tells which ValueInfos of the main graph are of values that folding puts into functions, and
-/// what these know of the types of their values.
+/// Tells which ValueInfos of graphs are of values that folding puts into functions, and what these
+/// know of the types of their values.
 class fold_infos {
 public:
-    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
-    /// Complexity: O(nodes + values + length of ValueInfos).
-    fold_infos(const wire_model& model, const fold_plan& plan, std::span<const id> nodes)
-        : model_(model), plan_(plan), nodes_(nodes) {
+    /// Requires: all outlive it. Complexity: O(nodes + values + length of ValueInfos).
+    fold_infos(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {
+        const auto counts = [&](const value_info_ref& info) {
+            return plan.root[info.graph] != no_id && info.value != no_id &&
+                   model.graph_of_value(info.value) == info.graph &&
+                   info.field == detail::onnx_fields::graph::value_info;
+        };
         for (const auto& info : model.value_infos()) {
-            if (info.graph == 0 && info.value != no_id &&
-                info.field == detail::onnx_fields::graph::value_info) {
+            if (counts(info)) {
                 types_.emplace(info.value, type_of(info));
             }
         }
@@ -39,16 +41,25 @@ public:
             return;
         }
         std::unordered_set<id> outside;
-        for (const auto& item : plan.regions[0].items) {
-            if (item.is_region) {
-                outside.insert(plan.outputs[item.index].begin(), plan.outputs[item.index].end());
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (const auto& item : plan.regions[r].items) {
+                if (plan.is_graph(r) && item.is_region) {
+                    const auto& given = plan.outputs[item.index];
+                    outside.insert(given.begin(), given.end());
+                }
             }
         }
-        for (id r = 1; r < plan.regions.size(); ++r) {
-            for (auto value : values_of(r)) {
+        std::unordered_set<id> inside;
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::vector<id>() : values_of(r)) {
                 if (types_.count(value) > 0 && outside.count(value) == 0) {
-                    inside_.insert(model.value_name(value));
+                    inside.insert(value);
                 }
+            }
+        }
+        for (const auto& info : model.value_infos()) {
+            if (counts(info) && inside.count(info.value) > 0) {
+                inside_.insert(info.message.begin);
             }
         }
         if (model.ir_version() >= first_version_with_function_infos) {
@@ -56,15 +67,9 @@ public:
         }
     }
 
-    /// Whether a ValueInfo of the main graph, which `fields` reads, is of a value that no call
-    /// gives away there.
-    [[nodiscard]] bool is_inside(wire_reader fields) const {
-        std::string_view name;
-        for (wire_field field; fields.next(field);) {
-            name =
-                field.is_bytes(detail::onnx_fields::value_info::name) ? fields.text(field) : name;
-        }
-        return inside_.count(name) > 0;
+    /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
+    [[nodiscard]] bool is_inside(const wire_field& field) const {
+        return inside_.count(field.content) > 0;
     }
 
     /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
@@ -93,7 +98,7 @@ private:
                 values.insert(values.end(), given.begin(), given.end());
                 continue;
             }
-            const auto node = nodes_[item.index];
+            const auto node = item.index;
             for (id i = 0; i < model_.output_count(node); ++i) {
                 values.push_back(model_.first_output(node) + i);
             }
@@ -113,7 +118,10 @@ private:
                 common_[f].emplace_back(value, known_type(value));
             }
         }
-        for (id r = 1; r < plan_.regions.size(); ++r) {
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (plan_.is_graph(r)) {
+                continue;
+            }
             auto& common = common_[plan_.function[r]];
             const auto values = values_of(r);
             for (std::size_t i = 0; i < common.size(); ++i) {
@@ -131,9 +139,8 @@ private:
 
     const wire_model& model_;
     const fold_plan& plan_;
-    std::span<const id> nodes_;
-    std::unordered_map<id, std::string_view> types_; // of values of the main graph
-    std::unordered_set<std::string_view> inside_;
+    std::unordered_map<id, std::string_view> types_; // of values that have one
+    std::unordered_set<std::uint32_t> inside_;       // where the contents of messages begin
     std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
     std::vector<std::pair<id, std::string_view>> none_;
 };

@@ -12,14 +12,14 @@
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/plain_domain.hpp>
-#include <stemma/onnx/region_classes.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
 #include <stemma/onnx/wire/fold_infos.hpp>
 #include <stemma/onnx/wire/fold_names.hpp>
+#include <stemma/onnx/wire/fold_nodes.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/node_shapes.hpp>
+#include <stemma/onnx/wire/node_bodies.hpp>
 #include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
@@ -31,6 +31,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -60,13 +61,14 @@ public:
                 const fold_plan& plan)
         : model_(model)
         , contents_(contents)
-        , modules_(modules)
-        , tags_(tags)
-        , attributions_(attributions)
         , plan_(plan)
         , names_(model, contents, modules, plan)
-        , attributes_(model, plan)
-        , nodes_(contents.own_nodes(0)) {
+        , nodes_(model, modules, tags, attributions, plan, names_)
+        , infos_(model, plan)
+        , graphs_(plan.graphs.size()) {
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            number_.emplace(plan.graphs[i], i);
+        }
         for (const auto& import : model.opset_imports()) {
             versions_[std::string(plain_domain(import.domain))] = import.version;
         }
@@ -76,16 +78,15 @@ public:
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
     [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
-        record_ = fold_changes(model_, plan_, names_, nodes_).take();
-        const fold_infos infos(model_, plan_, nodes_);
-        infos_ = &infos;
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
+        }
         byte_rope result;
         auto fields = model_.reader();
         bool has_version = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(fields.inner(field)));
-                ++part_;
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
             } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
                 result.add_text(version_field());
                 has_version = true;
@@ -105,9 +106,7 @@ public:
         for (id f = 0; f < plan_.functions.size(); ++f) {
             result.add_field(at_model::functions, function(f));
         }
-        if (record_.layout.size() == 1) {
-            record_.layout.clear(); // they stand where the first one stood
-        }
+        take_graphs();
         result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
         if (!notes.modules.empty()) {
             result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
@@ -148,42 +147,89 @@ private:
         }
     }
 
-    /// A part of the main graph without its nodes; what is left of them stands where the first one
-    /// was.
-    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
-        byte_rope part;
+    /// A graph that is being written.
+    struct written_graph {
+        folded_graph_record record;
+        std::uint32_t part = 0;
+    };
+
+    void take_graphs() {
+        for (auto& graph : graphs_) {
+            if (graph.record.layout.size() == 1) {
+                graph.record.layout.clear(); // they stand where the first one stood
+            }
+        }
+        static_cast<folded_graph_record&>(record_) = std::move(graphs_.front().record);
+        for (std::size_t i = 1; i < graphs_.size(); ++i) {
+            record_.bodies.push_back(std::move(graphs_[i].record));
+        }
+    }
+
+    /// A part of a graph without its nodes; what is left of them stands where the first one was.
+    [[nodiscard]] byte_rope graph_part(id root, wire_reader fields) {
+        byte_rope out;
+        auto& graph = graphs_[number_.at(root)];
+        const auto part = graph.part++;
         std::uint32_t others = 0;
         bool in_run = false;
         std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
         for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::value_info) && infos_->is_inside(fields.inner(field))) {
-                take_out(placed, fields.whole(field));
+            if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
+                take_out({part, placed, std::string(fields.whole(field))}, graph.record.infos);
                 continue;
             }
             ++placed;
             if (!field.is_bytes(at_graph::node)) {
-                part.add_range(field.begin, field.end - field.begin);
+                out.add_range(field.begin, field.end - field.begin);
                 ++others;
                 in_run = false;
                 continue;
             }
-            if (record_.layout.empty()) {
-                add_items(0, part);
+            auto& layout = graph.record.layout;
+            if (layout.empty()) {
+                add_items(root, out);
             }
             if (!std::exchange(in_run, true)) {
-                record_.layout.push_back({part_, others, 0});
+                layout.push_back({part, others, 0});
             }
-            ++record_.layout.back().nodes;
+            ++layout.back().nodes;
         }
-        return part;
+        return out;
     }
 
-    void take_out(std::uint32_t placed, std::string_view info) {
-        auto& runs = record_.infos;
-        if (runs.empty() || runs.back().part != part_ || runs.back().fields != placed) {
-            runs.push_back({part_, placed, {}});
+    static void take_out(folded_graph_record::info_run info,
+                         std::vector<folded_graph_record::info_run>& runs) {
+        if (runs.empty() || runs.back().part != info.part || runs.back().fields != info.fields) {
+            runs.push_back(std::move(info));
+        } else {
+            runs.back().bytes.append(info.bytes);
         }
-        runs.back().bytes.append(info);
+    }
+
+    /// A part of a body in which something changes, in it or below.
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        return plan_.root[g] != no_id
+                   ? graph_part(plan_.root[g], fields)
+                   : with_nodes(
+                         model_, contents_, g, fields, [&](id node) { return changes(node); },
+                         [&](id node) { return changed(node); });
+    }
+
+    /// Whether a node of a graph does not stay as it is.
+    [[nodiscard]] bool changes(id node) const {
+        return !plan_.holders.empty() &&
+               (plan_.holders.count(node) > 0 || plan_.noted.count(node) > 0);
+    }
+
+    [[nodiscard]] byte_rope changed(id node) {
+        auto message = with_bodies(
+            model_, contents_, node,
+            [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+            [](const wire_reader&, const wire_field&) { return true; });
+        if (const auto noted = plan_.noted.find(node); noted != plan_.noted.end()) {
+            nodes_.add_module(noted->second, node, message);
+        }
+        return message;
     }
 
     [[nodiscard]] byte_rope function(id f) {
@@ -201,13 +247,7 @@ private:
         }
         add_items(planned.region, out);
         std::set<std::string> domains;
-        for (const auto& item : plan_.regions[planned.region].items) {
-            if (item.is_region) {
-                domains.insert(plan_.functions[plan_.function[item.index]].domain);
-            } else {
-                add_domains_of(nodes_[item.index], domains);
-            }
-        }
+        add_domains_in(planned.region, domains);
         for (const auto& domain : domains) {
             if (const auto known = versions_.find(domain); known != versions_.end()) {
                 out.add_field(at_function::opset_import,
@@ -215,7 +255,7 @@ private:
             }
         }
         out.add_field(at_function::domain, planned.domain);
-        for (const auto& [value, type] : infos_->of_function(f)) {
+        for (const auto& [value, type] : infos_.of_function(f)) {
             std::string info;
             detail::append_field(at_info::name, names_.in_body(f, value), info);
             detail::append_field(at_info::type, type, info);
@@ -224,145 +264,65 @@ private:
         return out;
     }
 
-    void add_domains_of(id node, std::set<std::string>& domains) const {
-        domains.emplace(plain_domain(model_.domain(node)));
-        for (auto inside : contents_.inner_nodes(node)) {
-            add_domains_of(inside, domains);
+    void add_domains_in(id region, std::set<std::string>& domains) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                domains.insert(plan_.functions[plan_.function[item.index]].domain);
+            } else {
+                add_domains_of(item.index, domains);
+            }
         }
     }
 
-    /// Writes the items of a region: those of the main graph (0), or of the body of a function.
-    void add_items(id region, byte_rope& out) const {
-        constexpr std::uint32_t in_graph = at_graph::node;
-        constexpr std::uint32_t in_function = at_function::node;
+    void add_domains_of(id node, std::set<std::string>& domains) const {
+        domains.emplace(plain_domain(model_.domain(node)));
+        for (auto g : contents_.bodies_of(node)) {
+            if (plan_.root[g] != no_id) {
+                add_domains_in(plan_.root[g], domains);
+                continue;
+            }
+            for (auto inside : contents_.own_nodes(g)) {
+                add_domains_of(inside, domains);
+            }
+        }
+    }
+
+    /// Writes the items of a region: those of a graph, or of the body of a function.
+    void add_items(id region, byte_rope& out) {
+        const bool in_graph = plan_.is_graph(region);
+        const auto number =
+            in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
         std::size_t constants = 0; // opened so far
         for (const auto& item : plan_.regions[region].items) {
             if (item.is_region) {
-                out.add_field(region == 0 ? in_graph : in_function,
-                              call(region, item.index, constants));
+                out.add_field(number, nodes_.call(region, item.index, constants));
                 constants += plan_.functions[plan_.function[item.index]].slots.size();
-            } else if (region == 0) {
-                const auto message = model_.message(nodes_[item.index]);
-                out.add_message(bytes(), in_graph, message.begin, message.size);
-            } else {
-                const auto node = nodes_[item.index];
-                const bool counts = is_constant_node(model_, node);
-                out.add_field(
-                    in_function,
-                    body_node(region, node, counts ? attributes_.slot(region, constants) : no_id));
-                constants += counts ? 1U : 0U;
-            }
-        }
-    }
-
-    [[nodiscard]] byte_rope body_node(id region, id node, id slot) const {
-        const auto f = plan_.function[region];
-        byte_rope out;
-        if (names_.keeps(f) && slot == no_id) {
-            const auto message = model_.message(node);
-            out.add_range(message.begin, message.size);
-        } else {
-            rename(f, node, slot, out);
-        }
-        const auto around = plan_.regions[region].module;
-        const auto own = attributions_[node].module;
-        if (own != around && modules_.index().is_ancestor(around, own)) {
-            out.add_entry(at_node::metadata_props, fold_module_key,
-                          relative_path(modules_, around, own));
-        }
-        return out;
-    }
-
-    void rename(id f, id node, id slot, byte_rope& out) const {
-        auto fields = model_.reader(model_.message(node));
-        const auto inputs = model_.inputs(node);
-        std::size_t input = 0;
-        id output = 0;
-        for (wire_field field; fields.next(field);) {
-            switch (text_kind(field)) {
-            case node_text::input: {
-                const auto value = inputs[input++];
-                out.add_field(at_node::input,
-                              value == no_id ? std::string_view() : names_.in_body(f, value));
-                break;
-            }
-            case node_text::output:
-                out.add_field(at_node::output,
-                              names_.in_body(f, model_.first_output(node) + output++));
-                break;
-            case node_text::name:
-                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
-                break;
-            default:
-                if (slot != no_id && field.is_bytes(at_node::attribute)) {
-                    out.add_field(at_node::attribute,
-                                  fold_attributes::refer(fields.inner(field), slot));
-                    break;
+            } else if (changes(item.index)) {
+                auto node = changed(item.index);
+                if (!in_graph) {
+                    nodes_.add_module(region, item.index, node);
                 }
-                out.add_range(field.begin, field.end - field.begin);
-                break;
+                out.add_field(number, node);
+            } else if (in_graph) {
+                const auto message = model_.message(item.index);
+                out.add_message(bytes(), number, message.begin, message.size);
+            } else {
+                out.add_field(number, nodes_.in_body(region, item.index, constants));
+                constants += is_constant_node(model_, item.index) ? 1U : 0U;
             }
         }
-    }
-
-    /// The call of a region, in the main graph or in the body around.
-    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
-        const auto& inside = plan_.regions[region];
-        const auto& function = plan_.functions[plan_.function[region]];
-        const auto name_of = [&](id value) {
-            return around == 0 ? model_.value_name(value)
-                               : names_.in_body(plan_.function[around], value);
-        };
-        byte_rope out;
-        for (auto value : plan_.inputs[region]) {
-            out.add_field(at_node::input, name_of(value));
-        }
-        for (auto value : plan_.outputs[region]) {
-            out.add_field(at_node::output, name_of(value));
-        }
-        auto name = plan_.paths[region];
-        if (inside.call > 0) {
-            name += "#" + std::to_string(inside.call);
-        }
-        if (inside.runs > 1) {
-            name += "@" + std::to_string(inside.run);
-        }
-        out.add_field(at_node::name, name);
-        out.add_field(at_node::op_type, function.numbered());
-        attributes_.append(around, region, constants, out);
-        out.add_field(at_node::domain, function.domain);
-        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
-        auto tag = tags_.text(inside.module);
-        if (around != 0) {
-            const auto above = tags_.text(plan_.regions[around].module);
-            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
-        }
-        if (!tag.empty()) {
-            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
-        }
-        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
-        if (inside.runs > 1) {
-            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
-        }
-        if (!names_.call_scope(region).empty()) {
-            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
-        }
-        return out;
     }
 
     const wire_model& model_;
     const graph_contents& contents_;
-    const Modules& modules_;
-    const tag_table& tags_;
-    std::span<const attribution> attributions_;
     const fold_plan& plan_;
     fold_names names_;
-    fold_attributes attributes_;
-    std::span<const id> nodes_; // by position in the main graph
+    fold_nodes<Modules> nodes_;
+    fold_infos infos_;
+    std::vector<written_graph> graphs_;          // as the plan lists them
+    std::unordered_map<id, std::size_t> number_; // by region: of these
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
-    const fold_infos* infos_ = nullptr; // while the model is made
-    std::uint32_t part_ = 0;            // of the graph that is written
 };
 
 } // namespace stemma

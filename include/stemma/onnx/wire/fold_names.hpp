@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -63,14 +62,13 @@ public:
         , own_scope_(plan.regions.size())
         , call_scope_(plan.regions.size())
         , scope_(plan.regions.size())
-        , nodes_(contents.own_nodes(0))
         , keeps_(plan.functions.size()) {
         for (id f = 0; f < plan.functions.size(); ++f) {
             keeps_[f] =
                 plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
         }
-        for (auto r = static_cast<id>(plan.regions.size()); --r > 0;) {
-            if (!keeps_[plan.function[r]]) {
+        for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
+            if (!plan.is_graph(r) && !keeps_[plan.function[r]]) {
                 own_scope_[r] = find_scope(r);
             }
         }
@@ -90,7 +88,7 @@ public:
     [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
 
     /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
-    /// around. Requires: the region is that of the body that is written, or a call in the main
+    /// around. Requires: the region is that of the body that is written, or a call in a
     /// graph.
     [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
 
@@ -119,12 +117,10 @@ private:
                                                                      : name;
     }
 
-    [[nodiscard]] id node_at(const fold_item& item) const { return nodes_[item.index]; }
-
-    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) {
+    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
         const auto& items = plan_.regions[region].items;
         return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
-            return !item.is_region && !contents.bodies_of(node_at(item)).empty();
+            return !item.is_region && !contents.bodies_of(item.index).empty();
         });
     }
 
@@ -133,7 +129,7 @@ private:
         std::vector<std::string_view> names;
         for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
             const auto name = items[i].is_region ? std::string_view(own_scope_[items[i].index])
-                                                 : model_.name(node_at(items[i]));
+                                                 : model_.name(items[i].index);
             if (!name.empty()) {
                 names.push_back(name);
             }
@@ -143,7 +139,7 @@ private:
 
     /// Gives the regions inside a region their scopes, as the body of its function says.
     void hand_down_scopes(id r) {
-        const auto first = r == 0 ? 0 : plan_.functions[plan_.function[r]].region;
+        const auto first = plan_.body_of(r);
         const auto& items = plan_.regions[r].items;
         const auto& in_body = plan_.regions[first].items;
         for (std::size_t i = 0; i < items.size(); ++i) {
@@ -180,7 +176,7 @@ private:
                 }
                 continue;
             }
-            const auto node = node_at(item);
+            const auto node = item.index;
             for (id i = 0; i < model_.output_count(node); ++i) {
                 const auto value = model_.first_output(node) + i;
                 name(value, without(scope, model_.value_name(value)));
@@ -198,7 +194,6 @@ private:
     std::vector<std::string> own_scope_; // by region
     std::vector<std::string_view> call_scope_;
     std::vector<std::string> scope_;
-    std::span<const id> nodes_;                              // by position in the main graph
     std::vector<bool> keeps_;                                // by function
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };

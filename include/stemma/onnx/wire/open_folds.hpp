@@ -11,10 +11,13 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire/byte_patch.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/folded_functions.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/node_bodies.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>
 #include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/unfolded_graph.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
 
@@ -24,6 +27,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,9 +37,18 @@ namespace stemma {
 class fold_opener {
 public:
     /// Requires: both outlive it; the model carries no tags (see `strip_editor`).
-    /// Throws: as `opened_calls` does. Complexity: that of `opened_calls`.
+    /// Complexity: O(nodes + values).
     fold_opener(const wire_model& model, const graph_contents& contents, fold_record record)
-        : model_(model), record_(std::move(record)), calls_(model, contents, record_) {}
+        : model_(model)
+        , contents_(contents)
+        , record_(std::move(record))
+        , functions_(model, record_)
+        , bodies_([this](id node) -> const byte_rope& { return with_own_bodies(node); })
+        , graphs_(1 + functions_.bodies().size()) {}
+
+    fold_opener(const fold_opener&) = delete; // parts refer to each other
+    fold_opener& operator=(const fold_opener&) = delete;
+    ~fold_opener() = default;
 
     /// Makes the bytes of the model as it was, with its tags.
     /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
@@ -43,20 +56,21 @@ public:
     ///   `too_large` when the result would reach 2 GiB.
     /// Complexity: O(bytes that are not weights) of the result.
     [[nodiscard]] byte_rope build() {
-        find_order();
+        check(functions_.bodies().size() == record_.bodies.size());
         byte_rope result;
         auto fields = model_.reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(fields.inner(field)));
-                ++part_;
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
             } else if (field.is(at_model::ir_version, wire_type::varint) && record_.lifted) {
                 result.add_text(version_field());
             } else if (stays(fields, field)) {
                 result.add_range(field.begin, field.end - field.begin);
             }
         }
-        check(written_ == order_.size() && next_info_ == record_.infos.size());
+        for (const auto& graph : graphs_) {
+            check(graph && graph->is_whole());
+        }
         return with_tags(std::move(result));
     }
 
@@ -66,9 +80,6 @@ public:
 
 private:
     using at_model = detail::onnx_fields::model;
-    using at_graph = detail::onnx_fields::graph;
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
@@ -100,7 +111,7 @@ private:
     [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) {
         if (field.is_bytes(at_model::functions)) {
             const auto f = next_function_++;
-            return f >= model_.functions().size() || !calls_.is_ours_function(f);
+            return f >= model_.functions().size() || !functions_.made(f);
         }
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(fields.inner(field)).domain;
@@ -111,78 +122,52 @@ private:
                !is_fold_entry(wire_model::read_entry(fields, field).first);
     }
 
-    /// Finds the place of every node in the order in which calls are opened.
-    void find_order() {
-        order_.reserve(calls_.size());
-        std::vector<bool> seen(calls_.size(), false);
-        for (const auto& run : record_.order) {
-            check(run.first + run.count <= calls_.size());
-            for (auto e = run.first; e < run.first + run.count; ++e) {
-                check(!seen[e]);
-                seen[e] = true;
-                order_.push_back(static_cast<id>(e));
-            }
+    [[nodiscard]] byte_rope graph_part(std::size_t number, wire_reader fields) {
+        auto& graph = graphs_[number];
+        if (!graph) {
+            const folded_graph_record& record = number == 0 ? record_ : record_.bodies[number - 1];
+            const auto g = number == 0 ? 0 : functions_.bodies()[number - 1];
+            graph.emplace(model_, contents_, functions_, record, g, budget_, bodies_);
         }
-        for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
-            order_.push_back(e);
-        }
+        return graph->part(fields);
     }
 
-    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
-        byte_rope part;
-        std::uint32_t others = 0;
-        placed_ = 0;
-        write_infos(part);
-        const auto write_runs = [&] {
-            for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
-                   record_.layout[next_run_].fields == others;
-                 ++next_run_) {
-                write_nodes(record_.layout[next_run_].nodes, part);
-            }
-        };
-        write_runs();
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(at_graph::node)) {
-                part.add_range(field.begin, field.end - field.begin);
-                ++others;
-                ++placed_;
-                write_infos(part);
-                write_runs();
-            } else if (record_.layout.empty() && written_ == 0) {
-                write_nodes(order_.size(), part);
-            }
+    /// Returns: the message of a node as it was, but for names of what its bodies capture.
+    [[nodiscard]] const byte_rope& with_own_bodies(id node) {
+        if (made_.try_emplace(node).second) {
+            auto message = with_bodies(
+                model_, contents_, node,
+                [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+                [](const wire_reader& fields, const wire_field& field) {
+                    return !field.is_bytes(detail::onnx_fields::node::metadata_props) ||
+                           !is_fold_entry(wire_model::read_entry(fields, field).first);
+                });
+            made_[node] = std::move(message);
         }
-        return part;
+        check(made_.at(node).has_value()); // else the node is in a function that is called in it
+        return *made_.at(node);
     }
 
-    void write_nodes(std::uint64_t count, byte_rope& out) {
-        check(count <= order_.size() - written_);
-        for (; count > 0; --count) {
-            calls_.append(order_[written_++], at_graph::node, out);
-            ++placed_;
-            write_infos(out);
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        const auto& bodies = functions_.bodies();
+        const auto found = std::lower_bound(bodies.begin(), bodies.end(), g);
+        if (found != bodies.end() && *found == g) {
+            return graph_part(static_cast<std::size_t>(found - bodies.begin()) + 1, fields);
         }
-    }
-
-    /// Writes the ValueInfos that stood behind what was written last.
-    void write_infos(byte_rope& out) {
-        for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
-               record_.infos[next_info_].fields == placed_;
-             ++next_info_) {
-            out.add_text(record_.infos[next_info_].bytes);
-        }
+        return with_nodes(
+            model_, contents_, g, fields, [&](id node) { return functions_.changed(node); },
+            [&](id node) { return with_own_bodies(node); });
     }
 
     const wire_model& model_;
+    const graph_contents& contents_;
     fold_record record_;
-    opened_calls calls_;
-    std::vector<id> order_; // of the nodes, as they stood
-    std::size_t next_run_ = 0;
-    std::size_t next_info_ = 0;
-    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
+    folded_functions functions_;
+    opening_budget budget_;
+    opened_calls::body_opener bodies_;
+    std::vector<std::optional<unfolded_graph>> graphs_;     // the main graph, and bodies
+    std::unordered_map<id, std::optional<byte_rope>> made_; // by node; nothing while it is made
     id next_function_ = 0;
-    std::size_t written_ = 0;
-    std::uint32_t part_ = 0;
     bool restored_tags_ = false;
 };
 

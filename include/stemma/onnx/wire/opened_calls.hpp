@@ -11,6 +11,7 @@
 #include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/call_attributes.hpp>
+#include <stemma/onnx/wire/folded_functions.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
@@ -20,8 +21,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,44 +42,49 @@ inline void check_fold(bool fits, const wire_model& model) {
 
 } // namespace detail
 
-/// The nodes of a model's main graph as they were before it was folded, in the order in which calls
-/// are opened.
+/// What opening calls may still make: bounds what a hostile file costs.
+struct opening_budget {
+    std::uint64_t bytes = std::uint64_t{1} << 31U;
+    std::size_t depth = 1000; // folding nests regions less deep
+};
+
+/// The nodes of a graph as they were before it was folded, in the order in which calls are opened.
 class opened_calls {
 public:
+    /// Returns the message of a node as it was, but for names of what its bodies capture: of one
+    /// that `folded_functions` says is changed.
+    using body_opener = std::function<const byte_rope&(id node)>;
+
+    /// `graph` is the main graph or a body, and `record` what is known of it.
     /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
     /// Throws: `error` of `error_code::contradiction` when the record does not fit the model; of
     ///   `too_large` when the nodes alone would reach 2 GiB.
-    /// Complexity: O(bytes of the nodes that are made, and nodes and values that are there).
-    opened_calls(const wire_model& model, const graph_contents& contents, const fold_record& record)
+    /// Complexity: O(bytes of the nodes that are made).
+    opened_calls(const wire_model& model, const graph_contents& contents,
+                 const folded_functions& functions, const folded_graph_record& record, id graph,
+                 opening_budget& budget, const body_opener& bodies)
         : model_(model)
         , contents_(contents)
+        , functions_(functions)
         , record_(record)
-        , ours_(model.functions().size(), false)
-        , open_(model.functions().size(), false)
-        , local_(model.value_count(), no_id)
-        , value_count_(model.functions().size(), 0) {
-        const std::set<std::pair<std::string, std::string>> names(record_.functions.begin(),
-                                                                  record_.functions.end());
-        for (id f = 0; f < ours_.size(); ++f) {
-            const auto& function = model.functions()[f];
-            ours_[f] = function.overload.size == 0 &&
-                       names.count({std::string(model.text(function.domain)),
-                                    std::string(model.text(function.name))}) > 0;
-        }
-        for (id value = 0; value < model.value_count(); ++value) {
-            const auto& graph = model.graph(model.graph_of_value(value));
-            if (graph.kind == graph_kind::function && ours_[graph.function]) {
-                local_[value] = value_count_[graph.function]++;
+        , budget_(budget)
+        , bodies_(bodies)
+        , open_(model.functions().size(), false) {
+        for (auto node : contents_.own_nodes(graph)) {
+            if (functions_.is_call(node)) {
+                open_call(node, nullptr);
+            } else if (functions_.changed(node)) {
+                keep_rope(bodies_(node));
+            } else {
+                const auto message = model_.message(node);
+                keep({message.begin, message.size, true, no_id});
             }
         }
-        open_all();
+        check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
     }
 
     /// Returns: how many nodes there were.
     [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
-
-    /// Whether folding made a function of the model.
-    [[nodiscard]] bool is_ours_function(id function) const { return ours_[function]; }
 
     /// Appends the node that was number `i`, as a field.
     void append(std::size_t i, std::uint32_t field, byte_rope& out) const {
@@ -112,54 +118,43 @@ private:
     };
 
     static constexpr std::uint32_t large = 1U << 16U; // not copied into memory then
-    static constexpr std::size_t max_depth = 1000;    // folding nests regions less deep
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    void open_all() {
-        for (auto node : contents_.own_nodes(0)) {
-            if (is_ours(node)) {
-                open_call(node, nullptr);
-            } else {
-                const auto message = model_.message(node);
-                keep({message.begin, message.size, true, no_id});
-            }
-        }
-        check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
-    }
-
-    [[nodiscard]] bool is_ours(id node) const {
-        const auto callee = model_.callee(node);
-        return callee != no_id && ours_[callee];
-    }
-
     void keep(opened_node node) {
         check(opened_.size() < record_.nodes);
-        size_ += node.size;
-        if (size_ >= std::uint64_t{1} << 31U) {
+        if (node.size >= budget_.bytes) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
                                "the result would reach 2 GiB, where protobuf ends"));
         }
+        budget_.bytes -= node.size;
         opened_.push_back(node);
     }
 
-    [[nodiscard]] std::string name_of(id value, const frame* around) const {
-        return std::string(around == nullptr || local_[value] == no_id
-                               ? model_.value_name(value)
-                               : std::string_view(around->names[local_[value]]));
+    void keep_rope(byte_rope rope) {
+        check(rope.size() < std::uint64_t{1} << 31U);
+        ropes_.push_back(std::move(rope));
+        keep({0, static_cast<std::uint32_t>(ropes_.back().size()), false,
+              static_cast<id>(ropes_.size() - 1)});
     }
 
-    /// Opens a call in the main graph, or in a body that is being opened.
+    [[nodiscard]] std::string name_of(id value, const frame* around) const {
+        return std::string(around == nullptr || functions_.local(value) == no_id
+                               ? model_.value_name(value)
+                               : std::string_view(around->names[functions_.local(value)]));
+    }
+
+    /// Opens a call in the graph, or in a function that is being opened.
     void open_call(id call, frame* around) {
         const auto f = model_.callee(call);
-        check(!open_[f] && depth_ < max_depth);
+        check(!open_[f] && budget_.depth > 0);
         open_[f] = true;
-        ++depth_;
+        --budget_.depth;
         frame inside;
         inside.function = f;
-        inside.names.resize(value_count_[f]);
+        inside.names.resize(functions_.value_count(f));
         inside.scope = around == nullptr ? std::string() : around->scope;
         model_.for_each_metadata(call, [&](std::string_view key, std::string_view value) {
             if (key == fold_scope_key) {
@@ -174,41 +169,35 @@ private:
               model_.output_count(call) == graph.outputs.size());
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             check(inputs[i] != no_id && graph.inputs[i] != no_id);
-            inside.names[local_[graph.inputs[i]]] = name_of(inputs[i], around);
-            check(!inside.names[local_[graph.inputs[i]]].empty());
+            inside.names[functions_.local(graph.inputs[i])] = name_of(inputs[i], around);
+            check(!inside.names[functions_.local(graph.inputs[i])].empty());
         }
         for (id i = 0; i < graph.outputs.size(); ++i) {
-            check(graph.outputs[i] != no_id && local_[graph.outputs[i]] != no_id);
-            auto& name = inside.names[local_[graph.outputs[i]]];
+            check(graph.outputs[i] != no_id && functions_.local(graph.outputs[i]) != no_id);
+            auto& name = inside.names[functions_.local(graph.outputs[i])];
             check(name.empty());
             name = name_of(model_.first_output(call) + i, around);
         }
         for (auto node : contents_.own_nodes(model_.functions()[f].graph)) {
-            is_ours(node) ? open_call(node, &inside) : open_node(node, inside);
+            functions_.is_call(node) ? open_call(node, &inside) : open_node(node, inside);
         }
         for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
-            around->names[local_[model_.first_output(call) + i]] =
-                inside.names[local_[graph.outputs[i]]];
+            around->names[functions_.local(model_.first_output(call) + i)] =
+                inside.names[functions_.local(graph.outputs[i])];
         }
-        --depth_;
+        ++budget_.depth;
         open_[f] = false;
     }
 
     /// Makes a node of the model of one in the body of a function.
     void open_node(id node, frame& around) {
         const auto message = model_.message(node);
-        const auto renamed = rename_captures(node, around);
-        auto fields = renamed
-                          ? wire_reader(renamed->data(), 0,
-                                        static_cast<std::uint32_t>(renamed->size()), model_.file())
-                          : model_.reader(message);
+        const auto renamed = with_own_bodies(node, around);
+        auto fields = renamed ? reader_of(*renamed) : model_.reader(message);
         if (message.size >= large && !renamed) {
             byte_rope rope;
             write_node(node, fields, around, rope_target{rope});
-            ropes_.push_back(std::move(rope));
-            const auto size = ropes_.back().size();
-            check(size < std::uint64_t{1} << 31U);
-            keep({0, static_cast<std::uint32_t>(size), false, static_cast<id>(ropes_.size() - 1)});
+            keep_rope(std::move(rope));
             return;
         }
         const auto begin = text_.size();
@@ -279,7 +268,7 @@ private:
                 break;
             }
             case node_text::output: {
-                auto& name = around.names[local_[model_.first_output(node) + output++]];
+                auto& name = around.names[functions_.local(model_.first_output(node) + output++)];
                 if (name.empty()) {
                     name = restored(slot, fields.text(field), around.scope);
                 }
@@ -348,8 +337,9 @@ private:
         return expected;
     }
 
-    /// Returns: the message of a node whose bodies capture values that had other names.
-    [[nodiscard]] std::optional<std::string> rename_captures(id node, const frame& around) const {
+    /// Returns: the message of a node whose bodies were folded, or capture values that had other
+    /// names.
+    [[nodiscard]] std::optional<std::string> with_own_bodies(id node, const frame& around) const {
         if (contents_.bodies_of(node).empty()) {
             return std::nullopt;
         }
@@ -362,25 +352,34 @@ private:
                 renaming.add(model_.value_name(read[i]), std::move(actual));
             }
         }
-        if (renaming.empty()) {
-            return std::nullopt;
+        std::optional<std::string> message;
+        if (functions_.changed_inside(node)) {
+            string_splice splice(bytes());
+            bodies_(node).write(splice);
+            message = std::move(splice.text);
         }
-        return renaming.node(model_.reader(model_.message(node)));
+        if (!renaming.empty()) {
+            message =
+                renaming.node(message ? reader_of(*message) : model_.reader(model_.message(node)));
+        }
+        return message;
+    }
+
+    [[nodiscard]] wire_reader reader_of(const std::string& text) const {
+        return {text.data(), 0, static_cast<std::uint32_t>(text.size()), model_.file()};
     }
 
     const wire_model& model_;
     const graph_contents& contents_;
-    const fold_record& record_;
-    std::vector<bool> ours_;      // by function
-    std::vector<bool> open_;      // by function: a call is being opened
-    std::vector<id> local_;       // by value: number in its function
-    std::vector<id> value_count_; // by function
+    const folded_functions& functions_;
+    const folded_graph_record& record_;
+    opening_budget& budget_;
+    const body_opener& bodies_;
+    std::vector<bool> open_; // by function: a call is being opened
     std::vector<opened_node> opened_;
     std::vector<byte_rope> ropes_;
     std::string text_;
-    std::uint64_t size_ = 0;
     std::size_t next_change_ = 0;
-    std::size_t depth_ = 0;
 };
 
 } // namespace stemma

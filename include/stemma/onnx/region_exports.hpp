@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_REGION_EXPORTS_HPP
+#define STEMMA_ONNX_REGION_EXPORTS_HPP
+
+#include <stemma/algorithm/fold_regions.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/fold_constants.hpp>
+#include <stemma/onnx/fold_plan.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma {
+
+/// A graph of a model that has regions.
+struct divided_graph {
+    id graph = 0;
+    nested_view view;
+    std::vector<id> rank;     ///< by vertex: a place behind all producers
+    std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
+};
+
+namespace detail {
+
+[[nodiscard]] inline bool holds(const fold_region& region, id number, id other) {
+    return number <= other && other < region.end;
+}
+
+} // namespace detail
+
+/// Calls `f(region, value)` for every region of a graph and every value that is made in it and read
+/// elsewhere. `place` says by node in which region it stands.
+/// Complexity: O(V + E), for every level of regions inside each other.
+template <class Function>
+void find_exports(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
+                  const fold_plan& plan, Function f) {
+    const auto& view = graph.view;
+    const auto root = plan.root[graph.graph];
+    const graph_results leaving(model, graph.graph);
+    std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
+    for (id v = 0; v < view.nodes.size(); ++v) {
+        const auto node = view.nodes[v];
+        const auto own = place[node];
+        if (own == root || graph.spread[v]) {
+            continue;
+        }
+        outermost.clear();
+        const auto widen = [&](id value, id reader) {
+            auto& r = outermost.try_emplace(value, own).first->second;
+            while (!detail::holds(plan.regions[r], r, reader)) {
+                r = plan.regions[r].parent;
+            }
+        };
+        for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
+            widen(get(value_id, view.graph, *it), place[view.nodes[(*it).target]]);
+        }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            const auto value = model.first_output(node) + i;
+            if (leaving.contains(value)) {
+                widen(value, root);
+            }
+            const auto found = outermost.find(value);
+            if (found == outermost.end()) {
+                continue;
+            }
+            for (auto r = own; r != found->second; r = plan.regions[r].parent) {
+                f(r, value);
+            }
+        }
+    }
+}
+
+/// Returns: the rank of the first node outside of region `number` that reads a value made in it;
+/// `no_id` for none. Complexity: O(readers).
+[[nodiscard]] inline id first_use(const onnx_model& model, const divided_graph& graph,
+                                  std::span<const id> place, const fold_region& region, id number,
+                                  id value) {
+    const auto& view = graph.view;
+    id first = no_id;
+    for (auto [it, last] = out_edges(model.position(model.producer(value)), view.graph); it != last;
+         ++it) {
+        const auto reader = (*it).target;
+        if (get(value_id, view.graph, *it) == value &&
+            !detail::holds(region, number, place[view.nodes[reader]])) {
+            first = std::min(first, graph.rank[reader]);
+        }
+    }
+    return first;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_REGION_EXPORTS_HPP
