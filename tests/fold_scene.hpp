@@ -102,6 +102,88 @@ inline fold_scene layered_model(std::size_t count, std::uint64_t ir_version = 8)
             modules, where};
 }
 
+/// The nodes of a graph, and in which modules they are; those of bodies stand before their owner.
+struct placed_nodes {
+    std::vector<message> nodes{};
+    std::vector<stemma::attribution> where{};
+
+    void add(message made, stemma::id module) {
+        nodes.push_back(std::move(made));
+        where.push_back({module, stemma::no_id, 1, stemma::provenance::scope, false});
+    }
+
+    /// MatMul and Add of a `fc`, then Relu of its layer, which has this number.
+    void add_layer(std::size_t layer, const std::string& scope, const std::string& in,
+                   const std::string& out) {
+        const auto module = static_cast<stemma::id>(2 + 2 * layer);
+        const auto path = "layer." + std::to_string(layer);
+        add(node("MatMul", {in, path + ".fc.weight"}, {scope + "/m"}, scope + "/MatMul"),
+            module + 1);
+        add(node("Add", {scope + "/m", path + ".fc.bias"}, {scope + "/a"}, scope + "/Add"),
+            module + 1);
+        add(node("Relu", {scope + "/a"}, {out}, scope + "/Relu"), module);
+    }
+
+    /// An If whose two branches are the same.
+    void add_branches(const placed_nodes& body, const std::string& result, const std::string& out,
+                      stemma::id module) {
+        const auto inside = graph(body.nodes, {}, {result});
+        for (int branch = 0; branch < 2; ++branch) {
+            where.insert(where.end(), body.where.begin(), body.where.end());
+        }
+        add(owner_node(
+                "If", {"cond"}, {out},
+                {graph_attribute("then_branch", inside), graph_attribute("else_branch", inside)},
+                "/If_" + out),
+            module);
+    }
+
+    /// Makes it the main graph of a model with so many layers.
+    [[nodiscard]] fold_scene scene(std::size_t layers_count, const std::string& result) const {
+        names weights;
+        for (std::size_t i = 0; i < layers_count; ++i) {
+            weights.push_back("layer." + std::to_string(i) + ".fc.weight");
+            weights.push_back("layer." + std::to_string(i) + ".fc.bias");
+        }
+        return {model(graph(nodes, {"x", "cond"}, {result}, weights)).bytes(), layers(layers_count),
+                where};
+    }
+};
+
+/// Returns: a model whose first layer stands in the main graph, the second one in the branches of
+/// an If, and the third one in those of an If in there.
+inline fold_scene branched_model() {
+    placed_nodes innermost;
+    innermost.add_layer(2, "/layer.2", "/layer.1/out", "/layer.2/out");
+    placed_nodes branch;
+    branch.add_layer(1, "/layer.1", "/layer.0/out", "/layer.1/out");
+    branch.add_branches(innermost, "/layer.2/out", "inner", 0);
+    placed_nodes main;
+    main.add_layer(0, "/layer.0", "x", "/layer.0/out");
+    main.add_branches(branch, "inner", "y", 0);
+    return main.scene(3, "y");
+}
+
+/// Returns: a model of two layers, each an If with the `fc` in its branches: these are equal but
+/// for what they capture.
+inline fold_scene deciding_layers() {
+    placed_nodes main;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto number = std::to_string(i);
+        const auto path = "layer." + number;
+        const auto module = static_cast<stemma::id>(2 + 2 * i);
+        const std::string in = i == 0 ? "x" : "y0";
+        placed_nodes branch;
+        branch.add(node("MatMul", {"a" + number, path + ".fc.weight"}, {"m"}, "MatMul"),
+                   module + 1);
+        branch.add(node("Add", {"m", path + ".fc.bias"}, {"s"}, "Add"), module + 1);
+        branch.add(node("Neg", {"s"}, {"n"}, "Neg"), module);
+        main.add(node("Relu", {in}, {"a" + number}, "/layer." + number + "/Relu"), module);
+        main.add_branches(branch, "n", "y" + number, module);
+    }
+    return main.scene(2, "y1");
+}
+
 } // namespace test
 
 #endif // STEMMA_TESTS_FOLD_SCENE_HPP

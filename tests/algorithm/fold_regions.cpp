@@ -173,4 +173,22 @@ TEST_CASE("fold_regions: operators run in an order that works, each once, inside
     }
 }
 
+TEST_CASE("fold_regions: a graph in a module has regions of what is below, and of nothing else") {
+    // 1 holds 2, and 3 stands beside it.
+    scene body{stemma::tree_index({no_id, 0, 1, 0}), {1, 2, 2, 3, 3, 0}, {{0, 1}, {1, 2}, {3, 4}}};
+    body.top = 1;
+    const auto found = body.fold();
+    REQUIRE(found.regions.size() == 2);
+    CHECK(found.regions[0].module == 1);
+    CHECK(found.regions[1].module == 2);
+    CHECK(operators_of(found, 1) == std::vector<id>{1, 2});
+    CHECK(found.regions[0].operators == 6);
+}
+
+TEST_CASE("find_places: the region that each operator stands in") {
+    const auto found = scene{stemma::tree_index({no_id, 0, 1}), {0, 1, 2, 0}, {}}.fold();
+    REQUIRE(found.regions.size() == 3);
+    CHECK(stemma::find_places(found.regions, 4) == std::vector<id>{0, 1, 2, 0});
+}
+
 } // namespace test::algorithm_fold_regions

@@ -43,6 +43,27 @@ class Fold(Case):
                 around = calls[call["inside"]]["module"]
                 self.assertTrue(call["module"].startswith(around + "."))
 
+    def test_modules_in_bodies_fold_where_they_stand(self):
+        source = FIXTURES / "control_flow" / "model.onnx"
+        folded = self.folder / "folded.onnx"
+
+        def fold(*arguments):
+            told = json.loads(self.succeed("fold", source, "-o", folded, "--format", "json",
+                                           *LIGHT, *arguments).stdout)
+            self.assertEqual(self.unfold(folded), source.read_bytes())
+            self.assertEqual(told["in_bodies"], 0)
+            return {call["module"]: call for call in told["calls"]}
+
+        calls = fold()
+        self.assertEqual(calls["gate"]["graph"], "")
+        for branch in ("positive", "negative"):
+            call = calls["gate." + branch]
+            self.assertIn("_branch", call["graph"])
+            self.assertEqual(list(calls)[call["inside"]], "gate")
+        alone = fold("--module", "gate.positive")
+        self.assertEqual(list(alone), ["gate.positive"])
+        self.assertIsNone(alone["gate.positive"]["inside"])
+
     def test_a_query_a_depth_and_a_size_say_what_folds(self):
         modules = {call["module"] for call in self.fold("--module", "encoder.layer.*")["calls"]}
         self.assertIn("encoder.layer.1.attention.self", modules)

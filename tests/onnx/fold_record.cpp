@@ -47,6 +47,13 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     record.order = {{5, 4}, {0, 5}};
     record.infos = {{0, 6, std::string("\0\xff\x6a", 3)}, {1, 0, "more"}};
     record.changes = {{0, 2, 0, 1, "é\"\\"}, {0, 3, 0, 0, ""}, {8, 0, 1, 2, "x"}};
+    record.bodies.resize(2);
+    record.bodies[0].nodes = 3;
+    record.bodies[0].order = {{1, 2}, {0, 1}};
+    record.bodies[1].nodes = 4;
+    record.bodies[1].layout = {{0, 1, 2}, {0, 2, 2}};
+    record.bodies[1].infos = {{0, 0, "i"}};
+    record.bodies[1].changes = {{2, 0, 0, 0, "a"}, {3, 1, 1, 1, "b"}};
     const auto text = stemma::to_json(record);
     CHECK(text.find('\n') == text.npos);
     const auto back = stemma::read_fold_record(text, "file");
@@ -59,6 +66,7 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     CHECK(back.order == record.order);
     CHECK(back.infos == record.infos);
     CHECK(back.changes == record.changes);
+    CHECK(back.bodies == record.bodies);
     const auto plain = stemma::read_fold_record(stemma::to_json(stemma::fold_record{}), "file");
     CHECK_FALSE(plain.lifted);
     CHECK(plain.order.empty());
@@ -84,7 +92,11 @@ TEST_CASE("read_fold_record: what is no record is refused, not believed") {
                              R"({"schema": "stemma.fold/1", "infos": [[0, 0]]})",
                              R"({"schema": "stemma.fold/1", "infos": [[0, 0, "?"]]})",
                              R"({"schema": "stemma.fold/1", "texts": [[0, 0, 0, 0, 0]]})",
-                             R"({"schema": "stemma.fold/1", "texts": [[0, 0, 0, "x"]]})"}) {
+                             R"({"schema": "stemma.fold/1", "texts": [[0, 0, 0, "x"]]})",
+                             R"({"schema": "stemma.fold/1", "bodies": [1]})",
+                             R"({"schema": "stemma.fold/1", "bodies": [{"nodes": "1"}]})",
+                             R"({"schema": "stemma.fold/1", "bodies": [{"order": "1"}]})",
+                             R"({"schema": "stemma.fold/1", "bodies": [{"layout": [[1]]}]})"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(stemma::read_fold_record(text, "file"), stemma::error);
     }

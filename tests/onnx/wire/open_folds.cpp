@@ -59,19 +59,24 @@ TEST_CASE("fold_opener: every fixture comes back byte for byte") {
 TEST_CASE("fold_opener: files that no exporter would write come back, too") {
     test::random_numbers random(5);
     std::size_t folded = 0;
+    std::size_t in_bodies = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {
         CAPTURE(seed);
         const auto bytes = test::random_model(seed, false, false).bytes();
         const stemma::wire_model probe(bytes);
+        const stemma::graph_contents probed(probe);
         std::vector<stemma::attribution> where;
         for (stemma::id node = 0; node < probe.node_count(); ++node) {
-            where.push_back({static_cast<stemma::id>(1 + random(5)), no_id, 1});
+            const bool outside = seed % 2 == 0 && !probed.bodies_of(node).empty();
+            where.push_back({outside ? 0 : static_cast<stemma::id>(1 + random(5)), no_id, 1});
         }
         test::fold_scene scene{bytes, test::layers(2), where};
         scene.policy.least = 1;
         try {
             const auto made = scene.fold();
             folded += scene.plan().functions.empty() ? 0U : 1U;
+            const stemma::wire_model model(made);
+            in_bodies += stemma::find_fold_record(model).value().bodies.empty() ? 0U : 1U;
             CHECK(test::unfold(made) == bytes);
         } catch (const stemma::error& e) {
             const std::string reason = e.what(); // of what no model may be
@@ -80,6 +85,7 @@ TEST_CASE("fold_opener: files that no exporter would write come back, too") {
         }
     }
     CHECK(folded > 50);
+    CHECK(in_bodies > 3);
 }
 
 TEST_CASE(
