@@ -16,6 +16,7 @@
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/algorithm/fold_graph.hpp>
 #include <stemma/algorithm/fold_regions.hpp>
+#include <stemma/algorithm/folded_modules.hpp>
 #include <stemma/algorithm/inherit.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>

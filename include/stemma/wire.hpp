@@ -43,6 +43,7 @@
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/region_classes.hpp>
+#include <stemma/onnx/region_exports.hpp>
 #include <stemma/onnx/report_names.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/sidecar.hpp>
@@ -77,6 +78,8 @@
 #include <stemma/onnx/wire/fold_infos.hpp>
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/fold_names.hpp>
+#include <stemma/onnx/wire/fold_nodes.hpp>
+#include <stemma/onnx/wire/folded_functions.hpp>
 #include <stemma/onnx/wire/function_bodies.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
@@ -86,6 +89,7 @@
 #include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/wire/node_bodies.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>
@@ -100,6 +104,7 @@
 #include <stemma/onnx/wire/tensor_content.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/tensor_size.hpp>
+#include <stemma/onnx/wire/unfolded_graph.hpp>
 #include <stemma/onnx/wire/value_descriptions.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
