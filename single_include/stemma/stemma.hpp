@@ -9418,6 +9418,66 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
 
 #endif // STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
 
+// <stemma/algorithm/folded_modules.hpp>
+#ifndef STEMMA_ALGORITHM_FOLDED_MODULES_HPP
+#define STEMMA_ALGORITHM_FOLDED_MODULES_HPP
+
+namespace stemma {
+
+/// Which modules of a tree fold, and which of these lie around each module. The root never folds,
+/// nor do modules in `max_depth` others that do.
+class folded_modules {
+public:
+    /// Bounds the work on a tree that is a mere chain, and the depth of what is made.
+    static constexpr id max_depth = 64;
+
+    /// `folds(m)` says whether a module is to fold. Requires: the tree outlives it.
+    /// Complexity: O(modules).
+    template <class Folds>
+    folded_modules(const tree_index& tree, Folds folds)
+        : tree_(&tree), folded_(tree.size(), false), above_(tree.size(), no_id) {
+        std::vector<id> depth(tree.size(), 0);
+        for (id m = 1; m < tree.size(); ++m) {
+            const auto parent = tree.parent(m);
+            above_[m] = folded_[parent] ? parent : above_[parent];
+            depth[m] = depth[parent];
+            if (depth[m] < max_depth && folds(m)) {
+                ++depth[m];
+                folded_[m] = true;
+            }
+        }
+    }
+
+    /// Whether a module folds.
+    [[nodiscard]] bool folds(id m) const { return folded_[m]; }
+
+    /// Returns: the innermost module that folds, of a module and those around it; `no_id` for none.
+    [[nodiscard]] id innermost(id m) const { return folded_[m] ? m : above_[m]; }
+
+    /// Returns: the outermost one below `top` of these, or `no_id`. Requires: `top` folds or is the
+    /// root. Complexity: O(`max_depth`).
+    [[nodiscard]] id next_below(id top, id m) const {
+        if (!tree_->is_ancestor(top, m)) {
+            return no_id;
+        }
+        id found = no_id;
+        for (auto around = innermost(m); around != no_id && around != top;
+             around = above_[around]) {
+            found = around;
+        }
+        return found;
+    }
+
+private:
+    const tree_index* tree_;
+    std::vector<bool> folded_;
+    std::vector<id> above_; // by module: the next folded one around it
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_FOLDED_MODULES_HPP
+
 // <stemma/algorithm/fold_regions.hpp>
 #ifndef STEMMA_ALGORITHM_FOLD_REGIONS_HPP
 #define STEMMA_ALGORITHM_FOLD_REGIONS_HPP
@@ -9461,59 +9521,27 @@ struct fold_regions_result {
 namespace detail {
 
 /// Finds regions level by level, from the outside to the inside.
-template <operator_graph_like Graph, class Folds, class Calls, class Constant>
+template <operator_graph_like Graph, class Calls, class Constant>
 class fold_divider {
 public:
     fold_divider(const Graph& graph, std::span<const vertex_t<Graph>> order,
-                 const tree_index& modules, std::span<const id> module, std::size_t least,
-                 Folds folds, Calls calls, Constant constant)
+                 const folded_modules& modules, std::span<const id> module, id top,
+                 std::size_t least, Calls calls, Constant constant)
         : graph_(graph)
         , modules_(modules)
+        , module_(module)
         , least_(least)
         , calls_(calls)
         , constant_(constant)
-        , place_(num_vertices(graph), no_id)
-        , above_(modules.size(), no_id)
-        , depth_(modules.size(), 0)
-        , innermost_(num_vertices(graph), no_id) {
-        for (id m = 1; m < modules.size(); ++m) {
-            const auto parent = modules.parent(m);
-            above_[m] = folds_here(parent) ? parent : above_[parent];
-            depth_[m] = depth_[parent];
-            if (depth_[m] < max_depth && folds(m)) {
-                ++depth_[m];
-                folded_.resize(m + 1, false);
-                folded_[m] = true;
-            }
-        }
-        for (const auto& v : order) {
-            const auto i = index_of(graph, v);
-            innermost_[i] = folds_here(module[i]) ? module[i] : above_[module[i]];
-        }
-        result_.regions.emplace_back();
-        std::vector<vertex_t<Graph>> all(order.begin(), order.end());
-        divide(0, all);
+        , place_(num_vertices(graph), no_id) {
+        result_.regions.emplace_back().module = top;
+        divide(0, {order.begin(), order.end()});
     }
 
     [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
 
 private:
-    // Bounds the work on a tree that is a mere chain, and the recursion.
-    static constexpr id max_depth = 64;
-
     using members = std::vector<vertex_t<Graph>>;
-
-    [[nodiscard]] bool folds_here(id m) const { return m < folded_.size() && folded_[m]; }
-
-    /// Returns: the outermost folded module below `top` that holds vertex `v`, or `no_id`.
-    [[nodiscard]] id next_below(id top, std::size_t v) const {
-        id found = no_id;
-        for (auto m = innermost_[v]; m != no_id && m != top && (top == 0 || m > top);
-             m = above_[m]) {
-            found = m;
-        }
-        return found;
-    }
 
     struct group {
         id module = 0;
@@ -9583,7 +9611,7 @@ private:
         const auto top = result_.regions[region].module;
         std::vector<id> module(all.size());
         for (id i = 0; i < all.size(); ++i) {
-            module[i] = next_below(top, index_of(graph_, all[i]));
+            module[i] = modules_.next_below(top, module_[index_of(graph_, all[i])]);
         }
         const auto call = find_calls(all, edges, module);
         std::map<std::pair<id, id>, id> known;
@@ -9697,15 +9725,12 @@ private:
     }
 
     const Graph& graph_;
-    const tree_index& modules_;
+    const folded_modules& modules_;
+    std::span<const id> module_; // by vertex index
     std::size_t least_;
     Calls calls_;
     Constant constant_;
-    std::vector<id> place_;     // by vertex index: scratch
-    std::vector<bool> folded_;  // by module
-    std::vector<id> above_;     // by module: the next folded one around it
-    std::vector<id> depth_;     // by module: folded ones around it, and itself
-    std::vector<id> innermost_; // by vertex index: the innermost folded module
+    std::vector<id> place_; // by vertex index: scratch
     fold_regions_result result_;
 };
 
@@ -9714,21 +9739,38 @@ private:
 /// Divides a graph into regions that can be contracted one inside the other, as the modules of the
 /// operators lie one inside the other.
 ///
-/// `order` holds the vertices, producers first; `module` is by vertex index. `folds(m)` says
-/// whether a module gets regions, and `least` how many operators one must have. `calls(m, v)` says
+/// `order` holds the vertices, producers first; `module` is by vertex index. `modules` says which
+/// modules get regions; the graph lies in `top` itself, and what is not below that stays in place.
+/// `least` is how many operators a region must have. `calls(m, v)` says
 /// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
 /// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
 /// whether an operator depends on no data; what is read in several regions stays outside of them
 /// then.
-/// Complexity: O((V + E) log V) for every level of modules that fold; at most 64 levels do.
-template <operator_graph_like Graph, class Folds, class Calls, class Constant>
+/// Requires: `top` folds or is the root.
+/// Complexity: O((V + E) log V) for every level of modules that fold.
+template <operator_graph_like Graph, class Calls, class Constant>
 [[nodiscard]] fold_regions_result
-fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order, const tree_index& modules,
-             std::span<const id> module, std::size_t least, Folds folds, Calls calls,
-             Constant constant) {
-    return detail::fold_divider<Graph, Folds, Calls, Constant>(graph, order, modules, module, least,
-                                                               folds, calls, constant)
+fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
+             const folded_modules& modules, std::span<const id> module, id top, std::size_t least,
+             Calls calls, Constant constant) {
+    return detail::fold_divider<Graph, Calls, Constant>(graph, order, modules, module, top, least,
+                                                        calls, constant)
         .take();
+}
+
+/// Returns: by vertex index, the region that an operator stands in; the last one of several.
+/// Complexity: O(items).
+[[nodiscard]] inline std::vector<id> find_places(std::span<const fold_region> regions,
+                                                 std::size_t operators) {
+    std::vector<id> place(operators, 0);
+    for (id r = 0; r < regions.size(); ++r) {
+        for (const auto& item : regions[r].items) {
+            if (!item.is_region) {
+                place[item.index] = r;
+            }
+        }
+    }
+    return place;
 }
 
 } // namespace stemma

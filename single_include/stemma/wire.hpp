@@ -5425,19 +5425,45 @@ struct planned_function {
     }
 };
 
-/// How the main graph of a model becomes calls of functions.
+/// How the graphs of a model become calls of functions.
+///
+/// Regions of the main graph come first, then those of bodies, graph by graph. The first region of
+/// a graph is the graph itself; its `parent` is the region that holds the operator with the body.
 struct fold_plan {
-    std::vector<fold_region> regions;     ///< items are positions in the main graph
+    std::vector<fold_region> regions;     ///< items are nodes
+    std::vector<id> graph;                ///< by region: in which its items stand
+    std::vector<id> root;                 ///< by graph: its first region; `no_id` for none
     std::vector<std::string> paths;       ///< by region: the way from the module around to its own
-    std::vector<id> function;             ///< by region; `no_id` for the first, the graph itself
+    std::vector<id> function;             ///< by region; `no_id` for graphs
     std::vector<std::vector<id>> inputs;  ///< by region: values, by slot of its function
     std::vector<std::vector<id>> outputs; ///< by region: values, by slot of its function
     /// By region: the Constants in it and in regions inside, in the order in which calls are
     /// opened. Empty where none may be attributes.
     std::vector<std::vector<id>> constants;
     std::vector<planned_function> functions; ///< each behind those it calls
-    std::vector<fold_leftover> left;         ///< what the policy would have folded
-    std::size_t in_bodies = 0;               ///< operators of such modules in bodies and functions
+    /// Nodes of bodies in functions, outside of calls, that are of another module than the
+    /// function: in which region the operator with the outermost such body is.
+    std::unordered_map<id, id> noted;
+    std::unordered_set<id> holders; ///< nodes in whose bodies, at any depth, are such or calls
+    /// Regions that are graphs of the folded model, in its order: the main graph, then bodies.
+    /// Bodies in other calls of a shared function are not.
+    std::vector<id> graphs;
+    std::vector<fold_leftover> left; ///< what the policy would have folded
+    std::size_t in_bodies = 0; ///< operators that stay in bodies and functions, and should not
+
+    /// Whether a region is a graph.
+    [[nodiscard]] bool is_graph(id region) const { return function[region] == no_id; }
+
+    /// Returns: how many regions are calls.
+    [[nodiscard]] std::size_t call_count() const {
+        return static_cast<std::size_t>(
+            std::count_if(function.begin(), function.end(), [](id f) { return f != no_id; }));
+    }
+
+    /// Returns: the region whose items the function of a region has; of a graph itself.
+    [[nodiscard]] id body_of(id region) const {
+        return is_graph(region) ? region : functions[function[region]].region;
+    }
 };
 
 } // namespace stemma
@@ -5470,34 +5496,38 @@ namespace stemma {
     return model.op_type(node) == "Constant" && plain_domain(model.domain(node)).empty();
 }
 
+/// The values that a graph gives away.
+class graph_results {
+public:
+    /// Complexity: O(outputs log outputs).
+    graph_results(const onnx_model& model, id g) : values_(model.graph(g).outputs) {
+        std::sort(values_.begin(), values_.end());
+    }
+
+    [[nodiscard]] bool contains(id value) const {
+        return value != no_id && std::binary_search(values_.begin(), values_.end(), value);
+    }
+
+private:
+    std::vector<id> values_;
+};
+
 /// Puts every Constant into the regions that read it: it stands in each of them, in front of its
 /// first reader there. One that nothing reads, or that is an output of the graph, stays.
 ///
-/// `view` is the graph whose vertices the items are. Returns: by vertex, whether it was put
+/// `view` is graph `g`, whose vertices the items are. Returns: by vertex, whether it was put
 /// elsewhere than it stood. Complexity: O(V + E log E + regions).
-[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model,
+[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model, id g,
                                                         const nested_view& view,
                                                         std::vector<fold_region>& regions) {
-    std::vector<id> region(view.nodes.size(), no_id);
-    for (id r = 0; r < regions.size(); ++r) {
-        for (const auto& item : regions[r].items) {
-            if (!item.is_region) {
-                region[item.index] = r;
-            }
-        }
-    }
-    std::vector<bool> leaves(model.value_count(), false);
-    for (auto value : model.graph(0).outputs) {
-        if (value != no_id) {
-            leaves[value] = true;
-        }
-    }
+    const auto region = find_places(regions, view.nodes.size());
+    const graph_results leaving(model, g);
     std::vector<bool> moved(view.nodes.size(), false);
     std::vector<std::pair<id, id>> wanted; // reader's region, constant
     for (id v = 0; v < view.nodes.size(); ++v) {
         const auto node = view.nodes[v];
         if (!is_constant_node(model, node) || model.output_count(node) != 1 ||
-            model.inputs(node).size() > 0 || leaves[model.first_output(node)]) {
+            model.inputs(node).size() > 0 || leaving.contains(model.first_output(node))) {
             continue;
         }
         const auto begin = wanted.size();
@@ -5545,26 +5575,21 @@ namespace stemma {
 /// Returns: by region, whether it gives nothing away, or has fewer operators than `least`. `spread`
 /// says which vertices stand in every region that reads them.
 /// Complexity: O(V + E), for every level of regions inside each other.
-[[nodiscard]] inline std::vector<bool>
-find_idle_regions(const onnx_model& model, const nested_view& view, const std::vector<bool>& spread,
-                  std::size_t least, const std::vector<fold_region>& regions) {
-    std::vector<id> region(view.nodes.size(), 0);
-    for (id r = 0; r < regions.size(); ++r) {
-        for (const auto& item : regions[r].items) {
-            if (!item.is_region) {
-                region[item.index] = r;
-            }
-        }
-    }
+[[nodiscard]] inline std::vector<bool> find_idle_regions(const onnx_model& model, id g,
+                                                         const nested_view& view,
+                                                         const std::vector<bool>& spread,
+                                                         std::size_t least,
+                                                         const std::vector<fold_region>& regions) {
+    const auto region = find_places(regions, view.nodes.size());
     std::vector<bool> idle(regions.size(), true);
     const auto give = [&](id from, id to) {
         for (auto r = from; r != 0 && (to < r || to >= regions[r].end); r = regions[r].parent) {
             idle[r] = false;
         }
     };
-    for (auto value : model.graph(0).outputs) {
+    for (auto value : model.graph(g).outputs) {
         if (value != no_id && model.producer(value) != no_id &&
-            model.graph_of(model.producer(value)) == 0) {
+            model.graph_of(model.producer(value)) == g) {
             give(region[model.position(model.producer(value))], 0);
         }
     }
@@ -5586,24 +5611,29 @@ find_idle_regions(const onnx_model& model, const nested_view& view, const std::v
 /// Requires: equal items of the calls of a function stand for each other, and Constants stand for
 /// Constants. Complexity: O(items), for every level of regions inside each other.
 template <class Same>
-void find_varying_constants(const onnx_model& model, std::span<const id> nodes, fold_plan& plan,
-                            Same same) {
+void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same) {
     plan.constants.assign(plan.regions.size(), {});
-    for (auto r = static_cast<id>(plan.regions.size()); r-- > 1;) {
+    for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
         auto& all = plan.constants[r];
+        if (plan.is_graph(r)) {
+            continue;
+        }
         for (const auto& item : plan.regions[r].items) {
             if (item.is_region) {
                 const auto& inside = plan.constants[item.index];
                 all.insert(all.end(), inside.begin(), inside.end());
-            } else if (is_constant_node(model, nodes[item.index])) {
-                all.push_back(nodes[item.index]);
+            } else if (is_constant_node(model, item.index)) {
+                all.push_back(item.index);
             }
         }
     }
     for (auto& function : plan.functions) {
         function.slots.assign(plan.constants[function.region].size(), no_id);
     }
-    for (id r = 1; r < plan.regions.size(); ++r) {
+    for (id r = 0; r < plan.regions.size(); ++r) {
+        if (plan.is_graph(r)) {
+            continue;
+        }
         auto& function = plan.functions[plan.function[r]];
         const auto& first = plan.constants[function.region];
         for (std::size_t i = 0; r != function.region && i < first.size(); ++i) {
@@ -5676,8 +5706,8 @@ struct text_change {
     return text;
 }
 
-/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md).
-struct fold_record {
+/// How one graph of a model was before folding.
+struct folded_graph_record {
     /// Nodes in a row in the bytes of the file.
     struct node_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
@@ -5694,7 +5724,7 @@ struct fold_record {
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
-    /// ValueInfos in a row that were taken out of the main graph.
+    /// ValueInfos in a row that were taken out of the graph.
     struct info_run {
         std::uint32_t part = 0;   ///< of the graph, where it comes in several
         std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
@@ -5703,45 +5733,32 @@ struct fold_record {
         friend bool operator==(const info_run&, const info_run&) = default;
     };
 
-    bool lifted = false; ///< the IR version was raised to one that has functions
-    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
-    std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
-    std::vector<std::string> domains{};                           ///< imports that were added
-    std::uint64_t nodes = 0;        ///< that come out when all calls are opened
+    std::uint64_t nodes = 0;        ///< that come out when all calls in it are opened
     std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
     /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
     /// are opened.
     std::vector<order_run> order{};
     std::vector<info_run> infos{};      ///< what was taken out, and from where
     std::vector<text_change> changes{}; ///< ascending by node
+
+    friend bool operator==(const folded_graph_record&, const folded_graph_record&) = default;
 };
 
-/// Returns: the record as one line of JSON. Complexity: O(length).
-[[nodiscard]] inline std::string to_json(const fold_record& record) {
-    string_sink sink;
-    json_writer json(sink);
-    json.begin_object(true);
-    json.member("schema", "stemma.fold/1");
-    json.member("nodes", record.nodes);
-    if (record.lifted) {
-        json.key("ir_version");
-        record.ir_version ? json.value(*record.ir_version) : json.null();
-    }
-    json.key("functions");
-    json.begin_array(true);
-    for (const auto& [domain, name] : record.functions) {
-        json.begin_array(true);
-        json.value(domain);
-        json.value(name);
-        json.end_array();
-    }
-    json.end_array();
-    json.key("domains");
-    json.begin_array(true);
-    for (const auto& domain : record.domains) {
-        json.value(domain);
-    }
-    json.end_array();
+/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md): of the main
+/// graph, and of the bodies with calls in them, in the order in which they stand in the file.
+struct fold_record : folded_graph_record {
+    bool lifted = false; ///< the IR version was raised to one that has functions
+    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
+    std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
+    std::vector<std::string> domains{};                           ///< imports that were added
+    std::vector<folded_graph_record> bodies{};                    ///< with calls in them
+};
+
+namespace detail {
+
+/// Writes the members of a record that say how one graph was.
+template <class Writer>
+void write_folded_graph(Writer& json, const folded_graph_record& record) {
     if (!record.layout.empty()) {
         json.key("layout");
         json.begin_array(true);
@@ -5793,6 +5810,48 @@ struct fold_record {
         }
         json.end_array();
     }
+}
+
+} // namespace detail
+
+/// Returns: the record as one line of JSON. Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const fold_record& record) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.fold/1");
+    json.member("nodes", record.nodes);
+    if (record.lifted) {
+        json.key("ir_version");
+        record.ir_version ? json.value(*record.ir_version) : json.null();
+    }
+    json.key("functions");
+    json.begin_array(true);
+    for (const auto& [domain, name] : record.functions) {
+        json.begin_array(true);
+        json.value(domain);
+        json.value(name);
+        json.end_array();
+    }
+    json.end_array();
+    json.key("domains");
+    json.begin_array(true);
+    for (const auto& domain : record.domains) {
+        json.value(domain);
+    }
+    json.end_array();
+    detail::write_folded_graph(json, record);
+    if (!record.bodies.empty()) {
+        json.key("bodies");
+        json.begin_array(true);
+        for (const auto& body : record.bodies) {
+            json.begin_object(true);
+            json.member("nodes", body.nodes);
+            detail::write_folded_graph(json, body);
+            json.end_object();
+        }
+        json.end_array();
+    }
     json.end_object();
     json.finish();
     sink.text.pop_back();
@@ -5816,36 +5875,34 @@ public:
         } else if (path == "domains") {
             check(part.is_string());
             record_.domains.push_back(part.get<std::string>());
-        } else if (path == "layout") {
-            check(part.is_array() && part.size() == 3);
-            record_.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
-        } else if (path == "infos") {
-            check(part.is_array() && part.size() == 3 && part[2].is_string());
-            auto bytes = from_base64(part[2].get_ref<const std::string&>());
-            check(bytes.has_value());
-            record_.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
-        } else if (path == "texts") {
-            check(part.is_array() && part.size() == 5 && part[4].is_string());
-            last_ += number(part[0]);
-            record_.changes.push_back({last_, small(part[1]), small(part[2]), small(part[3]),
-                                       part[4].get<std::string>()});
+        } else if (path == "bodies") {
+            check(part.is_object());
+            auto& body = record_.bodies.emplace_back();
+            for (auto& [name, member] : part.items()) {
+                if (member.is_array()) {
+                    for (auto& inner : member) {
+                        graph_element(name, inner, body);
+                    }
+                } else {
+                    graph_scalar(name, member, body);
+                }
+            }
+        } else {
+            graph_element(path, part, record_);
         }
     }
 
     void scalar(const std::string& path, nlohmann::json& part) {
         if (path == "schema") {
             has_schema_ = part == "stemma.fold/1";
-        } else if (path == "nodes") {
-            record_.nodes = number(part);
         } else if (path == "ir_version") {
             record_.lifted = true;
             check(part.is_null() || part.is_number_integer());
             if (!part.is_null()) {
                 record_.ir_version = part.get<std::int64_t>();
             }
-        } else if (path == "order") {
-            check(part.is_string());
-            read_order(part.get_ref<const std::string&>());
+        } else {
+            graph_scalar(path, part, record_);
         }
     }
 
@@ -5855,6 +5912,34 @@ public:
     }
 
 private:
+    void graph_element(const std::string& path, const nlohmann::json& part,
+                       folded_graph_record& graph) {
+        if (path == "layout") {
+            check(part.is_array() && part.size() == 3);
+            graph.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
+        } else if (path == "infos") {
+            check(part.is_array() && part.size() == 3 && part[2].is_string());
+            auto bytes = from_base64(part[2].get_ref<const std::string&>());
+            check(bytes.has_value());
+            graph.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
+        } else if (path == "texts") {
+            check(part.is_array() && part.size() == 5 && part[4].is_string());
+            const auto last = graph.changes.empty() ? 0 : graph.changes.back().node;
+            graph.changes.push_back({last + number(part[0]), small(part[1]), small(part[2]),
+                                     small(part[3]), part[4].get<std::string>()});
+        }
+    }
+
+    void graph_scalar(const std::string& path, const nlohmann::json& part,
+                      folded_graph_record& graph) const {
+        if (path == "nodes") {
+            graph.nodes = number(part);
+        } else if (path == "order") {
+            check(part.is_string());
+            read_order(part.get_ref<const std::string&>(), graph);
+        }
+    }
+
     void check(bool right) const {
         if (!right) {
             STEMMA_THROW(error(error_code::malformed, file_, std::string(fold_key),
@@ -5881,7 +5966,7 @@ private:
         return result;
     }
 
-    void read_order(std::string_view text) {
+    void read_order(std::string_view text, folded_graph_record& graph) const {
         std::int64_t expected = 0;
         const auto next = [&] {
             std::int64_t value = 0;
@@ -5895,7 +5980,7 @@ private:
             const auto first = expected + next();
             const auto count = next();
             check(first >= 0 && first < no_id && count > 0);
-            record_.order.push_back(
+            graph.order.push_back(
                 {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count)});
             expected = first + count;
         }
@@ -5903,7 +5988,6 @@ private:
 
     std::string file_;
     fold_record record_;
-    std::uint64_t last_ = 0;
     bool has_schema_ = false;
 };
 
@@ -9025,6 +9109,92 @@ private:
 
 #endif // STEMMA_ONNX_PICTURE_NOTES_HPP
 
+// <stemma/onnx/region_exports.hpp>
+#ifndef STEMMA_ONNX_REGION_EXPORTS_HPP
+#define STEMMA_ONNX_REGION_EXPORTS_HPP
+
+namespace stemma {
+
+/// A graph of a model that has regions.
+struct divided_graph {
+    id graph = 0;
+    nested_view view;
+    std::vector<id> rank;     ///< by vertex: a place behind all producers
+    std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
+};
+
+namespace detail {
+
+[[nodiscard]] inline bool holds(const fold_region& region, id number, id other) {
+    return number <= other && other < region.end;
+}
+
+} // namespace detail
+
+/// Calls `f(region, value)` for every region of a graph and every value that is made in it and read
+/// elsewhere. `place` says by node in which region it stands.
+/// Complexity: O(V + E), for every level of regions inside each other.
+template <class Function>
+void find_exports(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
+                  const fold_plan& plan, Function f) {
+    const auto& view = graph.view;
+    const auto root = plan.root[graph.graph];
+    const graph_results leaving(model, graph.graph);
+    std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
+    for (id v = 0; v < view.nodes.size(); ++v) {
+        const auto node = view.nodes[v];
+        const auto own = place[node];
+        if (own == root || graph.spread[v]) {
+            continue;
+        }
+        outermost.clear();
+        const auto widen = [&](id value, id reader) {
+            auto& r = outermost.try_emplace(value, own).first->second;
+            while (!detail::holds(plan.regions[r], r, reader)) {
+                r = plan.regions[r].parent;
+            }
+        };
+        for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
+            widen(get(value_id, view.graph, *it), place[view.nodes[(*it).target]]);
+        }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            const auto value = model.first_output(node) + i;
+            if (leaving.contains(value)) {
+                widen(value, root);
+            }
+            const auto found = outermost.find(value);
+            if (found == outermost.end()) {
+                continue;
+            }
+            for (auto r = own; r != found->second; r = plan.regions[r].parent) {
+                f(r, value);
+            }
+        }
+    }
+}
+
+/// Returns: the rank of the first node outside of region `number` that reads a value made in it;
+/// `no_id` for none. Complexity: O(readers).
+[[nodiscard]] inline id first_use(const onnx_model& model, const divided_graph& graph,
+                                  std::span<const id> place, const fold_region& region, id number,
+                                  id value) {
+    const auto& view = graph.view;
+    id first = no_id;
+    for (auto [it, last] = out_edges(model.position(model.producer(value)), view.graph); it != last;
+         ++it) {
+        const auto reader = (*it).target;
+        if (get(value_id, view.graph, *it) == value &&
+            !detail::holds(region, number, place[view.nodes[reader]])) {
+            first = std::min(first, graph.rank[reader]);
+        }
+    }
+    return first;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_REGION_EXPORTS_HPP
+
 // <stemma/onnx/values_read.hpp>
 #ifndef STEMMA_ONNX_VALUES_READ_HPP
 #define STEMMA_ONNX_VALUES_READ_HPP
@@ -9112,15 +9282,14 @@ template <module_view Modules, node_shapes_like Shapes, class Policy>
 class region_classes {
 public:
     region_classes(const onnx_model& model, const graph_contents& contents, const Modules& modules,
-                   const nested_view& view, std::span<const id> rank,
-                   const std::vector<bool>& spread, std::span<const attribution> attributions,
-                   Shapes& shapes, const Policy& policy, fold_plan& plan)
+                   std::span<const divided_graph> graphs, std::span<const id> place,
+                   std::span<const attribution> attributions, Shapes& shapes, const Policy& policy,
+                   fold_plan& plan)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
-        , view_(view)
-        , rank_(rank)
-        , spread_(spread)
+        , graphs_(graphs)
+        , place_(place)
         , attributions_(attributions)
         , shapes_(shapes)
         , policy_(policy)
@@ -9135,9 +9304,15 @@ public:
         plan_.outputs.resize(count);
         exported_.resize(count);
         find_paths();
-        find_exports();
-        for (auto r = static_cast<id>(count); --r > 0;) {
-            classify(r);
+        for (const auto& graph : graphs_) {
+            find_exports(model_, graph, place_, plan_, [&](id r, id value) {
+                exported_[r].push_back({value, 0});
+            });
+        }
+        for (auto r = static_cast<id>(count); r-- > 0;) {
+            if (!is_graph(r)) {
+                classify(r);
+            }
         }
         put_outputs_in_order();
         name_functions();
@@ -9151,9 +9326,14 @@ private:
         std::uint64_t hash = 0;
     };
 
+    [[nodiscard]] bool is_graph(id r) const { return plan_.root[plan_.graph[r]] == r; }
+
     void find_paths() {
         plan_.paths.resize(plan_.regions.size());
-        for (id r = 1; r < plan_.regions.size(); ++r) {
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (is_graph(r)) {
+                continue;
+            }
             const auto around = plan_.regions[plan_.regions[r].parent].module;
             plan_.paths[r] = relative_path(modules_, around, plan_.regions[r].module);
         }
@@ -9167,58 +9347,6 @@ private:
             known->second = paths_.intern(relative_path(modules_, from, to));
         }
         return known->second;
-    }
-
-    [[nodiscard]] bool holds(id region, id other) const {
-        return region <= other && other < plan_.regions[region].end;
-    }
-
-    /// Finds, for every region, the values made in it that are read elsewhere.
-    void find_exports() {
-        region_.assign(view_.nodes.size(), 0);
-        for (id r = 0; r < plan_.regions.size(); ++r) {
-            for (const auto& item : plan_.regions[r].items) {
-                if (!item.is_region) {
-                    region_[item.index] = r;
-                }
-            }
-        }
-        std::vector<bool> leaves(model_.value_count(), false);
-        for (auto value : model_.graph(0).outputs) {
-            if (value != no_id) {
-                leaves[value] = true;
-            }
-        }
-        std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
-        for (id v = 0; v < view_.nodes.size(); ++v) {
-            if (region_[v] == 0 || spread_[v]) {
-                continue;
-            }
-            const auto node = view_.nodes[v];
-            outermost.clear();
-            const auto widen = [&](id value, id reader) {
-                auto& r = outermost.try_emplace(value, region_[v]).first->second;
-                while (!holds(r, reader)) {
-                    r = plan_.regions[r].parent;
-                }
-            };
-            for (auto [it, last] = out_edges(v, view_.graph); it != last; ++it) {
-                widen(get(value_id, view_.graph, *it), region_[(*it).target]);
-            }
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                const auto value = model_.first_output(node) + i;
-                if (leaves[value]) {
-                    widen(value, 0);
-                }
-                const auto found = outermost.find(value);
-                if (found == outermost.end()) {
-                    continue;
-                }
-                for (auto r = region_[v]; r != found->second; r = plan_.regions[r].parent) {
-                    exported_[r].push_back({value, 0});
-                }
-            }
-        }
     }
 
     [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
@@ -9292,7 +9420,7 @@ private:
                 }
                 continue;
             }
-            const auto node = view_.nodes[item.index];
+            const auto node = item.index;
             const auto read = values_read(model_, contents_, node);
             made.nodes.push_back(node);
             made.tokens.push_back(4);
@@ -9304,8 +9432,52 @@ private:
             for (id i = 0; i < model_.output_count(node); ++i) {
                 note(model_.first_output(node) + i, false);
             }
+            note_bodies(node, made);
         }
         return externals;
+    }
+
+    /// Writes down what of the bodies of a node are calls, and of which functions, and what says
+    /// of which module it is. All else of bodies is compared with the node.
+    void note_bodies(id node, form& made) {
+        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            made.tokens.push_back(5);
+            if (plan_.root[g] != no_id) {
+                note_inside(plan_.root[g], made);
+                continue;
+            }
+            for (auto inside : contents_.own_nodes(g)) {
+                note_in_body(inside, made);
+            }
+        }
+    }
+
+    void note_inside(id r, form& made) {
+        for (const auto& item : plan_.regions[r].items) {
+            if (item.is_region) {
+                made.tokens.push_back(3);
+                made.tokens.push_back(plan_.function[item.index]);
+                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
+                note_inside(item.index, made);
+                made.tokens.push_back(6);
+            } else {
+                note_in_body(item.index, made);
+            }
+        }
+    }
+
+    void note_in_body(id node, form& made) {
+        made.tokens.push_back(4);
+        made.tokens.push_back(model_.position(node));
+        const auto noted = plan_.noted.find(node);
+        if (noted != plan_.noted.end()) {
+            made.tokens.push_back(
+                way_number(plan_.regions[noted->second].module, attributions_[node].module));
+        }
+        note_bodies(node, made);
     }
 
     [[nodiscard]] id function_of(id r, form made) {
@@ -9340,9 +9512,13 @@ private:
     void put_outputs_in_order() {
         for (const auto& function : plan_.functions) {
             const auto r = function.region;
+            const auto& graph = *std::lower_bound(
+                graphs_.begin(), graphs_.end(), plan_.graph[r],
+                [](const divided_graph& one, id number) { return one.graph < number; });
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
             for (const auto& [value, number] : exported_[r]) {
-                order.emplace_back(first_use(r, value), number, value);
+                order.emplace_back(first_use(model_, graph, place_, plan_.regions[r], r, value),
+                                   number, value);
             }
             std::sort(order.begin(), order.end());
             auto& slots = slots_.emplace_back();
@@ -9350,7 +9526,10 @@ private:
                 slots.push_back(number);
             }
         }
-        for (id r = 1; r < plan_.regions.size(); ++r) {
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (is_graph(r)) {
+                continue;
+            }
             std::unordered_map<id, id> value_of;
             for (const auto& [value, number] : exported_[r]) {
                 value_of.emplace(number, value);
@@ -9359,18 +9538,6 @@ private:
                 plan_.outputs[r].push_back(value_of.at(number));
             }
         }
-    }
-
-    [[nodiscard]] id first_use(id r, id value) const {
-        const auto position = model_.position(model_.producer(value));
-        id first = no_id;
-        for (auto [it, last] = out_edges(position, view_.graph); it != last; ++it) {
-            if (get(value_id, view_.graph, *it) == value) {
-                const auto reader = (*it).target;
-                first = holds(r, region_[reader]) ? first : std::min(first, rank_[reader]);
-            }
-        }
-        return first;
     }
 
     /// Gives functions their names, in the order in which they are first called.
@@ -9403,15 +9570,13 @@ private:
     const onnx_model& model_;
     const graph_contents& contents_;
     const Modules& modules_;
-    const nested_view& view_;
-    std::span<const id> rank_;
-    const std::vector<bool>& spread_;
+    std::span<const divided_graph> graphs_; // ascending
+    std::span<const id> place_;             // by node: the innermost region
     std::span<const attribution> attributions_;
     Shapes& shapes_;
     const Policy& policy_;
     fold_plan& plan_;
     bool vary_;
-    std::vector<id> region_; // by vertex: the innermost one
     std::vector<id> number_; // by value: in the region that is being looked at
     std::vector<id> used_;   // those that have one
     std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
@@ -9427,18 +9592,18 @@ private:
 /// Finds out which regions of a plan do the same, gives those one function, and says what goes into
 /// and comes out of every region.
 ///
-/// `view` is the main graph, `rank` by its vertices a place behind all producers, and `spread` says
-/// which of them stand in every region that reads them. Two regions do
-/// the same when their items are equal one by one, `shapes` deciding on nodes, and are wired alike;
-/// they share a function when the policy agrees. Inputs come in the order in which they are read,
-/// those that are no initializers first; outputs in the order in which they are used behind the
-/// first call. Complexity: O(V + E) expected, for every level of regions inside each other.
+/// `graphs` are those that have regions, ascending, and `place` says by node in which it stands.
+/// Two regions do the same when their items are equal one by one, `shapes` deciding on nodes, and
+/// are wired alike, and when the same of their bodies are calls; they share a function when the
+/// policy agrees. Inputs come in the order in which they are read, those that are no initializers
+/// first; outputs in the order in which they are used behind the first call.
+/// Complexity: O(V + E) expected, for every level of regions inside each other.
 template <module_view Modules, node_shapes_like Shapes, class Policy>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
-                      const Modules& modules, const nested_view& view, std::span<const id> rank,
-                      const std::vector<bool>& spread, std::span<const attribution> attributions,
+                      const Modules& modules, std::span<const divided_graph> graphs,
+                      std::span<const id> place, std::span<const attribution> attributions,
                       Shapes& shapes, const Policy& policy, fold_plan& plan) {
-    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, view, rank, spread,
+    detail::region_classes<Modules, Shapes, Policy>(model, contents, modules, graphs, place,
                                                     attributions, shapes, policy, plan)
         .classify_all();
 }
@@ -9467,30 +9632,211 @@ template <module_view Modules>
     return no_id;
 }
 
-/// Returns: how many operators in bodies and functions are in modules that fold.
-template <module_view Modules, class Folds>
-[[nodiscard]] std::size_t count_nested(const onnx_model& model, const Modules& modules,
-                                       std::span<const attribution> attributions, Folds folds) {
-    std::vector<bool> in_folded(modules.index().size(), false);
-    for (id m = 1; m < in_folded.size(); ++m) {
-        in_folded[m] = in_folded[modules.index().parent(m)] || folds(m);
+/// Divides the graphs of a model, from the outside to the inside, and finds what they share.
+template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
+class fold_planner {
+public:
+    fold_planner(const onnx_model& model, const graph_contents& contents, const Modules& modules,
+                 std::span<const attribution> attributions, Shapes& shapes, const Policy& policy)
+        : model_(model)
+        , contents_(contents)
+        , modules_(modules)
+        , attributions_(attributions)
+        , shapes_(shapes)
+        , policy_(policy)
+        , folded_(modules.index(), [&](id m) { return policy.folds(modules, m); })
+        , dependence_(find_dependence(model, find_random_operators(model)))
+        , place_(model.node_count(), no_id) {
+        plan_.root.assign(model.graph_count(), no_id);
     }
-    std::size_t count = 0;
-    for (id node = 0; node < model.node_count(); ++node) {
-        count += model.graph_of(node) != 0 && in_folded[attributions[node].module] ? 1U : 0U;
+
+    [[nodiscard]] fold_plan plan() {
+        divide(0, 0, no_id);
+        for (id g = 1; g < model_.graph_count(); ++g) {
+            // A body comes after the graph that holds it.
+            if (model_.graph(g).kind == graph_kind::body && contents_.root(g) == 0) {
+                divide_body(g, place_[model_.graph(g).owner]);
+            }
+        }
+        look_at_bodies();
+        classify_regions(model_, contents_, modules_, std::span<const divided_graph>(graphs_),
+                         std::span<const id>(place_), attributions_, shapes_, policy_, plan_);
+        if (policy_.varies_constants()) {
+            find_varying_constants(model_, plan_,
+                                   [&](id a, id b) { return shapes_.equal(a, b, false); });
+        }
+        list_graphs();
+        return std::move(plan_);
     }
-    return count;
-}
+
+private:
+    [[nodiscard]] id module_of(id node) const { return attributions_[node].module; }
+
+    void divide_body(id g, id around) {
+        const auto nodes = contents_.own_nodes(g);
+        for (auto node : nodes) {
+            place_[node] = around;
+        }
+        const auto top = plan_.regions[around].module;
+        if (std::any_of(nodes.begin(), nodes.end(), [&](id node) {
+                return folded_.next_below(top, module_of(node)) != no_id;
+            })) {
+            divide(g, top, around);
+        }
+    }
+
+    void divide(id g, id top, id around) {
+        divided_graph made{
+            g, nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g)), {}, {}};
+        const auto& view = made.view;
+        const auto order = order_of(g, view);
+        made.rank.resize(order.size());
+        for (id i = 0; i < order.size(); ++i) {
+            made.rank[order[i]] = i;
+        }
+        std::vector<id> module(view.nodes.size());
+        for (id v = 0; v < module.size(); ++v) {
+            module[v] = module_of(view.nodes[v]);
+        }
+        auto found = fold_regions(
+            view.graph, std::span<const id>(order), folded_, std::span<const id>(module), top,
+            policy_.least_nodes(),
+            [&](id m, id v) { return call_in(modules_, m, attributions_[view.nodes[v]]); },
+            [&](id v) { return dependence_[view.nodes[v]] <= dependence::weight; });
+        made.spread = spread_constants(model_, g, view, found.regions);
+        dissolve_regions(found, find_idle_regions(model_, g, view, made.spread,
+                                                  policy_.least_nodes(), found.regions));
+        plan_.left.insert(plan_.left.end(), found.left.begin(), found.left.end());
+        if (g == 0 || found.regions.size() > 1) {
+            found.regions.front().parent = around;
+            add(std::move(made), std::move(found.regions));
+        }
+    }
+
+    [[nodiscard]] std::vector<id> order_of(id g, const nested_view& view) const {
+        std::vector<id> order(view.nodes.size());
+        std::iota(order.begin(), order.end(), id{0});
+        if (!is_topologically_indexed(view.graph)) {
+            order = topological_order(view.graph);
+        }
+        if (order.size() < view.nodes.size()) {
+            STEMMA_THROW(error(error_code::malformed, "", g == 0 ? "" : model_.graph_path(g),
+                               g == 0 ? "the main graph has a cycle" : "has a cycle"));
+        }
+        return order;
+    }
+
+    void add(divided_graph made, std::vector<fold_region> regions) {
+        const auto base = static_cast<id>(plan_.regions.size());
+        plan_.root[made.graph] = base;
+        for (auto& region : regions) {
+            const auto number = static_cast<id>(plan_.regions.size());
+            region.parent += number == base ? 0 : base;
+            region.end += base;
+            for (auto& item : region.items) {
+                item.index = item.is_region ? item.index + base : made.view.nodes[item.index];
+                if (!item.is_region) {
+                    place_[item.index] = number;
+                }
+            }
+            plan_.regions.push_back(std::move(region));
+            plan_.graph.push_back(made.graph);
+        }
+        add_holders(made.graph);
+        graphs_.push_back(std::move(made));
+    }
+
+    void add_holders(id g) {
+        for (auto node = model_.graph(g).owner;
+             node != no_id && plan_.holders.insert(node).second;) {
+            node = model_.owner(node);
+        }
+    }
+
+    /// Finds nodes of bodies that have to say which module they are of, and counts what stays in
+    /// bodies and functions although its module is to fold there.
+    void look_at_bodies() {
+        const auto& tree = modules_.index();
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto g = model_.graph_of(node);
+            if (g == 0) {
+                continue;
+            }
+            const auto around = place_[node];
+            const auto top = around == no_id ? no_id : plan_.regions[around].module;
+            const auto own = module_of(node);
+            const auto wanted = folded_.innermost(own);
+            if (wanted != no_id && (top == no_id || !tree.is_ancestor(top, wanted))) {
+                ++plan_.in_bodies;
+            }
+            const bool outside_of_calls = plan_.root[g] == no_id || plan_.root[g] == around;
+            if (top != no_id && top != 0 && top != own && outside_of_calls &&
+                tree.is_ancestor(top, own)) {
+                plan_.noted.emplace(node, around);
+                add_holders(g);
+            }
+        }
+    }
+
+    /// Finds the graphs that the folded model has, in its order.
+    void list_graphs() {
+        list_graphs_in(0);
+        for (const auto& function : plan_.functions) {
+            list_bodies_in(function.region);
+        }
+    }
+
+    void list_graphs_in(id root) {
+        plan_.graphs.push_back(root);
+        list_bodies_in(root);
+    }
+
+    void list_bodies_in(id region) {
+        for (const auto& item : plan_.regions[region].items) {
+            if (!item.is_region) {
+                list_bodies_of(item.index);
+            }
+        }
+    }
+
+    void list_bodies_of(id node) {
+        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            if (plan_.root[g] != no_id) {
+                list_graphs_in(plan_.root[g]);
+                continue;
+            }
+            for (auto inside : contents_.own_nodes(g)) {
+                list_bodies_of(inside);
+            }
+        }
+    }
+
+    const onnx_model& model_;
+    const graph_contents& contents_;
+    const Modules& modules_;
+    std::span<const attribution> attributions_;
+    Shapes& shapes_;
+    const Policy& policy_;
+    folded_modules folded_;
+    std::vector<dependence> dependence_;
+    std::vector<id> place_; // by node: the region it stands in, also where only its owner does
+    std::vector<divided_graph> graphs_;
+    fold_plan plan_;
+};
 
 } // namespace detail
 
-/// Plans which operators of the main graph become functions, one inside the other as the modules
-/// are. Operators with bodies go along as they are; those in bodies and functions stay there.
+/// Plans which operators become functions, one inside the other as the modules are. In each graph
+/// and body those are contracted that lie in it together; a body goes along with the operator that
+/// holds it, and of modules in that one's module there are functions in the body. Operators in
+/// functions of the model stay there.
 ///
 /// `attributions` says by node the deepest module and the call.
-/// Throws: `error` of `error_code::malformed` when the main graph has a cycle or defines a value
-///   twice.
-/// Complexity: O((V + E) log V) for every level of modules that fold.
+/// Throws: `error` of `error_code::malformed` when a graph has a cycle or defines a value twice.
+/// Complexity: O((V + E) log V) for every level of modules that fold, and of bodies.
 template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Policy>
 [[nodiscard]] fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
                                   const Modules& modules, std::span<const attribution> attributions,
@@ -9500,44 +9846,9 @@ template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Pol
                            std::string(model.value_name(model.redefined().front())),
                            "the model defines this value twice"));
     }
-    const auto view = nested_graph(model, 0, contents.nodes(0), contents.bodies(0));
-    std::vector<id> order(view.nodes.size());
-    std::iota(order.begin(), order.end(), id{0});
-    if (!is_topologically_indexed(view.graph)) {
-        order = topological_order(view.graph);
-    }
-    if (order.size() < view.nodes.size()) {
-        STEMMA_THROW(error(error_code::malformed, "", "", "the main graph has a cycle"));
-    }
-    std::vector<id> rank(order.size());
-    for (id i = 0; i < order.size(); ++i) {
-        rank[order[i]] = i;
-    }
-    std::vector<id> module(view.nodes.size());
-    for (id v = 0; v < module.size(); ++v) {
-        module[v] = attributions[view.nodes[v]].module;
-    }
-    const auto dependence_of = find_dependence(model, find_random_operators(model));
-    const auto folds = [&](id m) { return policy.folds(modules, m); };
-    auto found = fold_regions(
-        view.graph, std::span<const id>(order), modules.index(), std::span<const id>(module),
-        policy.least_nodes(), folds,
-        [&](id m, id v) { return detail::call_in(modules, m, attributions[view.nodes[v]]); },
-        [&](id v) { return dependence_of[view.nodes[v]] <= dependence::weight; });
-    const auto spread = spread_constants(model, view, found.regions);
-    const auto least = policy.least_nodes();
-    dissolve_regions(found, find_idle_regions(model, view, spread, least, found.regions));
-    fold_plan plan;
-    plan.regions = std::move(found.regions);
-    plan.left = std::move(found.left);
-    plan.in_bodies = detail::count_nested(model, modules, attributions, folds);
-    classify_regions(model, contents, modules, view, rank, spread, attributions, shapes, policy,
-                     plan);
-    if (policy.varies_constants()) {
-        find_varying_constants(model, view.nodes, plan,
-                               [&](id a, id b) { return shapes.equal(a, b, false); });
-    }
-    return plan;
+    return detail::fold_planner<Modules, Shapes, Policy>(model, contents, modules, attributions,
+                                                         shapes, policy)
+        .plan();
 }
 
 } // namespace stemma
@@ -16210,7 +16521,7 @@ public:
     /// Returns: which attribute of the function of a region has the value of a Constant, by the
     /// order in which calls are opened; `no_id` where it does not differ.
     [[nodiscard]] id slot(id region, std::size_t constant) const {
-        if (region == 0) {
+        if (plan_.is_graph(region)) {
             return no_id;
         }
         const auto& slots = plan_.functions[plan_.function[region]].slots;
@@ -16304,14 +16615,13 @@ public:
         , own_scope_(plan.regions.size())
         , call_scope_(plan.regions.size())
         , scope_(plan.regions.size())
-        , nodes_(contents.own_nodes(0))
         , keeps_(plan.functions.size()) {
         for (id f = 0; f < plan.functions.size(); ++f) {
             keeps_[f] =
                 plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
         }
-        for (auto r = static_cast<id>(plan.regions.size()); --r > 0;) {
-            if (!keeps_[plan.function[r]]) {
+        for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
+            if (!plan.is_graph(r) && !keeps_[plan.function[r]]) {
                 own_scope_[r] = find_scope(r);
             }
         }
@@ -16331,7 +16641,7 @@ public:
     [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
 
     /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
-    /// around. Requires: the region is that of the body that is written, or a call in the main
+    /// around. Requires: the region is that of the body that is written, or a call in a
     /// graph.
     [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
 
@@ -16360,12 +16670,10 @@ private:
                                                                      : name;
     }
 
-    [[nodiscard]] id node_at(const fold_item& item) const { return nodes_[item.index]; }
-
-    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) {
+    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
         const auto& items = plan_.regions[region].items;
         return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
-            return !item.is_region && !contents.bodies_of(node_at(item)).empty();
+            return !item.is_region && !contents.bodies_of(item.index).empty();
         });
     }
 
@@ -16374,7 +16682,7 @@ private:
         std::vector<std::string_view> names;
         for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
             const auto name = items[i].is_region ? std::string_view(own_scope_[items[i].index])
-                                                 : model_.name(node_at(items[i]));
+                                                 : model_.name(items[i].index);
             if (!name.empty()) {
                 names.push_back(name);
             }
@@ -16384,7 +16692,7 @@ private:
 
     /// Gives the regions inside a region their scopes, as the body of its function says.
     void hand_down_scopes(id r) {
-        const auto first = r == 0 ? 0 : plan_.functions[plan_.function[r]].region;
+        const auto first = plan_.body_of(r);
         const auto& items = plan_.regions[r].items;
         const auto& in_body = plan_.regions[first].items;
         for (std::size_t i = 0; i < items.size(); ++i) {
@@ -16421,7 +16729,7 @@ private:
                 }
                 continue;
             }
-            const auto node = node_at(item);
+            const auto node = item.index;
             for (id i = 0; i < model_.output_count(node); ++i) {
                 const auto value = model_.first_output(node) + i;
                 name(value, without(scope, model_.value_name(value)));
@@ -16439,7 +16747,6 @@ private:
     std::vector<std::string> own_scope_; // by region
     std::vector<std::string_view> call_scope_;
     std::vector<std::string> scope_;
-    std::span<const id> nodes_;                              // by position in the main graph
     std::vector<bool> keeps_;                                // by function
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
@@ -16617,23 +16924,22 @@ private:
 
 namespace stemma {
 
-/// Finds what a folded model has to record of the one it is made of: the order of the operators,
-/// and the texts that do not follow from the bodies of functions.
+/// Finds what a folded model has to record of a graph of the one it is made of: the order of the
+/// operators, and the texts that do not follow from the bodies of functions.
 class fold_changes {
 public:
-    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
+    /// `root` is the region that is the graph. Requires: all outlive it.
     /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
     ///   UTF-8.
     /// Complexity: O(nodes + length of texts).
-    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names,
-                 std::span<const id> nodes)
-        : model_(model), plan_(plan), names_(names), nodes_(nodes) {
+    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names, id root)
+        : model_(model), plan_(plan), names_(names), root_(root) {
         find_changes();
         find_order();
     }
 
     /// Returns: `nodes`, `order` and `changes`.
-    [[nodiscard]] fold_record take() && { return std::move(record_); }
+    [[nodiscard]] folded_graph_record take() && { return std::move(record_); }
 
 private:
     /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
@@ -16641,8 +16947,7 @@ private:
     template <class Function>
     void for_each_operator(id region, Function& f) const {
         const auto& items = plan_.regions[region].items;
-        const auto first = region == 0 ? 0 : plan_.functions[plan_.function[region]].region;
-        const auto& in_body = plan_.regions[first].items;
+        const auto& in_body = plan_.regions[plan_.body_of(region)].items;
         for (std::size_t i = 0; i < items.size(); ++i) {
             items[i].is_region ? for_each_operator(items[i].index, f)
                                : f(region, in_body[i].index, items[i].index);
@@ -16651,27 +16956,26 @@ private:
 
     /// Finds the texts that do not follow from the bodies of functions.
     void find_changes() {
-        std::vector<bool> given(model_.value_count(), false);
-        for (const auto& item : plan_.regions[0].items) {
+        std::unordered_set<id> given; // the calls in the graph name these
+        for (const auto& item : plan_.regions[root_].items) {
             if (item.is_region) {
-                for (auto value : plan_.outputs[item.index]) {
-                    given[value] = true; // the call in the main graph names it
-                }
+                const auto& values = plan_.outputs[item.index];
+                given.insert(values.begin(), values.end());
             }
         }
         std::uint64_t number = 0;
         auto compare = [&](id region, id first, id item) {
-            if (region != 0 && plan_.functions[plan_.function[region]].calls > 1) {
-                compare_texts(number, region, nodes_[first], nodes_[item], given);
+            if (region != root_ && plan_.functions[plan_.function[region]].calls > 1) {
+                compare_texts(number, region, first, item, given);
             }
             ++number;
         };
-        for_each_operator(0, compare);
+        for_each_operator(root_, compare);
         record_.nodes = number;
     }
 
     void compare_texts(std::uint64_t number, id region, id first, id node,
-                       const std::vector<bool>& given) {
+                       const std::unordered_set<id>& given) {
         const auto f = plan_.function[region];
         auto theirs = model_.reader(model_.message(first));
         auto fields = model_.reader(model_.message(node));
@@ -16687,7 +16991,7 @@ private:
             bool known = false;
             if (kind == node_text::output) {
                 expected = names_.in_body(f, model_.first_output(first) + output);
-                known = given[model_.first_output(node) + output++];
+                known = given.count(model_.first_output(node) + output++) > 0;
             } else if (kind == node_text::name) {
                 expected = names_.in_body(f, expected);
             }
@@ -16717,13 +17021,14 @@ private:
     /// Finds in which order the operators stood. Of a Constant in several functions the first one
     /// that is opened is the one that was there.
     void find_order() {
-        std::vector<id> opened(nodes_.size(), no_id);
+        std::vector<id> opened(model_.graph(plan_.graph[root_]).node_count, no_id);
         id number = 0;
         auto place = [&](id, id, id item) {
-            opened[item] = std::min(opened[item], number);
+            auto& first = opened[model_.position(item)];
+            first = std::min(first, number);
             ++number;
         };
-        for_each_operator(0, place);
+        for_each_operator(root_, place);
         for (auto e : opened) {
             auto& order = record_.order;
             if (order.empty() || order.back().first + order.back().count != e) {
@@ -16739,8 +17044,8 @@ private:
     const wire_model& model_;
     const fold_plan& plan_;
     const fold_names& names_;
-    std::span<const id> nodes_;
-    fold_record record_;
+    id root_;
+    folded_graph_record record_;
 };
 
 } // namespace stemma
@@ -16756,17 +17061,19 @@ namespace stemma {
 /// The first IR version whose functions say of which types their values are.
 inline constexpr std::int64_t first_version_with_function_infos = 10;
 
-/// Tells which ValueInfos of the main graph are of values that folding puts into functions, and
-/// what these know of the types of their values.
+/// Tells which ValueInfos of graphs are of values that folding puts into functions, and what these
+/// know of the types of their values.
 class fold_infos {
 public:
-    /// `nodes` are those of the main graph, by position. Requires: all outlive it.
-    /// Complexity: O(nodes + values + length of ValueInfos).
-    fold_infos(const wire_model& model, const fold_plan& plan, std::span<const id> nodes)
-        : model_(model), plan_(plan), nodes_(nodes) {
+    /// Requires: all outlive it. Complexity: O(nodes + values + length of ValueInfos).
+    fold_infos(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {
+        const auto counts = [&](const value_info_ref& info) {
+            return plan.root[info.graph] != no_id && info.value != no_id &&
+                   model.graph_of_value(info.value) == info.graph &&
+                   info.field == detail::onnx_fields::graph::value_info;
+        };
         for (const auto& info : model.value_infos()) {
-            if (info.graph == 0 && info.value != no_id &&
-                info.field == detail::onnx_fields::graph::value_info) {
+            if (counts(info)) {
                 types_.emplace(info.value, type_of(info));
             }
         }
@@ -16774,16 +17081,25 @@ public:
             return;
         }
         std::unordered_set<id> outside;
-        for (const auto& item : plan.regions[0].items) {
-            if (item.is_region) {
-                outside.insert(plan.outputs[item.index].begin(), plan.outputs[item.index].end());
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (const auto& item : plan.regions[r].items) {
+                if (plan.is_graph(r) && item.is_region) {
+                    const auto& given = plan.outputs[item.index];
+                    outside.insert(given.begin(), given.end());
+                }
             }
         }
-        for (id r = 1; r < plan.regions.size(); ++r) {
-            for (auto value : values_of(r)) {
+        std::unordered_set<id> inside;
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::vector<id>() : values_of(r)) {
                 if (types_.count(value) > 0 && outside.count(value) == 0) {
-                    inside_.insert(model.value_name(value));
+                    inside.insert(value);
                 }
+            }
+        }
+        for (const auto& info : model.value_infos()) {
+            if (counts(info) && inside.count(info.value) > 0) {
+                inside_.insert(info.message.begin);
             }
         }
         if (model.ir_version() >= first_version_with_function_infos) {
@@ -16791,15 +17107,9 @@ public:
         }
     }
 
-    /// Whether a ValueInfo of the main graph, which `fields` reads, is of a value that no call
-    /// gives away there.
-    [[nodiscard]] bool is_inside(wire_reader fields) const {
-        std::string_view name;
-        for (wire_field field; fields.next(field);) {
-            name =
-                field.is_bytes(detail::onnx_fields::value_info::name) ? fields.text(field) : name;
-        }
-        return inside_.count(name) > 0;
+    /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
+    [[nodiscard]] bool is_inside(const wire_field& field) const {
+        return inside_.count(field.content) > 0;
     }
 
     /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
@@ -16828,7 +17138,7 @@ private:
                 values.insert(values.end(), given.begin(), given.end());
                 continue;
             }
-            const auto node = nodes_[item.index];
+            const auto node = item.index;
             for (id i = 0; i < model_.output_count(node); ++i) {
                 values.push_back(model_.first_output(node) + i);
             }
@@ -16848,7 +17158,10 @@ private:
                 common_[f].emplace_back(value, known_type(value));
             }
         }
-        for (id r = 1; r < plan_.regions.size(); ++r) {
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (plan_.is_graph(r)) {
+                continue;
+            }
             auto& common = common_[plan_.function[r]];
             const auto values = values_of(r);
             for (std::size_t i = 0; i < common.size(); ++i) {
@@ -16866,9 +17179,8 @@ private:
 
     const wire_model& model_;
     const fold_plan& plan_;
-    std::span<const id> nodes_;
-    std::unordered_map<id, std::string_view> types_; // of values of the main graph
-    std::unordered_set<std::string_view> inside_;
+    std::unordered_map<id, std::string_view> types_; // of values that have one
+    std::unordered_set<std::uint32_t> inside_;       // where the contents of messages begin
     std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
     std::vector<std::pair<id, std::string_view>> none_;
 };
@@ -16876,6 +17188,219 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+
+// <stemma/onnx/wire/fold_nodes.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_NODES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_NODES_HPP
+
+namespace stemma {
+
+/// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
+template <module_view Modules>
+class fold_nodes {
+public:
+    /// Requires: all outlive it.
+    fold_nodes(const wire_model& model, const Modules& modules, const tag_table& tags,
+               std::span<const attribution> attributions, const fold_plan& plan,
+               const fold_names& names)
+        : model_(model)
+        , modules_(modules)
+        , tags_(tags)
+        , attributions_(attributions)
+        , plan_(plan)
+        , names_(names)
+        , attributes_(model, plan) {}
+
+    /// Returns: the call of a region, in a graph or in the body around, in which so many Constants
+    /// are opened in front of it.
+    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
+        const auto& inside = plan_.regions[region];
+        const auto& function = plan_.functions[plan_.function[region]];
+        const auto name_of = [&](id value) {
+            return plan_.is_graph(around) ? model_.value_name(value)
+                                          : names_.in_body(plan_.function[around], value);
+        };
+        byte_rope out;
+        for (auto value : plan_.inputs[region]) {
+            out.add_field(at_node::input, name_of(value));
+        }
+        for (auto value : plan_.outputs[region]) {
+            out.add_field(at_node::output, name_of(value));
+        }
+        auto name = plan_.paths[region];
+        if (inside.call > 0) {
+            name += "#" + std::to_string(inside.call);
+        }
+        if (inside.runs > 1) {
+            name += "@" + std::to_string(inside.run);
+        }
+        out.add_field(at_node::name, name);
+        out.add_field(at_node::op_type, function.numbered());
+        attributes_.append(around, region, constants, out);
+        out.add_field(at_node::domain, function.domain);
+        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
+        auto tag = tags_.text(inside.module);
+        if (plan_.regions[around].module != 0) {
+            const auto above = tags_.text(plan_.regions[around].module);
+            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
+        }
+        if (!tag.empty()) {
+            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
+        }
+        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
+        if (inside.runs > 1) {
+            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
+        }
+        if (!names_.call_scope(region).empty()) {
+            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
+        }
+        return out;
+    }
+
+    /// Returns: a node in the function of a region, in which so many Constants are opened in front
+    /// of it. Requires: no body of the node has calls.
+    [[nodiscard]] byte_rope in_body(id region, id node, std::size_t constants) const {
+        const auto f = plan_.function[region];
+        const auto slot =
+            is_constant_node(model_, node) ? attributes_.slot(region, constants) : no_id;
+        byte_rope out;
+        if (names_.keeps(f) && slot == no_id) {
+            const auto message = model_.message(node);
+            out.add_range(message.begin, message.size);
+        } else {
+            rename(f, node, slot, out);
+        }
+        add_module(region, node, out);
+        return out;
+    }
+
+    /// Appends to a node which module it is of, where that is another one than that of its region.
+    void add_module(id region, id node, byte_rope& out) const {
+        const auto around = plan_.regions[region].module;
+        const auto own = attributions_[node].module;
+        if (own != around && modules_.index().is_ancestor(around, own)) {
+            out.add_entry(at_node::metadata_props, fold_module_key,
+                          relative_path(modules_, around, own));
+        }
+    }
+
+private:
+    using at_node = detail::onnx_fields::node;
+
+    void rename(id f, id node, id slot, byte_rope& out) const {
+        auto fields = model_.reader(model_.message(node));
+        const auto inputs = model_.inputs(node);
+        std::size_t input = 0;
+        id output = 0;
+        for (wire_field field; fields.next(field);) {
+            switch (text_kind(field)) {
+            case node_text::input: {
+                const auto value = inputs[input++];
+                out.add_field(at_node::input,
+                              value == no_id ? std::string_view() : names_.in_body(f, value));
+                break;
+            }
+            case node_text::output:
+                out.add_field(at_node::output,
+                              names_.in_body(f, model_.first_output(node) + output++));
+                break;
+            case node_text::name:
+                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
+                break;
+            default:
+                if (slot != no_id && field.is_bytes(at_node::attribute)) {
+                    out.add_field(at_node::attribute,
+                                  fold_attributes::refer(fields.inner(field), slot));
+                    break;
+                }
+                out.add_range(field.begin, field.end - field.begin);
+                break;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const Modules& modules_;
+    const tag_table& tags_;
+    std::span<const attribution> attributions_;
+    const fold_plan& plan_;
+    const fold_names& names_;
+    fold_attributes attributes_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_NODES_HPP
+
+// <stemma/onnx/wire/node_bodies.hpp>
+#ifndef STEMMA_ONNX_WIRE_NODE_BODIES_HPP
+#define STEMMA_ONNX_WIRE_NODE_BODIES_HPP
+
+namespace stemma {
+
+/// Returns: the message of a node with other bodies: `body(g, fields)` makes the content of every
+/// part of body `g`, of which `fields` reads what it is. Of all else, `keeps(fields, field)` says
+/// what stays. Complexity: O(fields), and what `body` takes.
+template <class Function, class Predicate>
+[[nodiscard]] byte_rope with_bodies(const wire_model& model, const graph_contents& contents,
+                                    id node, Function body, Predicate keeps) {
+    using at = detail::onnx_fields::attribute;
+    byte_rope out;
+    const auto bodies = contents.bodies_of(node); // in the order of the attributes
+    std::size_t next = 0;
+    auto fields = model.reader(model.message(node));
+    for (wire_field field; fields.next(field);) {
+        byte_rope attribute;
+        id alone = no_id; // graphs in several parts are merged, those of a list are not
+        bool holds = false;
+        if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
+                    const bool is_new = part.is_bytes(at::graphs) || alone == no_id;
+                    const auto g = is_new ? bodies[next++] : alone;
+                    alone = part.is_bytes(at::g) ? g : alone;
+                    attribute.add_field(part.number, body(g, parts.inner(part)));
+                    holds = true;
+                } else {
+                    attribute.add_range(part.begin, part.end - part.begin);
+                }
+            }
+        }
+        if (holds) {
+            out.add_field(field.number, attribute);
+        } else if (keeps(fields, field)) {
+            out.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    return out;
+}
+
+/// Returns: a part of graph `g`, which `fields` reads, with some other nodes: where
+/// `changes(node)`, `make(node)` is the content of the message. Complexity: O(fields log nodes).
+template <class Predicate, class Function>
+[[nodiscard]] byte_rope with_nodes(const wire_model& model, const graph_contents& contents, id g,
+                                   wire_reader fields, Predicate changes, Function make) {
+    byte_rope out;
+    const auto nodes = contents.own_nodes(g);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(detail::onnx_fields::graph::node)) {
+            const auto node = *std::partition_point(nodes.begin(), nodes.end(), [&](id other) {
+                return model.message(other).begin < field.content;
+            });
+            if (changes(node)) {
+                out.add_field(field.number, make(node));
+                continue;
+            }
+        }
+        out.add_range(field.begin, field.end - field.begin);
+    }
+    return out;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_NODE_BODIES_HPP
 
 // <stemma/onnx/wire/opset_texts.hpp>
 #ifndef STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
@@ -16942,13 +17467,14 @@ public:
                 const fold_plan& plan)
         : model_(model)
         , contents_(contents)
-        , modules_(modules)
-        , tags_(tags)
-        , attributions_(attributions)
         , plan_(plan)
         , names_(model, contents, modules, plan)
-        , attributes_(model, plan)
-        , nodes_(contents.own_nodes(0)) {
+        , nodes_(model, modules, tags, attributions, plan, names_)
+        , infos_(model, plan)
+        , graphs_(plan.graphs.size()) {
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            number_.emplace(plan.graphs[i], i);
+        }
         for (const auto& import : model.opset_imports()) {
             versions_[std::string(plain_domain(import.domain))] = import.version;
         }
@@ -16958,16 +17484,15 @@ public:
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
     [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
-        record_ = fold_changes(model_, plan_, names_, nodes_).take();
-        const fold_infos infos(model_, plan_, nodes_);
-        infos_ = &infos;
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
+        }
         byte_rope result;
         auto fields = model_.reader();
         bool has_version = false;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(fields.inner(field)));
-                ++part_;
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
             } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
                 result.add_text(version_field());
                 has_version = true;
@@ -16987,9 +17512,7 @@ public:
         for (id f = 0; f < plan_.functions.size(); ++f) {
             result.add_field(at_model::functions, function(f));
         }
-        if (record_.layout.size() == 1) {
-            record_.layout.clear(); // they stand where the first one stood
-        }
+        take_graphs();
         result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
         if (!notes.modules.empty()) {
             result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
@@ -17030,42 +17553,89 @@ private:
         }
     }
 
-    /// A part of the main graph without its nodes; what is left of them stands where the first one
-    /// was.
-    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
-        byte_rope part;
+    /// A graph that is being written.
+    struct written_graph {
+        folded_graph_record record;
+        std::uint32_t part = 0;
+    };
+
+    void take_graphs() {
+        for (auto& graph : graphs_) {
+            if (graph.record.layout.size() == 1) {
+                graph.record.layout.clear(); // they stand where the first one stood
+            }
+        }
+        static_cast<folded_graph_record&>(record_) = std::move(graphs_.front().record);
+        for (std::size_t i = 1; i < graphs_.size(); ++i) {
+            record_.bodies.push_back(std::move(graphs_[i].record));
+        }
+    }
+
+    /// A part of a graph without its nodes; what is left of them stands where the first one was.
+    [[nodiscard]] byte_rope graph_part(id root, wire_reader fields) {
+        byte_rope out;
+        auto& graph = graphs_[number_.at(root)];
+        const auto part = graph.part++;
         std::uint32_t others = 0;
         bool in_run = false;
         std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
         for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::value_info) && infos_->is_inside(fields.inner(field))) {
-                take_out(placed, fields.whole(field));
+            if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
+                take_out({part, placed, std::string(fields.whole(field))}, graph.record.infos);
                 continue;
             }
             ++placed;
             if (!field.is_bytes(at_graph::node)) {
-                part.add_range(field.begin, field.end - field.begin);
+                out.add_range(field.begin, field.end - field.begin);
                 ++others;
                 in_run = false;
                 continue;
             }
-            if (record_.layout.empty()) {
-                add_items(0, part);
+            auto& layout = graph.record.layout;
+            if (layout.empty()) {
+                add_items(root, out);
             }
             if (!std::exchange(in_run, true)) {
-                record_.layout.push_back({part_, others, 0});
+                layout.push_back({part, others, 0});
             }
-            ++record_.layout.back().nodes;
+            ++layout.back().nodes;
         }
-        return part;
+        return out;
     }
 
-    void take_out(std::uint32_t placed, std::string_view info) {
-        auto& runs = record_.infos;
-        if (runs.empty() || runs.back().part != part_ || runs.back().fields != placed) {
-            runs.push_back({part_, placed, {}});
+    static void take_out(folded_graph_record::info_run info,
+                         std::vector<folded_graph_record::info_run>& runs) {
+        if (runs.empty() || runs.back().part != info.part || runs.back().fields != info.fields) {
+            runs.push_back(std::move(info));
+        } else {
+            runs.back().bytes.append(info.bytes);
         }
-        runs.back().bytes.append(info);
+    }
+
+    /// A part of a body in which something changes, in it or below.
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        return plan_.root[g] != no_id
+                   ? graph_part(plan_.root[g], fields)
+                   : with_nodes(
+                         model_, contents_, g, fields, [&](id node) { return changes(node); },
+                         [&](id node) { return changed(node); });
+    }
+
+    /// Whether a node of a graph does not stay as it is.
+    [[nodiscard]] bool changes(id node) const {
+        return !plan_.holders.empty() &&
+               (plan_.holders.count(node) > 0 || plan_.noted.count(node) > 0);
+    }
+
+    [[nodiscard]] byte_rope changed(id node) {
+        auto message = with_bodies(
+            model_, contents_, node,
+            [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+            [](const wire_reader&, const wire_field&) { return true; });
+        if (const auto noted = plan_.noted.find(node); noted != plan_.noted.end()) {
+            nodes_.add_module(noted->second, node, message);
+        }
+        return message;
     }
 
     [[nodiscard]] byte_rope function(id f) {
@@ -17083,13 +17653,7 @@ private:
         }
         add_items(planned.region, out);
         std::set<std::string> domains;
-        for (const auto& item : plan_.regions[planned.region].items) {
-            if (item.is_region) {
-                domains.insert(plan_.functions[plan_.function[item.index]].domain);
-            } else {
-                add_domains_of(nodes_[item.index], domains);
-            }
-        }
+        add_domains_in(planned.region, domains);
         for (const auto& domain : domains) {
             if (const auto known = versions_.find(domain); known != versions_.end()) {
                 out.add_field(at_function::opset_import,
@@ -17097,7 +17661,7 @@ private:
             }
         }
         out.add_field(at_function::domain, planned.domain);
-        for (const auto& [value, type] : infos_->of_function(f)) {
+        for (const auto& [value, type] : infos_.of_function(f)) {
             std::string info;
             detail::append_field(at_info::name, names_.in_body(f, value), info);
             detail::append_field(at_info::type, type, info);
@@ -17106,150 +17670,172 @@ private:
         return out;
     }
 
-    void add_domains_of(id node, std::set<std::string>& domains) const {
-        domains.emplace(plain_domain(model_.domain(node)));
-        for (auto inside : contents_.inner_nodes(node)) {
-            add_domains_of(inside, domains);
+    void add_domains_in(id region, std::set<std::string>& domains) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                domains.insert(plan_.functions[plan_.function[item.index]].domain);
+            } else {
+                add_domains_of(item.index, domains);
+            }
         }
     }
 
-    /// Writes the items of a region: those of the main graph (0), or of the body of a function.
-    void add_items(id region, byte_rope& out) const {
-        constexpr std::uint32_t in_graph = at_graph::node;
-        constexpr std::uint32_t in_function = at_function::node;
+    void add_domains_of(id node, std::set<std::string>& domains) const {
+        domains.emplace(plain_domain(model_.domain(node)));
+        for (auto g : contents_.bodies_of(node)) {
+            if (plan_.root[g] != no_id) {
+                add_domains_in(plan_.root[g], domains);
+                continue;
+            }
+            for (auto inside : contents_.own_nodes(g)) {
+                add_domains_of(inside, domains);
+            }
+        }
+    }
+
+    /// Writes the items of a region: those of a graph, or of the body of a function.
+    void add_items(id region, byte_rope& out) {
+        const bool in_graph = plan_.is_graph(region);
+        const auto number =
+            in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
         std::size_t constants = 0; // opened so far
         for (const auto& item : plan_.regions[region].items) {
             if (item.is_region) {
-                out.add_field(region == 0 ? in_graph : in_function,
-                              call(region, item.index, constants));
+                out.add_field(number, nodes_.call(region, item.index, constants));
                 constants += plan_.functions[plan_.function[item.index]].slots.size();
-            } else if (region == 0) {
-                const auto message = model_.message(nodes_[item.index]);
-                out.add_message(bytes(), in_graph, message.begin, message.size);
-            } else {
-                const auto node = nodes_[item.index];
-                const bool counts = is_constant_node(model_, node);
-                out.add_field(
-                    in_function,
-                    body_node(region, node, counts ? attributes_.slot(region, constants) : no_id));
-                constants += counts ? 1U : 0U;
-            }
-        }
-    }
-
-    [[nodiscard]] byte_rope body_node(id region, id node, id slot) const {
-        const auto f = plan_.function[region];
-        byte_rope out;
-        if (names_.keeps(f) && slot == no_id) {
-            const auto message = model_.message(node);
-            out.add_range(message.begin, message.size);
-        } else {
-            rename(f, node, slot, out);
-        }
-        const auto around = plan_.regions[region].module;
-        const auto own = attributions_[node].module;
-        if (own != around && modules_.index().is_ancestor(around, own)) {
-            out.add_entry(at_node::metadata_props, fold_module_key,
-                          relative_path(modules_, around, own));
-        }
-        return out;
-    }
-
-    void rename(id f, id node, id slot, byte_rope& out) const {
-        auto fields = model_.reader(model_.message(node));
-        const auto inputs = model_.inputs(node);
-        std::size_t input = 0;
-        id output = 0;
-        for (wire_field field; fields.next(field);) {
-            switch (text_kind(field)) {
-            case node_text::input: {
-                const auto value = inputs[input++];
-                out.add_field(at_node::input,
-                              value == no_id ? std::string_view() : names_.in_body(f, value));
-                break;
-            }
-            case node_text::output:
-                out.add_field(at_node::output,
-                              names_.in_body(f, model_.first_output(node) + output++));
-                break;
-            case node_text::name:
-                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
-                break;
-            default:
-                if (slot != no_id && field.is_bytes(at_node::attribute)) {
-                    out.add_field(at_node::attribute,
-                                  fold_attributes::refer(fields.inner(field), slot));
-                    break;
+            } else if (changes(item.index)) {
+                auto node = changed(item.index);
+                if (!in_graph) {
+                    nodes_.add_module(region, item.index, node);
                 }
-                out.add_range(field.begin, field.end - field.begin);
-                break;
+                out.add_field(number, node);
+            } else if (in_graph) {
+                const auto message = model_.message(item.index);
+                out.add_message(bytes(), number, message.begin, message.size);
+            } else {
+                out.add_field(number, nodes_.in_body(region, item.index, constants));
+                constants += is_constant_node(model_, item.index) ? 1U : 0U;
             }
         }
-    }
-
-    /// The call of a region, in the main graph or in the body around.
-    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
-        const auto& inside = plan_.regions[region];
-        const auto& function = plan_.functions[plan_.function[region]];
-        const auto name_of = [&](id value) {
-            return around == 0 ? model_.value_name(value)
-                               : names_.in_body(plan_.function[around], value);
-        };
-        byte_rope out;
-        for (auto value : plan_.inputs[region]) {
-            out.add_field(at_node::input, name_of(value));
-        }
-        for (auto value : plan_.outputs[region]) {
-            out.add_field(at_node::output, name_of(value));
-        }
-        auto name = plan_.paths[region];
-        if (inside.call > 0) {
-            name += "#" + std::to_string(inside.call);
-        }
-        if (inside.runs > 1) {
-            name += "@" + std::to_string(inside.run);
-        }
-        out.add_field(at_node::name, name);
-        out.add_field(at_node::op_type, function.numbered());
-        attributes_.append(around, region, constants, out);
-        out.add_field(at_node::domain, function.domain);
-        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
-        auto tag = tags_.text(inside.module);
-        if (around != 0) {
-            const auto above = tags_.text(plan_.regions[around].module);
-            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
-        }
-        if (!tag.empty()) {
-            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
-        }
-        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
-        if (inside.runs > 1) {
-            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
-        }
-        if (!names_.call_scope(region).empty()) {
-            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
-        }
-        return out;
     }
 
     const wire_model& model_;
     const graph_contents& contents_;
-    const Modules& modules_;
-    const tag_table& tags_;
-    std::span<const attribution> attributions_;
     const fold_plan& plan_;
     fold_names names_;
-    fold_attributes attributes_;
-    std::span<const id> nodes_; // by position in the main graph
+    fold_nodes<Modules> nodes_;
+    fold_infos infos_;
+    std::vector<written_graph> graphs_;          // as the plan lists them
+    std::unordered_map<id, std::size_t> number_; // by region: of these
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;
-    const fold_infos* infos_ = nullptr; // while the model is made
-    std::uint32_t part_ = 0;            // of the graph that is written
 };
 
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+
+// <stemma/onnx/wire/folded_functions.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
+#define STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
+
+namespace stemma {
+
+/// Which functions of a model folding made, and where in bodies it changed something.
+class folded_functions {
+public:
+    /// Requires: the model outlives it. Complexity: O(nodes + values).
+    folded_functions(const wire_model& model, const fold_record& record)
+        : model_(&model)
+        , ours_(model.functions().size(), false)
+        , local_(model.value_count(), no_id)
+        , value_count_(model.functions().size(), 0) {
+        const std::set<std::pair<std::string, std::string>> names(record.functions.begin(),
+                                                                  record.functions.end());
+        for (id f = 0; f < ours_.size(); ++f) {
+            const auto& function = model.functions()[f];
+            ours_[f] = function.overload.size == 0 &&
+                       names.count({std::string(model.text(function.domain)),
+                                    std::string(model.text(function.name))}) > 0;
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto& graph = model.graph(model.graph_of_value(value));
+            if (graph.kind == graph_kind::function && ours_[graph.function]) {
+                local_[value] = value_count_[graph.function]++;
+            }
+        }
+        find_bodies();
+    }
+
+    /// Whether folding made a function.
+    [[nodiscard]] bool made(id function) const { return ours_[function]; }
+    /// Whether a node calls one that it made.
+    [[nodiscard]] bool is_call(id node) const {
+        const auto callee = model_->callee(node);
+        return callee != no_id && ours_[callee];
+    }
+
+    /// Returns: the number of a value among those of its function; `no_id` for values of others,
+    /// and of graphs.
+    [[nodiscard]] id local(id value) const { return local_[value]; }
+    [[nodiscard]] id value_count(id function) const { return value_count_[function]; }
+
+    /// Returns: the bodies in which there are calls, ascending.
+    [[nodiscard]] const std::vector<id>& bodies() const noexcept { return bodies_; }
+    /// Whether folding changed something in the bodies of a node, at any depth.
+    [[nodiscard]] bool changed_inside(id node) const {
+        return !holders_.empty() && holders_.count(node) > 0;
+    }
+    /// Whether it changed a node that is no call, in a graph: what is in its bodies, or its
+    /// metadata.
+    [[nodiscard]] bool changed(id node) const {
+        return changed_inside(node) || (!noted_.empty() && noted_.count(node) > 0);
+    }
+
+private:
+    void find_bodies() {
+        std::vector<bool> calls(model_->graph_count(), false);
+        std::vector<bool> changes(model_->graph_count(), false);
+        for (id node = 0; node < model_->node_count(); ++node) {
+            if (model_->owner(node) == no_id) {
+                continue;
+            }
+            const auto g = model_->graph_of(node);
+            if (is_call(node)) {
+                calls[g] = true;
+                changes[g] = true;
+                continue;
+            }
+            model_->for_each_metadata(node, [&](std::string_view key, std::string_view) {
+                if (is_fold_entry(key)) {
+                    noted_.insert(node);
+                    changes[g] = true;
+                }
+            });
+        }
+        for (id g = 0; g < calls.size(); ++g) {
+            if (calls[g]) {
+                bodies_.push_back(g);
+            }
+            for (auto node = changes[g] ? model_->graph(g).owner : no_id;
+                 node != no_id && holders_.insert(node).second;) {
+                node = model_->owner(node);
+            }
+        }
+    }
+
+    const wire_model* model_;
+    std::vector<bool> ours_;      // by function
+    std::vector<id> local_;       // by value
+    std::vector<id> value_count_; // by function
+    std::vector<id> bodies_;
+    std::unordered_set<id> noted_;
+    std::unordered_set<id> holders_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
 
 // <stemma/onnx/wire/function_bodies.hpp>
 #ifndef STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
@@ -19153,44 +19739,49 @@ inline void check_fold(bool fits, const wire_model& model) {
 
 } // namespace detail
 
-/// The nodes of a model's main graph as they were before it was folded, in the order in which calls
-/// are opened.
+/// What opening calls may still make: bounds what a hostile file costs.
+struct opening_budget {
+    std::uint64_t bytes = std::uint64_t{1} << 31U;
+    std::size_t depth = 1000; // folding nests regions less deep
+};
+
+/// The nodes of a graph as they were before it was folded, in the order in which calls are opened.
 class opened_calls {
 public:
+    /// Returns the message of a node as it was, but for names of what its bodies capture: of one
+    /// that `folded_functions` says is changed.
+    using body_opener = std::function<const byte_rope&(id node)>;
+
+    /// `graph` is the main graph or a body, and `record` what is known of it.
     /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
     /// Throws: `error` of `error_code::contradiction` when the record does not fit the model; of
     ///   `too_large` when the nodes alone would reach 2 GiB.
-    /// Complexity: O(bytes of the nodes that are made, and nodes and values that are there).
-    opened_calls(const wire_model& model, const graph_contents& contents, const fold_record& record)
+    /// Complexity: O(bytes of the nodes that are made).
+    opened_calls(const wire_model& model, const graph_contents& contents,
+                 const folded_functions& functions, const folded_graph_record& record, id graph,
+                 opening_budget& budget, const body_opener& bodies)
         : model_(model)
         , contents_(contents)
+        , functions_(functions)
         , record_(record)
-        , ours_(model.functions().size(), false)
-        , open_(model.functions().size(), false)
-        , local_(model.value_count(), no_id)
-        , value_count_(model.functions().size(), 0) {
-        const std::set<std::pair<std::string, std::string>> names(record_.functions.begin(),
-                                                                  record_.functions.end());
-        for (id f = 0; f < ours_.size(); ++f) {
-            const auto& function = model.functions()[f];
-            ours_[f] = function.overload.size == 0 &&
-                       names.count({std::string(model.text(function.domain)),
-                                    std::string(model.text(function.name))}) > 0;
-        }
-        for (id value = 0; value < model.value_count(); ++value) {
-            const auto& graph = model.graph(model.graph_of_value(value));
-            if (graph.kind == graph_kind::function && ours_[graph.function]) {
-                local_[value] = value_count_[graph.function]++;
+        , budget_(budget)
+        , bodies_(bodies)
+        , open_(model.functions().size(), false) {
+        for (auto node : contents_.own_nodes(graph)) {
+            if (functions_.is_call(node)) {
+                open_call(node, nullptr);
+            } else if (functions_.changed(node)) {
+                keep_rope(bodies_(node));
+            } else {
+                const auto message = model_.message(node);
+                keep({message.begin, message.size, true, no_id});
             }
         }
-        open_all();
+        check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
     }
 
     /// Returns: how many nodes there were.
     [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
-
-    /// Whether folding made a function of the model.
-    [[nodiscard]] bool is_ours_function(id function) const { return ours_[function]; }
 
     /// Appends the node that was number `i`, as a field.
     void append(std::size_t i, std::uint32_t field, byte_rope& out) const {
@@ -19224,54 +19815,43 @@ private:
     };
 
     static constexpr std::uint32_t large = 1U << 16U; // not copied into memory then
-    static constexpr std::size_t max_depth = 1000;    // folding nests regions less deep
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    void open_all() {
-        for (auto node : contents_.own_nodes(0)) {
-            if (is_ours(node)) {
-                open_call(node, nullptr);
-            } else {
-                const auto message = model_.message(node);
-                keep({message.begin, message.size, true, no_id});
-            }
-        }
-        check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
-    }
-
-    [[nodiscard]] bool is_ours(id node) const {
-        const auto callee = model_.callee(node);
-        return callee != no_id && ours_[callee];
-    }
-
     void keep(opened_node node) {
         check(opened_.size() < record_.nodes);
-        size_ += node.size;
-        if (size_ >= std::uint64_t{1} << 31U) {
+        if (node.size >= budget_.bytes) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
                                "the result would reach 2 GiB, where protobuf ends"));
         }
+        budget_.bytes -= node.size;
         opened_.push_back(node);
     }
 
-    [[nodiscard]] std::string name_of(id value, const frame* around) const {
-        return std::string(around == nullptr || local_[value] == no_id
-                               ? model_.value_name(value)
-                               : std::string_view(around->names[local_[value]]));
+    void keep_rope(byte_rope rope) {
+        check(rope.size() < std::uint64_t{1} << 31U);
+        ropes_.push_back(std::move(rope));
+        keep({0, static_cast<std::uint32_t>(ropes_.back().size()), false,
+              static_cast<id>(ropes_.size() - 1)});
     }
 
-    /// Opens a call in the main graph, or in a body that is being opened.
+    [[nodiscard]] std::string name_of(id value, const frame* around) const {
+        return std::string(around == nullptr || functions_.local(value) == no_id
+                               ? model_.value_name(value)
+                               : std::string_view(around->names[functions_.local(value)]));
+    }
+
+    /// Opens a call in the graph, or in a function that is being opened.
     void open_call(id call, frame* around) {
         const auto f = model_.callee(call);
-        check(!open_[f] && depth_ < max_depth);
+        check(!open_[f] && budget_.depth > 0);
         open_[f] = true;
-        ++depth_;
+        --budget_.depth;
         frame inside;
         inside.function = f;
-        inside.names.resize(value_count_[f]);
+        inside.names.resize(functions_.value_count(f));
         inside.scope = around == nullptr ? std::string() : around->scope;
         model_.for_each_metadata(call, [&](std::string_view key, std::string_view value) {
             if (key == fold_scope_key) {
@@ -19286,41 +19866,35 @@ private:
               model_.output_count(call) == graph.outputs.size());
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             check(inputs[i] != no_id && graph.inputs[i] != no_id);
-            inside.names[local_[graph.inputs[i]]] = name_of(inputs[i], around);
-            check(!inside.names[local_[graph.inputs[i]]].empty());
+            inside.names[functions_.local(graph.inputs[i])] = name_of(inputs[i], around);
+            check(!inside.names[functions_.local(graph.inputs[i])].empty());
         }
         for (id i = 0; i < graph.outputs.size(); ++i) {
-            check(graph.outputs[i] != no_id && local_[graph.outputs[i]] != no_id);
-            auto& name = inside.names[local_[graph.outputs[i]]];
+            check(graph.outputs[i] != no_id && functions_.local(graph.outputs[i]) != no_id);
+            auto& name = inside.names[functions_.local(graph.outputs[i])];
             check(name.empty());
             name = name_of(model_.first_output(call) + i, around);
         }
         for (auto node : contents_.own_nodes(model_.functions()[f].graph)) {
-            is_ours(node) ? open_call(node, &inside) : open_node(node, inside);
+            functions_.is_call(node) ? open_call(node, &inside) : open_node(node, inside);
         }
         for (id i = 0; around != nullptr && i < graph.outputs.size(); ++i) {
-            around->names[local_[model_.first_output(call) + i]] =
-                inside.names[local_[graph.outputs[i]]];
+            around->names[functions_.local(model_.first_output(call) + i)] =
+                inside.names[functions_.local(graph.outputs[i])];
         }
-        --depth_;
+        ++budget_.depth;
         open_[f] = false;
     }
 
     /// Makes a node of the model of one in the body of a function.
     void open_node(id node, frame& around) {
         const auto message = model_.message(node);
-        const auto renamed = rename_captures(node, around);
-        auto fields = renamed
-                          ? wire_reader(renamed->data(), 0,
-                                        static_cast<std::uint32_t>(renamed->size()), model_.file())
-                          : model_.reader(message);
+        const auto renamed = with_own_bodies(node, around);
+        auto fields = renamed ? reader_of(*renamed) : model_.reader(message);
         if (message.size >= large && !renamed) {
             byte_rope rope;
             write_node(node, fields, around, rope_target{rope});
-            ropes_.push_back(std::move(rope));
-            const auto size = ropes_.back().size();
-            check(size < std::uint64_t{1} << 31U);
-            keep({0, static_cast<std::uint32_t>(size), false, static_cast<id>(ropes_.size() - 1)});
+            keep_rope(std::move(rope));
             return;
         }
         const auto begin = text_.size();
@@ -19391,7 +19965,7 @@ private:
                 break;
             }
             case node_text::output: {
-                auto& name = around.names[local_[model_.first_output(node) + output++]];
+                auto& name = around.names[functions_.local(model_.first_output(node) + output++)];
                 if (name.empty()) {
                     name = restored(slot, fields.text(field), around.scope);
                 }
@@ -19460,8 +20034,9 @@ private:
         return expected;
     }
 
-    /// Returns: the message of a node whose bodies capture values that had other names.
-    [[nodiscard]] std::optional<std::string> rename_captures(id node, const frame& around) const {
+    /// Returns: the message of a node whose bodies were folded, or capture values that had other
+    /// names.
+    [[nodiscard]] std::optional<std::string> with_own_bodies(id node, const frame& around) const {
         if (contents_.bodies_of(node).empty()) {
             return std::nullopt;
         }
@@ -19474,30 +20049,149 @@ private:
                 renaming.add(model_.value_name(read[i]), std::move(actual));
             }
         }
-        if (renaming.empty()) {
-            return std::nullopt;
+        std::optional<std::string> message;
+        if (functions_.changed_inside(node)) {
+            string_splice splice(bytes());
+            bodies_(node).write(splice);
+            message = std::move(splice.text);
         }
-        return renaming.node(model_.reader(model_.message(node)));
+        if (!renaming.empty()) {
+            message =
+                renaming.node(message ? reader_of(*message) : model_.reader(model_.message(node)));
+        }
+        return message;
+    }
+
+    [[nodiscard]] wire_reader reader_of(const std::string& text) const {
+        return {text.data(), 0, static_cast<std::uint32_t>(text.size()), model_.file()};
     }
 
     const wire_model& model_;
     const graph_contents& contents_;
-    const fold_record& record_;
-    std::vector<bool> ours_;      // by function
-    std::vector<bool> open_;      // by function: a call is being opened
-    std::vector<id> local_;       // by value: number in its function
-    std::vector<id> value_count_; // by function
+    const folded_functions& functions_;
+    const folded_graph_record& record_;
+    opening_budget& budget_;
+    const body_opener& bodies_;
+    std::vector<bool> open_; // by function: a call is being opened
     std::vector<opened_node> opened_;
     std::vector<byte_rope> ropes_;
     std::string text_;
-    std::uint64_t size_ = 0;
     std::size_t next_change_ = 0;
-    std::size_t depth_ = 0;
 };
 
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
+
+// <stemma/onnx/wire/unfolded_graph.hpp>
+#ifndef STEMMA_ONNX_WIRE_UNFOLDED_GRAPH_HPP
+#define STEMMA_ONNX_WIRE_UNFOLDED_GRAPH_HPP
+
+namespace stemma {
+
+/// Makes one graph of a folded model again as it was, part by part.
+class unfolded_graph {
+public:
+    /// Requires and throws: as `opened_calls` does. Complexity: that of `opened_calls`.
+    unfolded_graph(const wire_model& model, const graph_contents& contents,
+                   const folded_functions& functions, const folded_graph_record& record, id graph,
+                   opening_budget& budget, const opened_calls::body_opener& bodies)
+        : model_(model)
+        , record_(record)
+        , calls_(model, contents, functions, record, graph, budget, bodies) {
+        find_order();
+    }
+
+    /// Returns: the next part of the graph, of which `fields` reads what it is now.
+    /// Throws: `error` of `error_code::contradiction` when the record does not fit it.
+    /// Complexity: O(fields and nodes).
+    [[nodiscard]] byte_rope part(wire_reader fields) {
+        byte_rope out;
+        std::uint32_t others = 0;
+        placed_ = 0;
+        write_infos(out);
+        const auto write_runs = [&] {
+            for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
+                   record_.layout[next_run_].fields == others;
+                 ++next_run_) {
+                write_nodes(record_.layout[next_run_].nodes, out);
+            }
+        };
+        write_runs();
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(at_graph::node)) {
+                out.add_range(field.begin, field.end - field.begin);
+                ++others;
+                ++placed_;
+                write_infos(out);
+                write_runs();
+            } else if (record_.layout.empty() && written_ == 0) {
+                write_nodes(order_.size(), out);
+            }
+        }
+        ++part_;
+        return out;
+    }
+
+    /// Whether everything that was in the graph was written.
+    [[nodiscard]] bool is_whole() const {
+        return written_ == order_.size() && next_info_ == record_.infos.size();
+    }
+
+private:
+    using at_graph = detail::onnx_fields::graph;
+
+    void check(bool fits) const { detail::check_fold(fits, model_); }
+
+    /// Finds the place of every node in the order in which calls are opened.
+    void find_order() {
+        order_.reserve(calls_.size());
+        std::vector<bool> seen(calls_.size(), false);
+        for (const auto& run : record_.order) {
+            check(run.first + run.count <= calls_.size());
+            for (auto e = run.first; e < run.first + run.count; ++e) {
+                check(!seen[e]);
+                seen[e] = true;
+                order_.push_back(static_cast<id>(e));
+            }
+        }
+        for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
+            order_.push_back(e);
+        }
+    }
+
+    void write_nodes(std::uint64_t count, byte_rope& out) {
+        check(count <= order_.size() - written_);
+        for (; count > 0; --count) {
+            calls_.append(order_[written_++], at_graph::node, out);
+            ++placed_;
+            write_infos(out);
+        }
+    }
+
+    /// Writes the ValueInfos that stood behind what was written last.
+    void write_infos(byte_rope& out) {
+        for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
+               record_.infos[next_info_].fields == placed_;
+             ++next_info_) {
+            out.add_text(record_.infos[next_info_].bytes);
+        }
+    }
+
+    const wire_model& model_;
+    const folded_graph_record& record_;
+    opened_calls calls_;
+    std::vector<id> order_; // of the nodes, as they stood
+    std::size_t next_run_ = 0;
+    std::size_t next_info_ = 0;
+    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
+    std::size_t written_ = 0;
+    std::uint32_t part_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_UNFOLDED_GRAPH_HPP
 
 // <stemma/onnx/wire/open_folds.hpp>
 #ifndef STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
@@ -19509,9 +20203,18 @@ namespace stemma {
 class fold_opener {
 public:
     /// Requires: both outlive it; the model carries no tags (see `strip_editor`).
-    /// Throws: as `opened_calls` does. Complexity: that of `opened_calls`.
+    /// Complexity: O(nodes + values).
     fold_opener(const wire_model& model, const graph_contents& contents, fold_record record)
-        : model_(model), record_(std::move(record)), calls_(model, contents, record_) {}
+        : model_(model)
+        , contents_(contents)
+        , record_(std::move(record))
+        , functions_(model, record_)
+        , bodies_([this](id node) -> const byte_rope& { return with_own_bodies(node); })
+        , graphs_(1 + functions_.bodies().size()) {}
+
+    fold_opener(const fold_opener&) = delete; // parts refer to each other
+    fold_opener& operator=(const fold_opener&) = delete;
+    ~fold_opener() = default;
 
     /// Makes the bytes of the model as it was, with its tags.
     /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
@@ -19519,20 +20222,21 @@ public:
     ///   `too_large` when the result would reach 2 GiB.
     /// Complexity: O(bytes that are not weights) of the result.
     [[nodiscard]] byte_rope build() {
-        find_order();
+        check(functions_.bodies().size() == record_.bodies.size());
         byte_rope result;
         auto fields = model_.reader();
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(fields.inner(field)));
-                ++part_;
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
             } else if (field.is(at_model::ir_version, wire_type::varint) && record_.lifted) {
                 result.add_text(version_field());
             } else if (stays(fields, field)) {
                 result.add_range(field.begin, field.end - field.begin);
             }
         }
-        check(written_ == order_.size() && next_info_ == record_.infos.size());
+        for (const auto& graph : graphs_) {
+            check(graph && graph->is_whole());
+        }
         return with_tags(std::move(result));
     }
 
@@ -19542,9 +20246,6 @@ public:
 
 private:
     using at_model = detail::onnx_fields::model;
-    using at_graph = detail::onnx_fields::graph;
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
@@ -19576,7 +20277,7 @@ private:
     [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) {
         if (field.is_bytes(at_model::functions)) {
             const auto f = next_function_++;
-            return f >= model_.functions().size() || !calls_.is_ours_function(f);
+            return f >= model_.functions().size() || !functions_.made(f);
         }
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(fields.inner(field)).domain;
@@ -19587,78 +20288,52 @@ private:
                !is_fold_entry(wire_model::read_entry(fields, field).first);
     }
 
-    /// Finds the place of every node in the order in which calls are opened.
-    void find_order() {
-        order_.reserve(calls_.size());
-        std::vector<bool> seen(calls_.size(), false);
-        for (const auto& run : record_.order) {
-            check(run.first + run.count <= calls_.size());
-            for (auto e = run.first; e < run.first + run.count; ++e) {
-                check(!seen[e]);
-                seen[e] = true;
-                order_.push_back(static_cast<id>(e));
-            }
+    [[nodiscard]] byte_rope graph_part(std::size_t number, wire_reader fields) {
+        auto& graph = graphs_[number];
+        if (!graph) {
+            const folded_graph_record& record = number == 0 ? record_ : record_.bodies[number - 1];
+            const auto g = number == 0 ? 0 : functions_.bodies()[number - 1];
+            graph.emplace(model_, contents_, functions_, record, g, budget_, bodies_);
         }
-        for (id e = 0; record_.order.empty() && e < calls_.size(); ++e) {
-            order_.push_back(e);
-        }
+        return graph->part(fields);
     }
 
-    [[nodiscard]] byte_rope graph_part(wire_reader fields) {
-        byte_rope part;
-        std::uint32_t others = 0;
-        placed_ = 0;
-        write_infos(part);
-        const auto write_runs = [&] {
-            for (; next_run_ < record_.layout.size() && record_.layout[next_run_].part == part_ &&
-                   record_.layout[next_run_].fields == others;
-                 ++next_run_) {
-                write_nodes(record_.layout[next_run_].nodes, part);
-            }
-        };
-        write_runs();
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(at_graph::node)) {
-                part.add_range(field.begin, field.end - field.begin);
-                ++others;
-                ++placed_;
-                write_infos(part);
-                write_runs();
-            } else if (record_.layout.empty() && written_ == 0) {
-                write_nodes(order_.size(), part);
-            }
+    /// Returns: the message of a node as it was, but for names of what its bodies capture.
+    [[nodiscard]] const byte_rope& with_own_bodies(id node) {
+        if (made_.try_emplace(node).second) {
+            auto message = with_bodies(
+                model_, contents_, node,
+                [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+                [](const wire_reader& fields, const wire_field& field) {
+                    return !field.is_bytes(detail::onnx_fields::node::metadata_props) ||
+                           !is_fold_entry(wire_model::read_entry(fields, field).first);
+                });
+            made_[node] = std::move(message);
         }
-        return part;
+        check(made_.at(node).has_value()); // else the node is in a function that is called in it
+        return *made_.at(node);
     }
 
-    void write_nodes(std::uint64_t count, byte_rope& out) {
-        check(count <= order_.size() - written_);
-        for (; count > 0; --count) {
-            calls_.append(order_[written_++], at_graph::node, out);
-            ++placed_;
-            write_infos(out);
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        const auto& bodies = functions_.bodies();
+        const auto found = std::lower_bound(bodies.begin(), bodies.end(), g);
+        if (found != bodies.end() && *found == g) {
+            return graph_part(static_cast<std::size_t>(found - bodies.begin()) + 1, fields);
         }
-    }
-
-    /// Writes the ValueInfos that stood behind what was written last.
-    void write_infos(byte_rope& out) {
-        for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
-               record_.infos[next_info_].fields == placed_;
-             ++next_info_) {
-            out.add_text(record_.infos[next_info_].bytes);
-        }
+        return with_nodes(
+            model_, contents_, g, fields, [&](id node) { return functions_.changed(node); },
+            [&](id node) { return with_own_bodies(node); });
     }
 
     const wire_model& model_;
+    const graph_contents& contents_;
     fold_record record_;
-    opened_calls calls_;
-    std::vector<id> order_; // of the nodes, as they stood
-    std::size_t next_run_ = 0;
-    std::size_t next_info_ = 0;
-    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
+    folded_functions functions_;
+    opening_budget budget_;
+    opened_calls::body_opener bodies_;
+    std::vector<std::optional<unfolded_graph>> graphs_;     // the main graph, and bodies
+    std::unordered_map<id, std::optional<byte_rope>> made_; // by node; nothing while it is made
     id next_function_ = 0;
-    std::size_t written_ = 0;
-    std::uint32_t part_ = 0;
     bool restored_tags_ = false;
 };
 
