@@ -11,7 +11,10 @@ import contextlib
 import gc
 import io
 import json
+import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -273,6 +276,16 @@ def nodes_in_order(part):
     return sorted(part, key=key)
 
 
+@contextlib.contextmanager
+def in_folder(folder):
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -461,6 +474,35 @@ class Captures(Case):
         self.assertEqual(ops.count("BatchNormalization"), 2)
         self.assertEqual([module.training for module in (model.features, model.again)], [True, False])
         self.assertTrue(all(map(torch.equal, buffers, model.buffers())))
+
+    def test_what_the_document_shows(self):
+        document = (ROOT / "docs/capture.md").read_text()
+        blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", document, re.M | re.S)
+        python = [block for kind, block in blocks if kind == "python"]
+        commands = [line for kind, block in blocks if kind == "sh" for line in block.splitlines()
+                    if line.startswith(("python3 capture.py ", "stemma "))]
+        self.assertTrue(python and commands)
+        (self.folder / "capture.py").symlink_to(ROOT / "examples" / "capture.py")
+        (self.folder / "net.py").write_text(
+            "import torch\n\ndef make():\n    return torch.nn.Linear(4, 4), (torch.rand(1, 4),)\n")
+
+        class masked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+
+            def forward(self, tokens, mask=None):
+                return self.fc(tokens) * mask
+
+        with in_folder(self.folder):
+            for block in python:
+                exec(block, {"model": masked(), "tokens": torch.rand(2, 4), "mask": torch.ones(2, 4)})
+        programs = {"python3": [sys.executable], "stemma": [PROGRAM]}
+        for line in commands:
+            program, *words = shlex.split(line)
+            done = subprocess.run([*programs[program], *words], cwd=self.folder, capture_output=True,
+                                  text=True, timeout=120)
+            self.assertEqual((line, done.returncode, done.stderr), (line, 0, ""))
 
     def test_as_a_program(self):
         (self.folder / "net.py").write_text(

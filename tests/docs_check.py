@@ -8,7 +8,11 @@ usage: docs_check.py [--update] PROGRAM DOCUMENT...
   run one after the other in a new folder, in which the project's folders can be seen. `$ cmp ...` is
   run as well, and `$ node ...` where ONNX Runtime is (STEMMA_RUNTIME); without it, status 77.
 - A ```cpp block behind the name of a program in examples/ is that program, from its first include
-  on; a ```text block after it is what it prints.
+  on; a ```text block after it is what it prints. Any other ```cpp block stands, but for breaks
+  of lines, in a source that tests compile.
+- The lines of a ```sh block are run in a folder with the files that documents speak of, and must
+  succeed; but for those that NOT_HERE excuses.
+- ```python and ```cmake blocks belong to the tests that ELSEWHERE names. No block is of another kind.
 """
 import atexit
 import os
@@ -23,14 +27,73 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"`(examples/[\w/]+)\.cpp`")
-
+SOURCES = [path for folder in ("examples", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+# Files that commands of documents read, and `program.cpp`.
+STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
+             "modules.json": "examples/data/bert_micro.modules.json",
+             "model.capture.json": "examples/data/bert_micro.modules.json"}
+PROGRAM = "#include <stemma/stemma.hpp>\nint main() {}\n"
+# Commands that are not run here, and why.
+NOT_HERE = (
+    (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
+    (r"cmake |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
+    (r"build/", "is there only after a build of its own"),
+    (r"python3 bench/|python3 tests/large\.py", "measures for minutes"),
+    (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
+    (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
+)
+ELSEWHERE = {"python": "examples.capture_python", "cmake": "consumers.documents"}
 
 not_run = []
 
 
+def is_compiled(snippet):
+    """Whether it stands in some source, with whatever breaks of lines."""
+    def squeezed(text):
+        return "".join(text.split())
+    return any(squeezed(snippet) in squeezed(path.read_text()) for path in SOURCES)
+
+
+def run_lines(program, block, folder):
+    """Yields what is wrong with the commands of a block."""
+    for name, source in STAND_INS.items():
+        if not (folder / name).exists():
+            (folder / name).symlink_to(ROOT / source)
+    (folder / "program.cpp").write_text(PROGRAM)
+    (folder / "bin").mkdir(exist_ok=True)
+    if not (folder / "bin/stemma").exists():
+        (folder / "bin/stemma").symlink_to(program)
+    path = f"{folder / 'bin'}:{os.environ['PATH']}"
+    for line in block.replace("\\\n", " ").splitlines():
+        if not line.strip() or any(re.match(pattern, line) for pattern, _ in NOT_HERE):
+            continue
+        done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True,
+                              timeout=300, env={**os.environ, "PATH": path})
+        if done.returncode != 0:
+            yield f"'{line}' ends with {done.returncode}:\n{done.stdout}{done.stderr}"
+
+
+def problems_of(program, text, folder):
+    """Yields (position, what is wrong) for the blocks that have no output to be compared."""
+    for block in BLOCK.finditer(text):
+        kind, content = block[1], block[2]
+        named = EXAMPLE.findall(text[:block.start()].rsplit("```", 1)[-1])
+        if kind == "sh":
+            for problem in run_lines(program, content, folder):
+                yield block.start(), problem
+        elif kind == "cpp" and not named and not is_compiled(content):
+            yield block.start(), "stands in no source of examples/ or tests/: put it into tests/documents.cpp"
+        elif kind == "console":
+            words = shlex.split(content.partition("\n")[0].removeprefix("$ "))
+            if not words or words[0] not in ("stemma", "cmp", "node"):
+                yield block.start(), "is no command of stemma: make it a ```sh block"
+        elif kind not in ("sh", "cpp", "text", *ELSEWHERE):
+            yield block.start(), f"nothing looks at blocks of the kind '{kind}'"
+
+
 def scratch_folder(parent):
     folder = pathlib.Path(tempfile.mkdtemp(dir=parent))
-    for name in ("docs", "examples", "tests"):
+    for name in ("docs", "examples", "single_include", "tests"):
         (folder / name).symlink_to(ROOT / name)
     return folder
 
@@ -81,7 +144,7 @@ def main():
     update = "--update" in words
     program, *documents = [word for word in words if word != "--update"]
     program = pathlib.Path(program).resolve()
-    checked = wrong = 0
+    checked = wrong = broken = 0
     parent = tempfile.mkdtemp(prefix="stemma-docs-")
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     for document in map(pathlib.Path, documents):
@@ -96,14 +159,17 @@ def main():
                       "    remedy: run tests/docs_check.py with --update")
             result += text[behind:start] + content
             behind = end
+        for start, problem in problems_of(program, text, scratch_folder(parent)):
+            broken += 1
+            print(f"{document.name}:{text.count(chr(10), 0, start) + 1}: {problem}")
         if update:
             document.write_text(result + text[behind:])
-    print(f"{checked} blocks, {wrong} wrong")
+    print(f"{checked} blocks compared, {wrong} wrong; {broken} others are wrong")
     if checked == 0:
         print("nothing was compared: is a block not marked as console or cpp?")
     for line in not_run:
         print(f"skipped, as ONNX Runtime is not installed: {line}")
-    sys.exit(1 if checked == 0 or (wrong and not update) else 77 if not_run else 0)
+    sys.exit(1 if checked == 0 or broken or (wrong and not update) else 77 if not_run else 0)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ UNTESTED = {
 UNMIRRORED = {
     "tests/main.cpp": "the main of all test programs",
     "tests/archetypes.cpp": "every algorithm with types that offer what concepts ask and no more",
+    "tests/documents.cpp": "what documents show that is part of no example",
     "tests/host_graphs.cpp": "the whole tagger on graphs that have never seen ONNX",
     "tests/accuracy.cpp": "the table of accuracy over all fixtures",
     "tests/evidence/traps.cpp": "what is known to mislead, each planted in a model of its own",
@@ -428,6 +429,13 @@ def check_policies():
                     complain(name, 1, f"docs/policies/{role}.md does not say '{sentence}'",
                              "add it to what is said when a policy is refused")
             check_role(role, name, pages.get(f"docs/policies/{role}.md", ""))
+        if name == "include/stemma/policy/named_policies.hpp":
+            registry = TEXT["include/stemma/policy/policy_registry.hpp"]
+            for role, parser in re.findall(r"parse_(\w+)\([^;{]*\{(.*?)^\}", TEXT[name], re.M | re.S):
+                for word in re.findall(r'== "([\w-]+)"', parser) if role in BY_NAME else ():
+                    if f'"{word}"' not in registry:
+                        complain(name, 1, f"the registry has no {role} called '{word}'",
+                                 "add it to policy/policy_registry.hpp")
         for explained in re.findall(r"consteval bool (explain_\w+)\(", TEXT[name]):
             if explained not in tests:
                 complain(name, 1, f"no test uses {explained}",
@@ -481,6 +489,26 @@ def check_commands():
                     complain(name, 1, f"command '{command}' is not complete", remedy)
 
 
+def check_schemas():
+    formats = document("docs/formats.md")
+    tried = TEXT.get("tests/schema_check.py", "")
+    titles = {re.search(r'"title": "([^"]*)"', document(name))[1]: name
+              for name in FILES if re.fullmatch(r"docs/\w+\.schema\.json", name)}
+    for name in CODE:
+        if not name.startswith(("include/", "examples/cli/")):
+            continue
+        for schema in sorted(set(re.findall(r'"(stemma\.\w+/\d+)"', TEXT[name]))):
+            if schema not in formats:
+                complain(name, 1, f"docs/formats.md does not mention {schema}", f"add a line with `{schema}`")
+            row = next((line for line in formats.splitlines() if f"`{schema}` |" in line), "")
+            if ".schema.json" in row and schema not in titles:
+                complain(name, 1, f"{schema} has no schema", "add docs/<name>.schema.json with this title")
+    for title, name in titles.items():
+        if f'"{name.removeprefix("docs/").removesuffix(".schema.json")}"' not in tried:
+            complain(name, 1, f"nothing is held against the schema of {title}",
+                     "add a line to tests/schema_check.py")
+
+
 def check_version():
     numbers = re.findall(r"STEMMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)",
                          TEXT.get("include/stemma/version.hpp", ""))
@@ -521,6 +549,7 @@ def main():
     check_sizes()
     check_policies()
     check_commands()
+    check_schemas()
     check_links()
     check_version()
     check_exceptions()

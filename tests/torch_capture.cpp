@@ -31,6 +31,33 @@
 #include <tuple>
 #include <vector>
 
+// What docs/capture.md shows; the namespace of the tests has a name of the adapter's.
+namespace {
+
+struct shown_netImpl : torch::nn::Module {
+    torch::Tensor forward(torch::Tensor x) {
+        const torch_capture::module_scope scope(*this);
+        return x;
+    }
+};
+TORCH_MODULE(shown_net);
+
+[[maybe_unused]] void capture_an_archive() {
+    const auto found = torch_capture::from_archive(torch::jit::load("model.pt"));
+    const stemma::module_tree& modules = found.modules; // with the graphs that are in it
+    const stemma::captured_operations& operations = found.operations; // for stemma::captured_claims
+    static_cast<void>(modules);
+    static_cast<void>(operations);
+}
+
+[[maybe_unused]] void capture_a_run(shown_net net, const torch::Tensor& input) {
+    torch_capture::recorder record(*net);
+    const auto found = record.run([&] { net->forward(input); });
+    static_cast<void>(found);
+}
+
+} // namespace
+
 namespace test::torch_capture {
 
 namespace adapter = ::torch_capture;
