@@ -70,6 +70,15 @@ UNNAMED_SOURCES = {
     "evidence_sources": "several sources as one",
     "optional_source": "a source that can be switched off",
 }
+# Evidence sources that know more than the model says.
+GIVEN_SOURCES = {
+    "given_claims": "holds what others found",
+}
+# Policies that no test holds against the laws of their role by themselves.
+UNTRIED = {
+    "any_": "any policy of a role, which was tried",
+    "named_": "one of those in the box, which are tried",
+}
 # Sizes of documents a reader takes in at once.
 MAX_DOCUMENT_LINES = {"README.md": 150, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
 
@@ -401,8 +410,10 @@ def check_policies():
     pages = {name: document(name) for name in FILES if name.startswith("docs/policies/")}
     chosen = words_of("include/stemma/policy/named_policies.hpp")
     program = words_of("include/stemma/onnx/wire/attribution_options.hpp")
-    tests = set().union(*(words_of(name) for name in TEXT
-                          if name.startswith("tests/") and name.endswith(".cpp")))
+    tried = words_of("tests/policy/laws.cpp")
+    name_sources = words_of("include/stemma/algorithm/attribute.hpp")
+    tests = set().union(*(words_of(name) for name in TEXT if name.startswith("tests/")
+                          and name.endswith(".cpp") and name != "tests/policy/laws.cpp"))
     for name in HEADERS:
         header = header_name(name)
         if header.startswith("stemma/policy/") and f"`{header.removeprefix('stemma/')}`" not in overview:
@@ -415,6 +426,15 @@ def check_policies():
             names = [policy] + re.findall(rf"^using (\w+) = {policy}<", TEXT[name], re.M)
             if tests.isdisjoint(names):
                 complain(name, 1, f"no test uses {policy}", "test it")
+            if category == "evidence":
+                if not excepted(UNNAMED_SOURCES, policy) and not excepted(GIVEN_SOURCES, policy) \
+                        and name_sources.isdisjoint(names):
+                    complain(name, 1, f"name_sources lacks {policy}",
+                             "add it in algorithm/attribute.hpp, or to GIVEN_SOURCES here")
+            elif policy not in tried and not any(
+                    policy.startswith(prefix) and excepted(UNTRIED, prefix) for prefix in UNTRIED):
+                complain(name, 1, f"{policy} is not tried by the laws of its role",
+                         "try it in tests/policy/laws.cpp")
             by_name = category in BY_NAME and not policy.startswith(("named_", "any_"))
             if by_name and policy not in chosen:
                 complain(name, 1, f"{policy} cannot be chosen at run time",
@@ -521,7 +541,8 @@ def check_version():
 def check_exceptions():
     for title, table in [("UNTESTED", UNTESTED), ("UNMIRRORED", UNMIRRORED), ("LONG", LONG),
                          ("CONDITIONAL_INCLUDES", CONDITIONAL_INCLUDES),
-                         ("UNNAMED_SOURCES", UNNAMED_SOURCES)]:
+                         ("UNNAMED_SOURCES", UNNAMED_SOURCES), ("GIVEN_SOURCES", GIVEN_SOURCES),
+                         ("UNTRIED", UNTRIED)]:
         for key in table:
             if (id(table), key) not in used_exceptions:
                 complain("tests/repo_check.py", 1, f"{title} lists '{key}' for nothing",

@@ -39,8 +39,7 @@ public:
     tag_table tags;                        ///< of the modules
     std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
     id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim>
-        conflicts; ///< by vertex index: the claims about operators on which they disagree
+    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
     std::size_t dropped = 0;        ///< operators with claims that were not believed
 

@@ -271,6 +271,9 @@ TEST_CASE("laws: selection", "[policy][laws]") {
     CHECK(stemma::broken_selection_laws(stemma::not_infrastructure{}, s.tree).empty());
     CHECK(stemma::broken_selection_laws(stemma::named_selection{}, s.tree).empty());
     CHECK(stemma::broken_selection_laws(stemma::down_to_depth{1}, s.tree).empty());
+    CHECK(stemma::broken_selection_laws(stemma::all_modules{}, s.tree).empty());
+    CHECK(stemma::broken_selection_laws(stemma::in_packages{{"zoo"}}, s.tree).empty());
+    CHECK(stemma::broken_selection_laws(stemma::of_classes{{"L*"}}, s.tree).empty());
     CHECK(stemma::broken_selection_laws(fickle_selection{}, s.tree).size() == 1);
 }
 
@@ -347,6 +350,10 @@ TEST_CASE("laws: propagation", "[policy][laws]") {
 TEST_CASE("laws: carrier", "[policy][laws]") {
     CHECK(stemma::broken_carrier_laws(stemma::carrier_set{true, true, true, true, true}, some_tags)
               .empty());
+    CHECK(stemma::broken_carrier_laws(stemma::metadata_carrier{}, some_tags).empty());
+    CHECK(stemma::broken_carrier_laws(stemma::attribute_carrier{}, some_tags).empty());
+    CHECK(stemma::broken_carrier_laws(stemma::doc_string_carrier{}, some_tags).empty());
+    CHECK(stemma::broken_carrier_laws(stemma::namespace_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(stemma::model_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(fickle_carrier{}, some_tags).size() == 1);
     for (int kind = 0; kind < 4; ++kind) {
@@ -423,7 +430,10 @@ TEST_CASE("laws: cost", "[policy][laws]") {
 
 TEST_CASE("laws: diagnostics", "[policy][laws]") {
     const std::vector<stemma::finding> findings{{"a.code", 1, "is odd"}};
+    CHECK(stemma::broken_diagnostics_laws(stemma::as_found{}, findings).empty());
+    CHECK(stemma::broken_diagnostics_laws(stemma::warnings_as_errors{}, findings).empty());
     CHECK(stemma::broken_diagnostics_laws(stemma::errors_only{}, findings).empty());
+    CHECK(stemma::broken_diagnostics_laws(stemma::without_findings{{"a.*"}}, findings).empty());
     CHECK(stemma::broken_diagnostics_laws(fickle_diagnostics{}, findings).size() == 1);
     CHECK(stemma::broken_diagnostics_laws(unheard_diagnostics{}, findings) ==
           broken_laws{"diagnostics: a severity is none that there is"});

@@ -33,9 +33,8 @@ public:
 
     /// A parameter that an operation reads, by name, with its shape where that is known.
     struct parameter {
-        id name = no_id; ///< in `parameter_names()`
-        std::vector<std::int64_t>
-            shape; ///< empty where unknown, and for a scalar; an unknown extent is negative
+        id name = no_id;                 ///< in `parameter_names()`
+        std::vector<std::int64_t> shape; ///< empty where unknown; an unknown extent is negative
     };
 
     /// Adds an operation and returns its number. What follows belongs to it, until the next one.

@@ -202,8 +202,7 @@ struct carrier_set {
     bool attribute = false;  ///< attribute_carrier
     bool doc_string = false; ///< doc_string_carrier
     bool name_space = false; ///< namespace_carrier
-    bool model =
-        false; ///< model_carrier; it writes once for the model, the others for every operator
+    bool model = false;      ///< model_carrier: once, while the others write for every operator
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {

@@ -32,8 +32,8 @@ namespace stemma {
 struct named_selection {
     using policy_category = selection_category;
 
-    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth>
-        chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth> chosen;
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -45,8 +45,8 @@ struct named_selection {
 struct named_naming {
     using policy_category = naming_category;
 
-    std::variant<class_paths, attribute_paths, attributes_and_classes>
-        chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<class_paths, attribute_paths, attributes_and_classes> chosen;
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -58,7 +58,8 @@ struct named_naming {
 struct named_resolution {
     using policy_category = resolution_category;
 
-    std::variant<by_trust, cautious, by_confidence> chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<by_trust, cautious, by_confidence> chosen;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
@@ -71,9 +72,10 @@ struct named_resolution {
 struct named_propagation {
     using policy_category = propagation_category;
 
+    /// At first what the facade takes by default.
     std::variant<both_sides, residual_aware, consumers_only, producers_only, nearest_evidence,
                  no_propagation>
-        chosen; ///< the default is that of the facade
+        chosen;
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -89,8 +91,8 @@ struct named_propagation {
 struct named_diagnostics {
     using policy_category = diagnostics_category;
 
-    std::variant<as_found, warnings_as_errors, errors_only, without_findings>
-        chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<as_found, warnings_as_errors, errors_only, without_findings> chosen;
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         return std::visit([&](const auto& policy) { return policy.judge(found); }, chosen);
