@@ -1949,9 +1949,8 @@ public:
 
     /// A parameter that an operation reads, by name, with its shape where that is known.
     struct parameter {
-        id name = no_id; ///< in `parameter_names()`
-        std::vector<std::int64_t>
-            shape; ///< empty where unknown, and for a scalar; an unknown extent is negative
+        id name = no_id;                 ///< in `parameter_names()`
+        std::vector<std::int64_t> shape; ///< empty where unknown; an unknown extent is negative
     };
 
     /// Adds an operation and returns its number. What follows belongs to it, until the next one.
@@ -14210,8 +14209,7 @@ struct carrier_set {
     bool attribute = false;  ///< attribute_carrier
     bool doc_string = false; ///< doc_string_carrier
     bool name_space = false; ///< namespace_carrier
-    bool model =
-        false; ///< model_carrier; it writes once for the model, the others for every operator
+    bool model = false;      ///< model_carrier: once, while the others write for every operator
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
@@ -15053,8 +15051,8 @@ namespace stemma {
 struct named_selection {
     using policy_category = selection_category;
 
-    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth>
-        chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<not_infrastructure, all_modules, in_packages, of_classes, down_to_depth> chosen;
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -15066,8 +15064,8 @@ struct named_selection {
 struct named_naming {
     using policy_category = naming_category;
 
-    std::variant<class_paths, attribute_paths, attributes_and_classes>
-        chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<class_paths, attribute_paths, attributes_and_classes> chosen;
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -15079,7 +15077,8 @@ struct named_naming {
 struct named_resolution {
     using policy_category = resolution_category;
 
-    std::variant<by_trust, cautious, by_confidence> chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<by_trust, cautious, by_confidence> chosen;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
@@ -15092,9 +15091,10 @@ struct named_resolution {
 struct named_propagation {
     using policy_category = propagation_category;
 
+    /// At first what the facade takes by default.
     std::variant<both_sides, residual_aware, consumers_only, producers_only, nearest_evidence,
                  no_propagation>
-        chosen; ///< the default is that of the facade
+        chosen;
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -15110,8 +15110,8 @@ struct named_propagation {
 struct named_diagnostics {
     using policy_category = diagnostics_category;
 
-    std::variant<as_found, warnings_as_errors, errors_only, without_findings>
-        chosen; ///< the default is that of the facade
+    /// At first what the facade takes by default.
+    std::variant<as_found, warnings_as_errors, errors_only, without_findings> chosen;
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         return std::visit([&](const auto& policy) { return policy.judge(found); }, chosen);
@@ -15423,12 +15423,11 @@ struct policy_registry {
     policies_by_name<any_selection<Modules>> selections; ///< which modules get tags
     policies_by_name<any_naming<Modules>> namings;       ///< what tags look like
     policies_by_name<any_evidence<Ops, Modules>>
-        sources; ///< evidence beside the sources in the box; empty at first
-    policies_by_name<any_resolution> resolutions; ///< which claim is believed
-    policies_by_name<any_propagation<Ops>>
-        propagations;                              ///< where operators without evidence belong
-    policies_by_name<any_cost> costs;              ///< what a part weighs that is split off
-    policies_by_name<any_diagnostics> diagnostics; ///< which findings are told
+        sources;                                         ///< beside those in the box; none at first
+    policies_by_name<any_resolution> resolutions;        ///< which claim is believed
+    policies_by_name<any_propagation<Ops>> propagations; ///< where other operators belong
+    policies_by_name<any_cost> costs;                    ///< what a part weighs that is split off
+    policies_by_name<any_diagnostics> diagnostics;       ///< which findings are told
 
     /// Holds the policies in the box, of sources none.
     policy_registry() {
@@ -15495,8 +15494,7 @@ public:
     tag_table tags;                        ///< of the modules
     std::vector<id_set> tag_sets;          ///< by vertex index: selected modules, never empty
     id_set_pool pool;                      ///< the sets of two or more
-    per_operator_lists<claim>
-        conflicts; ///< by vertex index: the claims about operators on which they disagree
+    per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
     std::size_t dropped = 0;        ///< operators with claims that were not believed
 
