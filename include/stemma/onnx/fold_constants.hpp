@@ -30,6 +30,7 @@ public:
         std::sort(values_.begin(), values_.end());
     }
 
+    /// Whether a value is one of them; never for `no_id`. Complexity: O(log outputs).
     [[nodiscard]] bool contains(id value) const {
         return value != no_id && std::binary_search(values_.begin(), values_.end(), value);
     }

@@ -18,8 +18,8 @@ namespace stemma {
 
 /// A graph of a model that has regions.
 struct divided_graph {
-    id graph = 0;
-    nested_view view;
+    id graph = 0;             ///< its number in the model
+    nested_view view;         ///< vertices are its nodes, bodies contracted
     std::vector<id> rank;     ///< by vertex: a place behind all producers
     std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
 };

@@ -53,6 +53,8 @@ public:
     /// Returns: the number of a value among those of its function; `no_id` for values of others,
     /// and of graphs.
     [[nodiscard]] id local(id value) const { return local_[value]; }
+
+    /// Returns: how many values a function defines; `local` numbers them from 0.
     [[nodiscard]] id value_count(id function) const { return value_count_[function]; }
 
     /// Returns: the bodies in which there are calls, ascending.
