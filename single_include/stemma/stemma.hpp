@@ -15420,14 +15420,13 @@ private:
 /// asked beside those in the box.
 template <operator_view Ops, module_view Modules>
 struct policy_registry {
-    policies_by_name<any_selection<Modules>> selections; ///< which modules get tags
-    policies_by_name<any_naming<Modules>> namings;       ///< what tags look like
-    policies_by_name<any_evidence<Ops, Modules>>
-        sources;                                         ///< beside those in the box; none at first
-    policies_by_name<any_resolution> resolutions;        ///< which claim is believed
-    policies_by_name<any_propagation<Ops>> propagations; ///< where other operators belong
-    policies_by_name<any_cost> costs;                    ///< what a part weighs that is split off
-    policies_by_name<any_diagnostics> diagnostics;       ///< which findings are told
+    policies_by_name<any_selection<Modules>> selections;  ///< which modules get tags
+    policies_by_name<any_naming<Modules>> namings;        ///< what tags look like
+    policies_by_name<any_evidence<Ops, Modules>> sources; ///< asked beside those in the box
+    policies_by_name<any_resolution> resolutions;         ///< which claim is believed
+    policies_by_name<any_propagation<Ops>> propagations;  ///< where other operators belong
+    policies_by_name<any_cost> costs;                     ///< what a part weighs that is split off
+    policies_by_name<any_diagnostics> diagnostics;        ///< which findings are told
 
     /// Holds the policies in the box, of sources none.
     policy_registry() {

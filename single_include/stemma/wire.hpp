@@ -5504,6 +5504,7 @@ public:
         std::sort(values_.begin(), values_.end());
     }
 
+    /// Whether a value is one of them; never for `no_id`. Complexity: O(log outputs).
     [[nodiscard]] bool contains(id value) const {
         return value != no_id && std::binary_search(values_.begin(), values_.end(), value);
     }
@@ -9117,8 +9118,8 @@ namespace stemma {
 
 /// A graph of a model that has regions.
 struct divided_graph {
-    id graph = 0;
-    nested_view view;
+    id graph = 0;             ///< its number in the model
+    nested_view view;         ///< vertices are its nodes, bodies contracted
     std::vector<id> rank;     ///< by vertex: a place behind all producers
     std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
 };
@@ -17778,6 +17779,8 @@ public:
     /// Returns: the number of a value among those of its function; `no_id` for values of others,
     /// and of graphs.
     [[nodiscard]] id local(id value) const { return local_[value]; }
+
+    /// Returns: how many values a function defines; `local` numbers them from 0.
     [[nodiscard]] id value_count(id function) const { return value_count_[function]; }
 
     /// Returns: the bodies in which there are calls, ascending.
@@ -19741,8 +19744,8 @@ inline void check_fold(bool fits, const wire_model& model) {
 
 /// What opening calls may still make: bounds what a hostile file costs.
 struct opening_budget {
-    std::uint64_t bytes = std::uint64_t{1} << 31U;
-    std::size_t depth = 1000; // folding nests regions less deep
+    std::uint64_t bytes = std::uint64_t{1} << 31U; ///< of the nodes that are made
+    std::size_t depth = 1000;                      // folding nests regions less deep
 };
 
 /// The nodes of a graph as they were before it was folded, in the order in which calls are opened.
