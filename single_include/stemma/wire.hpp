@@ -19745,7 +19745,7 @@ inline void check_fold(bool fits, const wire_model& model) {
 /// What opening calls may still make: bounds what a hostile file costs.
 struct opening_budget {
     std::uint64_t bytes = std::uint64_t{1} << 31U; ///< of the nodes that are made
-    std::size_t depth = 1000;                      // folding nests regions less deep
+    std::size_t depth = 1000; ///< calls inside each other; folding nests less deep
 };
 
 /// The nodes of a graph as they were before it was folded, in the order in which calls are opened.
