@@ -65,10 +65,9 @@ public:
         record.nodes = model.node_count();
         record.digest = stemma::structure_digest(model);
         record.from_model = from_model;
-        record.modules = modules;
         const auto table =
             carriers.model ? stemma::to_json(stemma::to_table(found)) : std::string();
-        const auto text = stemma::to_json(record);
+        const auto text = stemma::to_json(record, modules);
         stemma::tag_editor editor(model, modules, found, carriers, carriers.metadata, text, table);
         return apply(editor);
     }

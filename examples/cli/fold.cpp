@@ -275,10 +275,9 @@ int fold(const fold_options& options) {
     }
     stemma::model_record tree;
     tree.carriers = {.metadata = false};
-    tree.modules = opened->modules();
     stemma::fold_writer writer(model, contents, opened->modules(), tags.tags, tags.attributions,
                                plan);
-    const auto record = stemma::to_json(tree);
+    const auto record = stemma::to_json(tree, opened->modules());
     const auto source_tags = source.tags();
     const auto rope = writer.build({record, source_tags});
     write_rope(rope, source.file(), model, options.output, options.data, !options.no_sync);

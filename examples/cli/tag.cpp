@@ -35,7 +35,7 @@ struct tag_options {
 void write_model(const tag_options& options, stemma::attributed_model& opened,
                  const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
-    const auto record = stemma::to_json(opened.record(carriers));
+    const auto record = stemma::to_json(opened.record(carriers), opened.modules());
     const auto table =
         carriers.model ? stemma::to_json(stemma::to_table(opened.tags())) : std::string();
     stemma::tag_editor editor(model, opened.modules(), opened.tags(), carriers, carriers.metadata,

@@ -25,8 +25,8 @@ namespace {
 
 using nlohmann::json;
 using stemma::id;
-using stemma::model_record;
 using stemma::module_tree;
+using stemma::recorded_model;
 
 /// A tree with everything that a tree can hold, with names that hurt.
 module_tree random_tree(test::random_numbers& random) {
@@ -93,8 +93,8 @@ void check_same_tree(const module_tree& a, const module_tree& b) {
     CHECK(std::ranges::equal(a.shared_parameters(), b.shared_parameters()));
 }
 
-void check_round_trip(const model_record& record) {
-    const auto text = stemma::to_json(record);
+void check_round_trip(const recorded_model& record) {
+    const auto text = stemma::to_json(record, record.modules);
     CHECK(text.find('\n') == text.npos);
     CHECK(json::accept(text));
     const auto read = stemma::read_model_record(text, "file");
@@ -105,7 +105,7 @@ void check_round_trip(const model_record& record) {
     CHECK(read.from_model == record.from_model);
     CHECK(read.claims.size() == record.claims.size());
     check_same_tree(read.modules, record.modules);
-    CHECK(stemma::to_json(read) == text);
+    CHECK(stemma::to_json(read, read.modules) == text);
 }
 
 /// Whether a record is read, or refused as malformed; anything else fails the test.
@@ -116,7 +116,7 @@ bool is_read(const std::string& text) {
         for (id m = 0; m < record.modules.size(); ++m) {
             CHECK(record.modules.path(m).size() == record.modules.path_length(m));
         }
-        static_cast<void>(stemma::to_json(record));
+        static_cast<void>(stemma::to_json(record, record.modules));
         return true;
     } catch (const stemma::error& refusal) {
         CHECK(refusal.code() == stemma::error_code::malformed);
@@ -127,13 +127,13 @@ bool is_read(const std::string& text) {
 
 json small_record() {
     test::random_numbers random(4);
-    model_record record;
+    recorded_model record;
     record.options = {{"select", "all"}};
     record.modules = random_tree(random);
     while (record.modules.size() < 5 || record.modules.aliases().empty()) {
         record.modules = random_tree(random);
     }
-    return json::parse(stemma::to_json(record));
+    return json::parse(stemma::to_json(record, record.modules));
 }
 
 } // namespace
@@ -142,7 +142,7 @@ TEST_CASE("model_record: all of it comes back from JSON", "[onnx][model_record]"
     test::random_numbers random(1);
     for (unsigned i = 0; i < 200; ++i) {
         CAPTURE(i);
-        model_record record;
+        recorded_model record;
         record.carriers = {(i & 1U) != 0, (i & 2U) != 0, (i & 4U) != 0, (i & 8U) != 0,
                            (i & 16U) != 0};
         record.options = {{"select", "depth:3"}, {"keep", "a,\"b\""}, {"min-confidence", "0.5"}};
@@ -165,7 +165,7 @@ TEST_CASE("model_record: the trees of all captures come back from JSON",
           "[onnx][model_record][fixtures]") {
     for (const auto& path : test::capture_files()) {
         CAPTURE(path);
-        model_record record;
+        recorded_model record;
         record.modules = test::read_capture(path);
         check_round_trip(record);
     }

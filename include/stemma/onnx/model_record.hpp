@@ -32,8 +32,12 @@ struct model_record {
     std::uint64_t nodes = 0;  ///< how many the model had when it was tagged
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
-    module_tree modules;      ///< as they were when it was tagged
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+};
+
+/// A record as a model carries it, with the tree of its modules.
+struct recorded_model : model_record {
+    module_tree modules; ///< as they were when it was tagged
 };
 
 namespace detail {
@@ -67,7 +71,7 @@ void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers)
     json.end_array();
 }
 
-/// Reads what `to_json(model_record)` writes.
+/// Reads what `to_json(model_record, module_tree)` writes.
 class record_reader {
 public:
     explicit record_reader(std::string_view file) : file_(file) {}
@@ -104,7 +108,7 @@ public:
         }
     }
 
-    [[nodiscard]] model_record finish() {
+    [[nodiscard]] recorded_model finish() {
         if (count_ == 0) {
             fail("has no modules");
         }
@@ -204,8 +208,7 @@ private:
     }
 
     std::string file_;
-    model_record record_{
-        .carriers = {.metadata = false}, .options = {}, .modules = {}, .claims = {}};
+    recorded_model record_{{.carriers = {.metadata = false}, .options = {}}, {}};
     module_tree_builder builder_;
     std::vector<std::string> classes_;
     std::vector<std::pair<std::string, id>> aliases_;
@@ -215,9 +218,9 @@ private:
 
 } // namespace detail
 
-/// Returns: the record as one line of JSON.
+/// Returns: the record of a model with these modules as one line of JSON.
 /// Complexity: O(length).
-[[nodiscard]] inline std::string to_json(const model_record& record) {
+[[nodiscard]] inline std::string to_json(const model_record& record, const module_tree& modules) {
     string_sink sink;
     json_writer json(sink);
     json.begin_object(true);
@@ -243,7 +246,6 @@ private:
     }
     json.member("digest", digest);
     json.member("from_model", record.from_model);
-    const auto& modules = record.modules;
     string_pool classes;
     for (id m = 0; m < modules.size(); ++m) {
         classes.intern(modules.class_name(m));
@@ -309,7 +311,8 @@ private:
 }
 
 /// Throws: `error` of `error_code::malformed`; `file` is named in it.
-[[nodiscard]] inline model_record read_model_record(std::string_view text, std::string_view file) {
+[[nodiscard]] inline recorded_model read_model_record(std::string_view text,
+                                                      std::string_view file) {
     detail::record_reader reader(file);
     try {
         stream_json(text, std::string(file) + ": " + std::string(model_key), reader);

@@ -73,8 +73,7 @@ std::string tag_file(const std::string& bytes, const attributed& with,
     record.carriers = carriers;
     record.nodes = model.node_count();
     record.digest = stemma::structure_digest(model);
-    record.modules = with.modules;
-    const auto text = to_json(record);
+    const auto text = to_json(record, with.modules);
     const auto table = carriers.model ? to_json(stemma::to_table(found)) : std::string();
     stemma::tag_editor editor(model, with.modules, found, carriers, carriers.metadata, text, table);
     return rewritten(model, editor);

@@ -133,7 +133,7 @@ void check_kind(const std::string& kind, double pooled, double each, double cont
 std::string tag(attributed_model& opened, const test::scratch_folder& folder,
                 const std::string& name) {
     const stemma::carrier_set carriers;
-    const auto record = stemma::to_json(opened.record(carriers));
+    const auto record = stemma::to_json(opened.record(carriers), opened.modules());
     stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), carriers, true,
                               record, {});
     stemma::rewrite plan(opened.model(), editor);

@@ -151,14 +151,13 @@ public:
         }
     }
 
-    /// Returns: what `tag` writes about the whole.
+    /// Returns: what `tag` writes about the whole besides `modules`.
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
         record.nodes = model_.node_count();
         record.digest = structure_digest(model_);
         record.from_model = tree_from_model_;
-        record.modules = modules_;
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
         }
@@ -330,7 +329,7 @@ private:
     onnx_operators<wire_model> ops_;
     attribution_options options_;
     detail::chosen_policies chosen_{attribution_options{}};
-    std::optional<model_record> record_;
+    std::optional<recorded_model> record_;
     bool fresh_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;

@@ -212,7 +212,7 @@ private:
         record_->digest = (*digester_)(nodes);
         auto all = std::exchange(record_->claims,
                                  claims_about(record_->claims, nodes, model_.node_count()));
-        auto text = to_json(*record_);
+        auto text = to_json(*record_, record_->modules);
         record_->claims = std::move(all);
         return text;
     }
@@ -380,7 +380,7 @@ private:
     std::vector<graph_extras> extras_;
     std::map<std::uint32_t, id> roots_;                 // graphs in the model, by position
     std::unordered_map<std::uint32_t, id> function_at_; // by position
-    std::optional<model_record> record_;
+    std::optional<recorded_model> record_;
     std::optional<structure_digester> digester_;
     value_renaming renaming_; // of values at the boundary
 };

@@ -39,7 +39,7 @@ namespace stemma {
 
 /// Returns: what the model says of its tags, if it was tagged.
 /// Throws: `error` of `error_code::malformed` when that is damaged.
-[[nodiscard]] inline std::optional<model_record> find_model_record(const wire_model& model) {
+[[nodiscard]] inline std::optional<recorded_model> find_model_record(const wire_model& model) {
     const auto text = find_model_metadata(model, model_key);
     return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
 }
