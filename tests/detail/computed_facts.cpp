@@ -49,4 +49,27 @@ TEST_CASE("computed_facts: normalization keeps the shape", "[detail][computed_fa
     CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
 }
 
+TEST_CASE("computed_facts: sums over letters", "[detail][computed_facts]") {
+    const auto scene =
+        test::inference_scene().input("x", {2, 3, 4}).input("w", {5, 4}).input("z", {2});
+    const auto einsum = [&](const char* equation, const std::vector<std::string>& inputs) {
+        return test::inferred(scene, "Einsum", inputs,
+                              {test::text_attribute("equation", equation)});
+    };
+    CHECK(einsum("bij,kj->bik", {"x", "w"}) == "float32[2,3,5]");
+    CHECK(einsum(" i, j -> i j ", {"z", "z"}) == "float32[2,2]");
+    CHECK(einsum("bij,kj", {"x", "w"}) == "float32[2,3,5]");
+    CHECK(einsum("bij->", {"x"}) == "float32[]");
+    CHECK(einsum("b,c,d,e->bcde", {"z"}) == "float32[2,?,?,?]");
+    CHECK(einsum("...ij->...ji", {"x"}).empty());
+    CHECK(einsum("bijk->k", {"x"}) == "float32[?]");
+    CHECK(einsum(std::string(100, 'i').append("->").append(100, 'i').c_str(), {"x"}).empty());
+}
+
+TEST_CASE("computed_facts: samples and boxes", "[detail][computed_facts]") {
+    const auto scene = test::inference_scene().input("x", {1, 3, 8, 9}).input("g", {1, 5, 6, 2});
+    CHECK(test::inferred(scene, "GridSample", {"x", "g"}, {}, 16) == "float32[1,3,5,6]");
+    CHECK(test::inferred(scene, "NonMaxSuppression", {"x", "x"}) == "int64[?,3]");
+}
+
 } // namespace test::detail_computed_facts

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -39,6 +41,12 @@ public:
             infer_recurrence(node, op);
         } else if (is_one_of(op, " QuantizeLinear DequantizeLinear DynamicQuantizeLinear ")) {
             infer_quantization(node, op);
+        } else if (op == "Einsum") {
+            infer_einsum(node);
+        } else if (op == "GridSample") {
+            infer_grid_sample(node);
+        } else if (op == "NonMaxSuppression") {
+            table_.set(node, 0, made(int64_type, extents{any_extent, 3}));
         } else {
             return false;
         }
@@ -250,6 +258,60 @@ private:
             table_.set(node, 1, made(float_type, extents{}));
             table_.set(node, 2, made(uint8_type, extents{}));
         }
+    }
+
+    /// Equations with `...` are left alone.
+    void infer_einsum(id node) {
+        std::string equation(node_attributes(table_.model(), node).text("equation"));
+        equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+        if (equation.find('.') != equation.npos) {
+            return;
+        }
+        const auto arrow = equation.find("->");
+        std::map<char, std::int64_t> extent_of;
+        std::map<char, unsigned> uses;
+        std::size_t slot = 0;
+        std::size_t place = 0;
+        for (const char letter : equation.substr(0, arrow)) {
+            if (letter == ',') {
+                ++slot;
+                place = 0;
+                continue;
+            }
+            const auto& x = table_.input(node, slot);
+            const auto extent = x.ranked() && place < x.rank() ? (*x.dims)[place] : any_extent;
+            ++place;
+            ++uses[letter];
+            const auto known = extent_of.try_emplace(letter, extent).first;
+            known->second = known->second <= 1 ? extent : known->second; // 1 is broadcast
+        }
+        std::string result;
+        if (arrow != equation.npos) {
+            result = equation.substr(arrow + 2);
+        } else {
+            for (const auto& [letter, count] : uses) {
+                result.append(count == 1 ? 1 : 0, letter);
+            }
+        }
+        extents dims;
+        for (const char letter : result) {
+            const auto known = extent_of.find(letter);
+            dims.push_back(known == extent_of.end() ? any_extent : known->second);
+        }
+        if (dims.size() <= max_extents) {
+            table_.set(node, 0, made(table_.input(node, 0).data_type, std::move(dims)));
+        }
+    }
+
+    void infer_grid_sample(id node) {
+        const auto& x = table_.input(node, 0);
+        const auto& grid = table_.input(node, 1);
+        if (!x.ranked() || !grid.ranked() || x.rank() != grid.rank() || x.rank() < 3) {
+            return;
+        }
+        extents dims(x.dims->begin(), x.dims->begin() + 2);
+        dims.insert(dims.end(), grid.dims->begin() + 1, grid.dims->end() - 1);
+        table_.set(node, 0, made(x.data_type, std::move(dims)));
     }
 
     fact_table& table_;

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/fact_table.hpp>
+#include <stemma/detail/slice_range.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -337,26 +339,50 @@ private:
         if (!x.ranked()) {
             return;
         }
-        extents dims = *x.dims;
-        std::optional<extents> axes;
-        if (table_.has_input(node, 3)) {
-            axes = table_.literal(table_.model().inputs(node)[3]);
-        } else if (table_.opset() < 10) {
-            axes = node_attributes(table_.model(), node).wholes("axes");
+        const auto starts = table_.axes_of(node, 1, "starts");
+        const auto ends = table_.axes_of(node, 2, "ends");
+        const auto steps = table_.axes_of(node, 4, "steps");
+        auto axes = table_.axes_of(node, 3, "axes");
+        const bool known = starts && ends && starts->size() == ends->size() &&
+                           (steps ? steps->size() == starts->size() : !table_.has_input(node, 4)) &&
+                           (axes ? axes->size() == starts->size() : !table_.has_input(node, 3));
+        if (!axes) {
+            const auto count = table_.has_input(node, 3) ? std::nullopt
+                               : starts                  ? std::optional(starts->size())
+                                        : fact_table::length_of(table_.input(node, 1));
+            axes.emplace(std::min(count.value_or(x.rank()), x.rank()));
+            std::iota(axes->begin(), axes->end(), 0);
         }
-        if (!axes && (table_.has_input(node, 3) || table_.opset() < 10)) {
-            dims.assign(dims.size(), any_extent);
-        } else if (!axes) {
-            const auto count = fact_table::length_of(table_.input(node, 1)).value_or(dims.size());
-            std::fill_n(dims.begin(), static_cast<std::ptrdiff_t>(std::min(count, dims.size())),
-                        any_extent);
-        }
-        for (auto axis : axes.value_or(extents{})) {
-            if (const auto at = axis_of(axis, x.rank())) {
-                dims[*at] = any_extent;
+        auto sliced = made(x.data_type, x.dims);
+        sliced.numbers = x.rank() == 1 && known && axes->size() == 1 ? x.numbers : std::nullopt;
+        for (std::size_t i = 0; i < axes->size(); ++i) {
+            const auto at = axis_of((*axes)[i], x.rank());
+            if (!at) {
+                sliced.numbers.reset();
+                continue;
+            }
+            const auto range = known ? find_slice_range((*starts)[i], (*ends)[i],
+                                                        steps ? (*steps)[i] : 1, (*x.dims)[*at])
+                                     : std::nullopt;
+            (*sliced.dims)[*at] = range ? range->count : any_extent;
+            if (sliced.numbers) {
+                sliced.numbers = range ? take(*x.numbers, *range) : std::nullopt;
             }
         }
-        table_.set(node, 0, made(x.data_type, std::move(dims)));
+        table_.set(node, 0, std::move(sliced));
+    }
+
+    [[nodiscard]] static std::optional<extents> take(const extents& numbers,
+                                                     const slice_range& range) {
+        extents taken;
+        for (std::int64_t i = 0; i < range.count; ++i) {
+            const auto at = static_cast<std::size_t>(range.first + i * range.step);
+            if (at >= numbers.size()) {
+                return std::nullopt;
+            }
+            taken.push_back(numbers[at]);
+        }
+        return taken;
     }
 
     fact_table& table_;
