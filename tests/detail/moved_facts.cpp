@@ -47,31 +47,6 @@ TEST_CASE("moved_facts: a shape that is computed is followed", "[detail][moved_f
     CHECK(test::inferred(s, "Expand", {"two", "shape"}) == "int64[2,3,4]");
 }
 
-TEST_CASE("moved_facts: a slice has the extents that its constants tell", "[detail][moved_facts]") {
-    auto s = scene()
-                 .numbers("2", {2})
-                 .numbers("1", {1})
-                 .numbers("last", {static_cast<std::uint64_t>(-1)})
-                 .numbers("rest", {static_cast<std::uint64_t>(-1)})
-                 .input("open", {1}, 7);
-    CHECK(test::inferred(s, "Slice", {"x", "zero", "2"}) == "float32[2,3,4]");
-    CHECK(test::inferred(s, "Slice", {"x", "zero", "last", "2"}) == "float32[2,3,3]");
-    CHECK(test::inferred(s, "Slice", {"x", "1", "last", "2", "2"}) == "float32[2,3,1]");
-    CHECK(test::inferred(s, "Slice", {"x", "open", "last", "2"}) == "float32[2,3,?]");
-    CHECK(test::inferred(s, "Slice", {"x", "zero", "last", "open"}) == "float32[?,?,?]");
-    CHECK(test::inferred(s, "Slice", {"x", "zero", "last", "2", "open"}) == "float32[2,3,?]");
-    CHECK(
-        test::inferred(s, "Slice", {"x"},
-                       {test::ints_attribute("starts", {0, 1}),
-                        test::ints_attribute("ends", {1, 9}), test::ints_attribute("axes", {0, 2})},
-                       9) == "float32[1,3,3]");
-    s.node(test::node("Shape", {"x"}, {"shape"}));
-    s.node(test::node("Slice", {"shape", "zero", "last", "zero"}, {"front"}));
-    s.node(test::owner_node("Concat", {"front", "rest"}, {"target"},
-                            {test::int_attribute("axis", 0)}));
-    CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[2,3,?]");
-}
-
 TEST_CASE("moved_facts: an axis or shape that does not fit says nothing wrong",
           "[detail][moved_facts]") {
     CHECK(test::inferred(scene(), "Concat", {"x", "x"}, {test::int_attribute("axis", 9)})

@@ -4,7 +4,6 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/fact_table.hpp>
-#include <stemma/detail/slice_range.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -35,7 +33,7 @@ public:
             infer_shape_operator(node, op);
         } else if (is_one_of(op,
                              " Unsqueeze Squeeze Transpose Gather GatherElements GatherND Concat "
-                             "Split Slice Pad Resize Upsample DepthToSpace SpaceToDepth ")) {
+                             "Pad Resize Upsample DepthToSpace SpaceToDepth ")) {
             infer_movement(node, op);
         } else {
             return false;
@@ -153,21 +151,8 @@ private:
             infer_transpose(node, x);
         } else if (op == "Concat") {
             infer_concat(node);
-        } else if (op == "Split") {
-            const auto axis =
-                x.ranked()
-                    ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0),
-                              x.rank())
-                    : std::nullopt;
-            for (std::size_t i = 0; axis && i < table_.model().output_count(node); ++i) {
-                auto dims = *x.dims;
-                dims[*axis] = any_extent;
-                table_.set(node, i, made(x.data_type, std::move(dims)));
-            }
         } else if (op.starts_with("Gather")) {
             infer_gather(node, op, x);
-        } else if (op == "Slice") {
-            infer_slice(node, x);
         } else if (x.ranked()) {
             table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));
         }
@@ -333,56 +318,6 @@ private:
             picked.push_back(at ? (*x.numbers)[*at] : any_extent);
         }
         return picked;
-    }
-
-    void infer_slice(id node, const tensor_facts& x) {
-        if (!x.ranked()) {
-            return;
-        }
-        const auto starts = table_.axes_of(node, 1, "starts");
-        const auto ends = table_.axes_of(node, 2, "ends");
-        const auto steps = table_.axes_of(node, 4, "steps");
-        auto axes = table_.axes_of(node, 3, "axes");
-        const bool known = starts && ends && starts->size() == ends->size() &&
-                           (steps ? steps->size() == starts->size() : !table_.has_input(node, 4)) &&
-                           (axes ? axes->size() == starts->size() : !table_.has_input(node, 3));
-        if (!axes) {
-            const auto count = table_.has_input(node, 3) ? std::nullopt
-                               : starts                  ? std::optional(starts->size())
-                                        : fact_table::length_of(table_.input(node, 1));
-            axes.emplace(std::min(count.value_or(x.rank()), x.rank()));
-            std::iota(axes->begin(), axes->end(), 0);
-        }
-        auto sliced = made(x.data_type, x.dims);
-        sliced.numbers = x.rank() == 1 && known && axes->size() == 1 ? x.numbers : std::nullopt;
-        for (std::size_t i = 0; i < axes->size(); ++i) {
-            const auto at = axis_of((*axes)[i], x.rank());
-            if (!at) {
-                sliced.numbers.reset();
-                continue;
-            }
-            const auto range = known ? find_slice_range((*starts)[i], (*ends)[i],
-                                                        steps ? (*steps)[i] : 1, (*x.dims)[*at])
-                                     : std::nullopt;
-            (*sliced.dims)[*at] = range ? range->count : any_extent;
-            if (sliced.numbers) {
-                sliced.numbers = range ? take(*x.numbers, *range) : std::nullopt;
-            }
-        }
-        table_.set(node, 0, std::move(sliced));
-    }
-
-    [[nodiscard]] static std::optional<extents> take(const extents& numbers,
-                                                     const slice_range& range) {
-        extents taken;
-        for (std::int64_t i = 0; i < range.count; ++i) {
-            const auto at = static_cast<std::size_t>(range.first + i * range.step);
-            if (at >= numbers.size()) {
-                return std::nullopt;
-            }
-            taken.push_back(numbers[at]);
-        }
-        return taken;
     }
 
     fact_table& table_;

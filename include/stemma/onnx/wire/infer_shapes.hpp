@@ -7,6 +7,7 @@
 #include <stemma/detail/elementwise_facts.hpp>
 #include <stemma/detail/fact_table.hpp>
 #include <stemma/detail/moved_facts.hpp>
+#include <stemma/detail/part_facts.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/plain_domain.hpp>
@@ -150,7 +151,8 @@ private:
         const auto op = model_.op_type(node);
         if (is_one_of(op, " If Loop Scan ")) {
             infer_bodies(node, op);
-        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op)) {
+        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
+                   !parts_.infer(node, op)) {
             moved_.infer(node, op);
         }
     }
@@ -219,6 +221,7 @@ private:
     elementwise_facts elementwise_{table_};
     computed_facts computed_{table_};
     moved_facts moved_{table_};
+    part_facts parts_{table_};
     graph_contents contents_;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
