@@ -1109,8 +1109,7 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
     about.carriers = carriers;
     about.nodes = tables.node_count();
     about.digest = structure_digest(tables);
-    about.modules = modules;
-    tag(model, modules, found, carriers, carriers.metadata, to_json(about),
+    tag(model, modules, found, carriers, carriers.metadata, to_json(about, modules),
         carriers.model ? to_json(to_table(found)) : std::string());
 }
 

@@ -25,6 +25,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -8358,8 +8359,12 @@ struct model_record {
     std::uint64_t nodes = 0;  ///< how many the model had when it was tagged
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
-    module_tree modules;      ///< as they were when it was tagged
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+};
+
+/// A record as a model carries it, with the tree of its modules.
+struct recorded_model : model_record {
+    module_tree modules; ///< as they were when it was tagged
 };
 
 namespace detail {
@@ -8393,7 +8398,7 @@ void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers)
     json.end_array();
 }
 
-/// Reads what `to_json(model_record)` writes.
+/// Reads what `to_json(model_record, module_tree)` writes.
 class record_reader {
 public:
     explicit record_reader(std::string_view file) : file_(file) {}
@@ -8430,7 +8435,7 @@ public:
         }
     }
 
-    [[nodiscard]] model_record finish() {
+    [[nodiscard]] recorded_model finish() {
         if (count_ == 0) {
             fail("has no modules");
         }
@@ -8530,8 +8535,7 @@ private:
     }
 
     std::string file_;
-    model_record record_{
-        .carriers = {.metadata = false}, .options = {}, .modules = {}, .claims = {}};
+    recorded_model record_{{.carriers = {.metadata = false}, .options = {}}, {}};
     module_tree_builder builder_;
     std::vector<std::string> classes_;
     std::vector<std::pair<std::string, id>> aliases_;
@@ -8541,9 +8545,9 @@ private:
 
 } // namespace detail
 
-/// Returns: the record as one line of JSON.
+/// Returns: the record of a model with these modules as one line of JSON.
 /// Complexity: O(length).
-[[nodiscard]] inline std::string to_json(const model_record& record) {
+[[nodiscard]] inline std::string to_json(const model_record& record, const module_tree& modules) {
     string_sink sink;
     json_writer json(sink);
     json.begin_object(true);
@@ -8569,7 +8573,6 @@ private:
     }
     json.member("digest", digest);
     json.member("from_model", record.from_model);
-    const auto& modules = record.modules;
     string_pool classes;
     for (id m = 0; m < modules.size(); ++m) {
         classes.intern(modules.class_name(m));
@@ -8635,7 +8638,8 @@ private:
 }
 
 /// Throws: `error` of `error_code::malformed`; `file` is named in it.
-[[nodiscard]] inline model_record read_model_record(std::string_view text, std::string_view file) {
+[[nodiscard]] inline recorded_model read_model_record(std::string_view text,
+                                                      std::string_view file) {
     detail::record_reader reader(file);
     try {
         stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
@@ -12524,7 +12528,7 @@ namespace stemma {
 
 /// Returns: what the model says of its tags, if it was tagged.
 /// Throws: `error` of `error_code::malformed` when that is damaged.
-[[nodiscard]] inline std::optional<model_record> find_model_record(const wire_model& model) {
+[[nodiscard]] inline std::optional<recorded_model> find_model_record(const wire_model& model) {
     const auto text = find_model_metadata(model, model_key);
     return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
 }
@@ -12915,14 +12919,13 @@ public:
         }
     }
 
-    /// Returns: what `tag` writes about the whole.
+    /// Returns: what `tag` writes about the whole besides `modules`.
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
         record.nodes = model_.node_count();
         record.digest = structure_digest(model_);
         record.from_model = tree_from_model_;
-        record.modules = modules_;
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
         }
@@ -13094,7 +13097,7 @@ private:
     onnx_operators<wire_model> ops_;
     attribution_options options_;
     detail::chosen_policies chosen_{attribution_options{}};
-    std::optional<model_record> record_;
+    std::optional<recorded_model> record_;
     bool fresh_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;
@@ -15499,7 +15502,7 @@ private:
         record_->digest = (*digester_)(nodes);
         auto all = std::exchange(record_->claims,
                                  claims_about(record_->claims, nodes, model_.node_count()));
-        auto text = to_json(*record_);
+        auto text = to_json(*record_, record_->modules);
         record_->claims = std::move(all);
         return text;
     }
@@ -15667,7 +15670,7 @@ private:
     std::vector<graph_extras> extras_;
     std::map<std::uint32_t, id> roots_;                 // graphs in the model, by position
     std::unordered_map<std::uint32_t, id> function_at_; // by position
-    std::optional<model_record> record_;
+    std::optional<recorded_model> record_;
     std::optional<structure_digester> digester_;
     value_renaming renaming_; // of values at the boundary
 };
@@ -18316,6 +18319,12 @@ public:
             infer_recurrence(node, op);
         } else if (is_one_of(op, " QuantizeLinear DequantizeLinear DynamicQuantizeLinear ")) {
             infer_quantization(node, op);
+        } else if (op == "Einsum") {
+            infer_einsum(node);
+        } else if (op == "GridSample") {
+            infer_grid_sample(node);
+        } else if (op == "NonMaxSuppression") {
+            table_.set(node, 0, made(int64_type, extents{any_extent, 3}));
         } else {
             return false;
         }
@@ -18529,6 +18538,60 @@ private:
         }
     }
 
+    /// Equations with `...` are left alone.
+    void infer_einsum(id node) {
+        std::string equation(node_attributes(table_.model(), node).text("equation"));
+        equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+        if (equation.find('.') != equation.npos) {
+            return;
+        }
+        const auto arrow = equation.find("->");
+        std::map<char, std::int64_t> extent_of;
+        std::map<char, unsigned> uses;
+        std::size_t slot = 0;
+        std::size_t place = 0;
+        for (const char letter : equation.substr(0, arrow)) {
+            if (letter == ',') {
+                ++slot;
+                place = 0;
+                continue;
+            }
+            const auto& x = table_.input(node, slot);
+            const auto extent = x.ranked() && place < x.rank() ? (*x.dims)[place] : any_extent;
+            ++place;
+            ++uses[letter];
+            const auto known = extent_of.try_emplace(letter, extent).first;
+            known->second = known->second <= 1 ? extent : known->second; // 1 is broadcast
+        }
+        std::string result;
+        if (arrow != equation.npos) {
+            result = equation.substr(arrow + 2);
+        } else {
+            for (const auto& [letter, count] : uses) {
+                result.append(count == 1 ? 1 : 0, letter);
+            }
+        }
+        extents dims;
+        for (const char letter : result) {
+            const auto known = extent_of.find(letter);
+            dims.push_back(known == extent_of.end() ? any_extent : known->second);
+        }
+        if (dims.size() <= max_extents) {
+            table_.set(node, 0, made(table_.input(node, 0).data_type, std::move(dims)));
+        }
+    }
+
+    void infer_grid_sample(id node) {
+        const auto& x = table_.input(node, 0);
+        const auto& grid = table_.input(node, 1);
+        if (!x.ranked() || !grid.ranked() || x.rank() != grid.rank() || x.rank() < 3) {
+            return;
+        }
+        extents dims(x.dims->begin(), x.dims->begin() + 2);
+        dims.insert(dims.end(), grid.dims->begin() + 1, grid.dims->end() - 1);
+        table_.set(node, 0, made(x.data_type, std::move(dims)));
+    }
+
     fact_table& table_;
 };
 
@@ -18628,7 +18691,7 @@ public:
             infer_shape_operator(node, op);
         } else if (is_one_of(op,
                              " Unsqueeze Squeeze Transpose Gather GatherElements GatherND Concat "
-                             "Split Slice Pad Resize Upsample DepthToSpace SpaceToDepth ")) {
+                             "Pad Resize Upsample DepthToSpace SpaceToDepth ")) {
             infer_movement(node, op);
         } else {
             return false;
@@ -18746,21 +18809,8 @@ private:
             infer_transpose(node, x);
         } else if (op == "Concat") {
             infer_concat(node);
-        } else if (op == "Split") {
-            const auto axis =
-                x.ranked()
-                    ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0),
-                              x.rank())
-                    : std::nullopt;
-            for (std::size_t i = 0; axis && i < table_.model().output_count(node); ++i) {
-                auto dims = *x.dims;
-                dims[*axis] = any_extent;
-                table_.set(node, i, made(x.data_type, std::move(dims)));
-            }
         } else if (op.starts_with("Gather")) {
             infer_gather(node, op, x);
-        } else if (op == "Slice") {
-            infer_slice(node, x);
         } else if (x.ranked()) {
             table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));
         }
@@ -18928,30 +18978,157 @@ private:
         return picked;
     }
 
-    void infer_slice(id node, const tensor_facts& x) {
+    fact_table& table_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_MOVED_FACTS_HPP
+
+// <stemma/detail/slice_range.hpp>
+#ifndef STEMMA_DETAIL_SLICE_RANGE_HPP
+#define STEMMA_DETAIL_SLICE_RANGE_HPP
+
+namespace stemma::detail {
+
+/// The elements of an axis that a Slice takes: `first`, `first + step`, and so on.
+struct slice_range {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    std::int64_t step = 1;
+};
+
+/// Returns: what a Slice takes of an axis of `extent` elements, as the operator's documentation
+/// says: numbers below zero count from the end, and those beyond it are moved to it. Nothing for an
+/// extent that is not known, or a step of zero.
+[[nodiscard]] constexpr std::optional<slice_range> find_slice_range(std::int64_t start,
+                                                                    std::int64_t end,
+                                                                    std::int64_t step,
+                                                                    std::int64_t extent) noexcept {
+    if (extent < 0 || step == 0) {
+        return std::nullopt;
+    }
+    step = std::max(step, -std::numeric_limits<std::int64_t>::max());
+    start += start < 0 ? extent : 0;
+    end += end < 0 ? extent : 0;
+    if (step > 0) {
+        start = std::clamp<std::int64_t>(start, 0, extent);
+        end = std::clamp<std::int64_t>(end, 0, extent);
+        return slice_range{start, end <= start ? 0 : (end - start - 1) / step + 1, step};
+    }
+    start = std::min(std::max<std::int64_t>(start, 0), extent - 1);
+    end = std::clamp<std::int64_t>(end, -1, std::max<std::int64_t>(extent - 1, -1));
+    return slice_range{start, start <= end ? 0 : (start - end - 1) / -step + 1, step};
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_SLICE_RANGE_HPP
+
+// <stemma/detail/part_facts.hpp>
+#ifndef STEMMA_DETAIL_PART_FACTS_HPP
+#define STEMMA_DETAIL_PART_FACTS_HPP
+
+namespace stemma::detail {
+
+/// Infers what operators make that take parts of a tensor.
+class part_facts {
+public:
+    /// Requires: `table` outlives this.
+    explicit part_facts(fact_table& table) : table_(table) {}
+
+    /// Returns: whether the operator is one of them.
+    bool infer(id node, std::string_view op) {
+        if (op == "Slice") {
+            infer_slice(node);
+        } else if (op == "Split") {
+            infer_split(node);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+private:
+    void infer_slice(id node) {
+        const auto& x = table_.input(node, 0);
         if (!x.ranked()) {
             return;
         }
-        extents dims = *x.dims;
-        std::optional<extents> axes;
-        if (table_.has_input(node, 3)) {
-            axes = table_.literal(table_.model().inputs(node)[3]);
-        } else if (table_.opset() < 10) {
-            axes = node_attributes(table_.model(), node).wholes("axes");
+        const auto starts = table_.axes_of(node, 1, "starts");
+        const auto ends = table_.axes_of(node, 2, "ends");
+        const auto steps = table_.axes_of(node, 4, "steps");
+        auto axes = table_.axes_of(node, 3, "axes");
+        const bool known = starts && ends && starts->size() == ends->size() &&
+                           (steps ? steps->size() == starts->size() : !table_.has_input(node, 4)) &&
+                           (axes ? axes->size() == starts->size() : !table_.has_input(node, 3));
+        if (!axes) {
+            const auto count = table_.has_input(node, 3) ? std::nullopt
+                               : starts                  ? std::optional(starts->size())
+                                        : fact_table::length_of(table_.input(node, 1));
+            axes.emplace(std::min(count.value_or(x.rank()), x.rank()));
+            std::iota(axes->begin(), axes->end(), 0);
         }
-        if (!axes && (table_.has_input(node, 3) || table_.opset() < 10)) {
-            dims.assign(dims.size(), any_extent);
-        } else if (!axes) {
-            const auto count = fact_table::length_of(table_.input(node, 1)).value_or(dims.size());
-            std::fill_n(dims.begin(), static_cast<std::ptrdiff_t>(std::min(count, dims.size())),
-                        any_extent);
-        }
-        for (auto axis : axes.value_or(extents{})) {
-            if (const auto at = axis_of(axis, x.rank())) {
-                dims[*at] = any_extent;
+        auto sliced = made(x.data_type, x.dims);
+        sliced.numbers = x.rank() == 1 && known && axes->size() == 1 ? x.numbers : std::nullopt;
+        for (std::size_t i = 0; i < axes->size(); ++i) {
+            const auto at = axis_of((*axes)[i], x.rank());
+            if (!at) {
+                sliced.numbers.reset();
+                continue;
+            }
+            const auto range = known ? find_slice_range((*starts)[i], (*ends)[i],
+                                                        steps ? (*steps)[i] : 1, (*x.dims)[*at])
+                                     : std::nullopt;
+            (*sliced.dims)[*at] = range ? range->count : any_extent;
+            if (sliced.numbers) {
+                sliced.numbers = range ? take(*x.numbers, *range) : std::nullopt;
             }
         }
-        table_.set(node, 0, made(x.data_type, std::move(dims)));
+        table_.set(node, 0, std::move(sliced));
+    }
+
+    [[nodiscard]] static std::optional<extents> take(const extents& numbers,
+                                                     const slice_range& range) {
+        extents taken;
+        for (std::int64_t i = 0; i < range.count; ++i) {
+            const auto at = static_cast<std::size_t>(range.first + i * range.step);
+            if (at >= numbers.size()) {
+                return std::nullopt;
+            }
+            taken.push_back(numbers[at]);
+        }
+        return taken;
+    }
+
+    void infer_split(id node) {
+        const auto& x = table_.input(node, 0);
+        const auto count = table_.model().output_count(node);
+        const auto axis =
+            x.ranked()
+                ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank())
+                : std::nullopt;
+        const auto sizes = table_.axes_of(node, 1, "split");
+        std::int64_t first = 0;
+        for (std::size_t i = 0; axis && i < count; ++i) {
+            const auto whole = (*x.dims)[*axis];
+            auto size = any_extent;
+            if (sizes && sizes->size() == count) {
+                size = std::max((*sizes)[i], any_extent);
+            } else if (!sizes && !table_.has_input(node, 1) && whole >= 0) {
+                // Only the last part may be smaller.
+                const auto parts = static_cast<std::int64_t>(count);
+                const auto each = whole / parts + (whole % parts == 0 ? 0 : 1);
+                size = std::clamp<std::int64_t>(whole - first, 0, each);
+            }
+            auto part = made(x.data_type, x.dims);
+            (*part.dims)[*axis] = size;
+            if (x.numbers && x.rank() == 1 && size >= 0 && first >= 0) {
+                part.numbers = take(*x.numbers, {first, size, 1});
+            }
+            first = size >= 0 && first >= 0 ? add_extents(first, size) : any_extent;
+            table_.set(node, i, std::move(part));
+        }
     }
 
     fact_table& table_;
@@ -18959,7 +19136,7 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_MOVED_FACTS_HPP
+#endif // STEMMA_DETAIL_PART_FACTS_HPP
 
 // <stemma/onnx/wire/infer_shapes.hpp>
 #ifndef STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
@@ -19089,7 +19266,8 @@ private:
         const auto op = model_.op_type(node);
         if (is_one_of(op, " If Loop Scan ")) {
             infer_bodies(node, op);
-        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op)) {
+        } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
+                   !parts_.infer(node, op)) {
             moved_.infer(node, op);
         }
     }
@@ -19158,6 +19336,7 @@ private:
     elementwise_facts elementwise_{table_};
     computed_facts computed_{table_};
     moved_facts moved_{table_};
+    part_facts parts_{table_};
     graph_contents contents_;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call

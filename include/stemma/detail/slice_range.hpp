@@ -19,9 +19,10 @@ struct slice_range {
 /// Returns: what a Slice takes of an axis of `extent` elements, as the operator's documentation
 /// says: numbers below zero count from the end, and those beyond it are moved to it. Nothing for an
 /// extent that is not known, or a step of zero.
-[[nodiscard]] constexpr std::optional<slice_range>
-find_slice_range(std::int64_t start, std::int64_t end, std::int64_t step,
-                 std::int64_t extent) noexcept {
+[[nodiscard]] constexpr std::optional<slice_range> find_slice_range(std::int64_t start,
+                                                                    std::int64_t end,
+                                                                    std::int64_t step,
+                                                                    std::int64_t extent) noexcept {
     if (extent < 0 || step == 0) {
         return std::nullopt;
     }
