@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the reference of the public headers with Doxygen, and fails when it warns or when a public
-name has no comment.
+"""Makes the reference of the public headers with Doxygen, and fails when it warns, when a public
+name has no comment, when a function throws and its comment does not say what, or loops and its
+comment does not say how long.
 
 usage: reference_check.py FOLDER
 
@@ -36,8 +37,8 @@ def text_of(node, *names):
     return " ".join("".join(part.itertext()).strip() for name in names for part in node.findall(name)).strip()
 
 
-def documented(node):
-    return bool(text_of(node, "briefdescription", "detaileddescription"))
+def comment_of(node):
+    return text_of(node, "briefdescription", "detaileddescription")
 
 
 class roles:
@@ -49,7 +50,7 @@ class roles:
         self.bases, self.category, self.members, self.text = {}, {}, {}, {}
         for compound in compounds:
             scope = compound.findtext("compoundname")
-            text = text_of(compound, "briefdescription", "detaileddescription")
+            text = comment_of(compound)
             self.bases[scope] = [base.text for base in compound.findall("basecompoundref")]
             if compound.get("kind") == "concept":
                 self.members[scope.rpartition("::")[2]] = set(re.findall(r"(\w+)\(", text))
@@ -93,8 +94,25 @@ def excused(member, scope, asked):
     return None
 
 
+def unsaid(member, text, around):
+    """What the body of a function does and its comment does not tell, or None. `around` is what the
+    comments of its class say."""
+    place = member.find("location")
+    if place.get("bodyend") in (None, "-1"):
+        return None
+    lines = (ROOT / "include" / place.get("bodyfile")).read_text().splitlines()
+    body = "\n".join(lines[int(place.get("bodystart")) - 1:int(place.get("bodyend"))])
+    if re.search(r"STEMMA_THROW|\bfail_to_\w+\(", body) and "Throws" not in text + around \
+            and "as do " not in around:
+        return "says nothing of what it throws"
+    if re.search(r"\b(for|while) \(", body) and "omplexity" not in text + around:
+        return "has a loop and says nothing of its complexity"
+    return None
+
+
 def undocumented(folder):
-    """Place and name of each public name without a comment, and how many names were seen."""
+    """Place and fault of each public name whose comment is missing or leaves something out, and how
+    many names were seen."""
     compounds = [compound for path in sorted(folder.glob("*.xml"))
                  for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef")]
     hidden = {compound.findtext("compoundname") for compound in compounds
@@ -110,13 +128,16 @@ def undocumented(folder):
     def look(node, scope, name, reason=None):
         place = node.find("location")
         seen.add((scope, name, place.get("file"), place.get("line")))
-        if not documented(node) and reason is None:
-            found.add((place.get("file"), int(place.get("line")), f"{scope}::{name}"))
+        if not comment_of(node) and reason is None:
+            found.add((place.get("file"), int(place.get("line")), f"{scope}::{name} has no comment"))
 
     for compound in compounds:
         kind, scope = compound.get("kind"), compound.findtext("compoundname")
         if kind in ("dir", "page") or is_hidden(scope):
             continue
+        around = "" if kind in ("namespace", "file") else " ".join(
+            [comment_of(compound)] + [comment_of(member) for member in compound.iter("memberdef")
+                                      if "as do " in comment_of(member)])
         if kind in ("class", "struct", "union", "concept"):
             outer, _, name = scope.rpartition("::")
             look(compound, outer, name, "a concept asks for it" if asked.asks(scope, name) else None)
@@ -125,13 +146,19 @@ def undocumented(folder):
                 continue
             if member.get("kind") == "define" and member.findtext("name").endswith("_HPP"):
                 continue  # an include guard
-            look(member, scope, member.findtext("name"), excused(member, scope, asked))
+            reason = excused(member, scope, asked)
+            look(member, scope, member.findtext("name"), reason)
+            fault = unsaid(member, comment_of(member), around) if reason is None else None
+            if fault and member.get("kind") in ("function", "friend"):
+                place = member.find("location")
+                name = member.findtext("name")
+                found.add((place.get("file"), int(place.get("line")), f"{scope}::{name} {fault}"))
             for value in member.iter("enumvalue"):
                 place = member.find("location")
                 name = f"{scope}::{member.findtext('name')}::{value.findtext('name')}"
                 seen.add((name,))
-                if not documented(value):
-                    found.add((place.get("file"), int(place.get("line")), name))
+                if not comment_of(value):
+                    found.add((place.get("file"), int(place.get("line")), f"{name} has no comment"))
     return sorted(found), len(seen)
 
 
@@ -154,8 +181,8 @@ def main():
     for line in warnings:
         print(line)
     for file, line, name in names:
-        print(f"include/{file}:{line}: {name} has no comment")
-    print(f"{len(warnings)} warnings, {len(names)} of {seen} names without a comment; "
+        print(f"include/{file}:{line}: {name}")
+    print(f"{len(warnings)} warnings, {len(names)} of {seen} names without what their comment must say; "
           f"{folder}/html/index.html")
     sys.exit(1 if warnings or names else 0)
 

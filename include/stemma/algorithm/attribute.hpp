@@ -49,7 +49,7 @@ public:
                                                   : std::span(items_).subspan(it->first, it->count);
     }
 
-    /// Calls `f(v, list)` for every operator that has one.
+    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
     template <class Function>
     void for_each(Function f) const {
         for (const auto& e : entries_) {

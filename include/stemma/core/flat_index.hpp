@@ -24,6 +24,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// Makes room for `expected` ids without growing on the way.
+    /// Complexity: O(ids stored) where room is lacking.
     void reserve(std::size_t expected) {
         std::size_t wanted = 16;
         while (is_full(expected, wanted)) {
@@ -35,6 +36,7 @@ public:
     }
 
     /// Returns: the id stored under `hash` for which `equal(id)` holds, else `no_id`.
+    /// Complexity: constant on average.
     template <class Equal>
     [[nodiscard]] id find(std::uint64_t hash, Equal equal) const {
         if (slots_.empty()) {

@@ -48,7 +48,7 @@ public:
         return first_pooled + found;
     }
 
-    /// Calls `f(id)` for every element, ascending.
+    /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
     template <class Function>
     void for_each(id_set set, Function f) const {
         if (set == no_id) {

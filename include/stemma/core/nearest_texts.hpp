@@ -46,7 +46,7 @@ public:
         }
     }
 
-    /// Returns: the nearest texts, nearest first.
+    /// Returns: the nearest texts, nearest first. Complexity: O(texts kept).
     [[nodiscard]] std::vector<std::string> take() const {
         std::vector<std::string> result;
         for (const auto& [distance, text] : best_) {

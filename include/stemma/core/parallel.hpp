@@ -35,6 +35,7 @@ struct thread_limit {
 /// one, and waits for all.
 ///
 /// Throws: what the call for the lowest part threw.
+/// Complexity: that of `f`; a single part runs in this thread.
 template <class Function>
 void for_each_part(std::size_t count, Function f) {
     if (count <= 1) {

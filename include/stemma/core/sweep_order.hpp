@@ -34,7 +34,7 @@ public:
         return !indexed_ && forward_.size() < num_vertices(*graph_);
     }
 
-    /// Calls `f(v)` for every vertex behind all its producers.
+    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
     template <class Function>
     void forward(Function f) const {
         if (indexed_) {
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    /// Calls `f(v)` for every vertex behind all its readers.
+    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
         if constexpr (steps_back) {

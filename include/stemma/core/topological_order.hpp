@@ -84,7 +84,7 @@ template <operator_graph_like Graph>
         });
 }
 
-/// The same against the edges: every vertex behind all its readers.
+/// The same against the edges: every vertex behind all its readers. Complexity: O(V + E).
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> reverse_topological_order(const Graph& graph) {
     return detail::order_by_dependence(

@@ -40,7 +40,7 @@ public:
         waiting_ = bytes.size();
     }
 
-    /// Returns: the hash of all bytes so far.
+    /// Returns: the hash of all bytes so far. Complexity: O(1).
     [[nodiscard]] std::uint64_t value() const noexcept {
         std::uint64_t hash = p5;
         if (size_ >= block) {
@@ -109,7 +109,7 @@ private:
     return digest.value();
 }
 
-/// Returns: a hash as 16 hexadecimal digits.
+/// Returns: a hash as 16 hexadecimal digits. Complexity: O(1).
 [[nodiscard]] inline std::string to_hex(std::uint64_t hash) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text;

@@ -19,7 +19,7 @@ struct claim_table {
     provenance source = provenance::root; ///< the one that all claims name
     std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
 
-    /// Returns: how many operators it speaks of.
+    /// Returns: how many operators it speaks of. Complexity: O(operators).
     [[nodiscard]] std::size_t count() const noexcept {
         std::size_t claimed = 0;
         for (const auto& made : of) {

@@ -47,6 +47,7 @@ private:
 };
 
 /// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+/// Complexity: O(depth).
 template <module_view Modules>
 [[nodiscard]] id nearest_called(const Modules& modules, id m) {
     if constexpr (counts_calls<Modules>) {

@@ -87,6 +87,7 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
 /// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
 /// `/norm/Pow/LayerNormFusion/`,
 /// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
+/// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name) noexcept {
     constexpr std::string_view inlined = "_inlfunc_";

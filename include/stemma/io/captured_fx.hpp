@@ -71,6 +71,7 @@ public:
 
     /// Returns: the operations of every graph, with modules of the tree. What does not add up is
     /// among the faults.
+    /// Complexity: O(nodes and what they read) expected.
     [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
         std::vector<captured_operations> made;
         for (const auto& graph : graphs_) {

@@ -60,6 +60,7 @@ public:
     }
 
     /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::string> strings(const char* key) const {
         std::vector<std::string> result;
         const auto found = object_->find(key);
@@ -79,6 +80,7 @@ public:
     }
 
     /// Returns: the shapes in a list, that of what has none being empty.
+    /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(const char* key) const {
         std::vector<std::vector<std::int64_t>> result;
         const auto found = object_->find(key);
@@ -107,6 +109,7 @@ private:
 };
 
 /// Returns: the module at a path or under an alias, or `no_id`.
+/// Complexity: O(length) expected, and O(aliases) where no path leads there.
 [[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
     id m = 0;
     auto rest = path;
@@ -126,6 +129,7 @@ private:
 }
 
 /// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+/// Complexity: as `find_path`, and O(parameters of the module).
 [[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
                                                                std::string_view path) {
     const auto dot = path.rfind('.');
@@ -146,6 +150,7 @@ private:
 class captured_paths {
 public:
     /// What leads nowhere becomes a fault of `made`.
+    /// Complexity: for each path as `find_path`, for each of its ends that leads nowhere.
     captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
                    std::string_view part) {
         std::size_t lost = 0;

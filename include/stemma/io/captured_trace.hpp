@@ -58,6 +58,7 @@ public:
     }
 
     /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
+    /// Throws: as `read_event`.
     void read_unhooked(const nlohmann::json& entry, std::string_view file) {
         const auto& path = entry.is_array() && !entry.empty() ? entry[0] : entry;
         if (!path.is_string()) {

@@ -218,6 +218,7 @@ public:
 
     /// Appends a range of `file`; a long one does not pass through this process where the system
     /// can do without.
+    /// Complexity: O(size).
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
         if (size < direct_copy_size || file.descriptor() < 0) {
             write(file.bytes().substr(offset, size));
@@ -380,7 +381,7 @@ public:
         }
     }
 
-    /// Appends a range of `from`, as `output_file` does.
+    /// Appends a range of `from`, as `output_file` does. Complexity: O(size).
     void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
         if (size < output_file::direct_copy_size || from.descriptor() < 0) {
             write(from.bytes().substr(offset, size));

@@ -43,6 +43,7 @@ inline constexpr std::size_t provenance_count = 14;
 }
 
 /// Returns: the provenance of a name, as `to_string` gives it.
+/// Complexity: one comparison for each provenance.
 [[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
     for (std::size_t i = 0; i < provenance_count; ++i) {
         if (to_string(static_cast<provenance>(i)) == name) {

@@ -62,6 +62,7 @@ public:
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
 
     /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
+    /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(vertex_t<Graph> v, Function f) const {
         for (auto p : reads_[index_of(*graph_, v)]) {

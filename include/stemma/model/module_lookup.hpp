@@ -61,6 +61,7 @@ private:
 };
 
 /// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
+/// Complexity: O(length) expected.
 template <class Lookup>
 [[nodiscard]] std::pair<id, std::string_view> find_longest(const Lookup& lookup,
                                                            std::string_view path, id from = 0) {

@@ -31,6 +31,7 @@ struct tensor_info {
     bool trainable = false;              ///< false for a buffer and for a frozen parameter
 
     /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
+    /// Complexity: O(rank).
     [[nodiscard]] std::uint64_t elements() const noexcept {
         std::uint64_t product = 1;
         for (auto extent : shape) {
@@ -93,7 +94,7 @@ public:
         return text;
     }
 
-    /// Appends `path(m)` without making a string of its own.
+    /// Appends `path(m)` without making a string of its own. Complexity: O(length).
     void append_path(id m, std::string& text) const {
         const auto first = text.size();
         text.resize(first + path_length_[m]);
@@ -135,6 +136,7 @@ public:
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    /// Complexity: O(length) on average.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         const auto end = index_.end(parent);
         auto m = parent + 1;

@@ -27,6 +27,7 @@ public:
     tag_table() = default;
 
     /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
+    /// Complexity: O(modules).
     tag_table(const tree_index& tree, std::vector<id> selected)
         : selected_(std::move(selected))
         , above_(tree.size(), no_id)
@@ -62,7 +63,7 @@ public:
     /// Whether `set_segment` was called for `m`.
     [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
 
-    /// Call once when every selected module has its segment.
+    /// Call once when every selected module has its segment. Complexity: O(modules).
     void finish() {
         for (id m = 0; m < size(); ++m) {
             if (is_selected(m)) {
@@ -78,6 +79,7 @@ public:
     [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
 
     /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
+    /// Complexity: O(1), and of too long a tag O(depth).
     [[nodiscard]] id writable(id m) const noexcept {
         m = selected_[m];
         while (length_[m] > max_tag_length && m != 0) {

@@ -45,6 +45,7 @@ struct cut_facts {
     }
 
     /// Takes vertices into the set that is being planned, or out of it again.
+    /// Complexity: O(members).
     void put_inside(std::span<const id> members, bool inside) {
         for (auto v : members) {
             set.inside[v] = inside;
@@ -56,7 +57,7 @@ struct cut_facts {
         return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
     }
 
-    /// Says of vertices whether every reader gets a copy of them.
+    /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;

@@ -34,6 +34,7 @@ class cut_planner {
 public:
     /// `random` says by node whether it gives other results each time.
     /// Requires: `model` outlives the planner.
+    /// Complexity: that of `find_dependence`.
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
         : model_(model)
         , policy_(std::move(policy))

@@ -51,6 +51,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
 }
 
 /// Returns: by node the bytes of the initializers that it is the first to read.
+/// Complexity: O(nodes + values + fields of initializers).
 [[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
     std::vector<id> first(model.value_count(), no_id);
     for (id node = 0; node < model.node_count(); ++node) {

@@ -36,6 +36,7 @@ struct text_change {
 };
 
 /// Finds the change that makes one text of another, in whole UTF-8 characters.
+/// Complexity: O(length).
 [[nodiscard]] inline text_change find_change(std::string_view expected, std::string_view actual) {
     const auto is_inside = [](std::string_view text, std::size_t at) {
         return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;

@@ -23,6 +23,7 @@
 namespace stemma {
 
 /// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
+/// Complexity: O(depth + length).
 [[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
     std::vector<id> way;
     for (; m != 0; m = modules.index().parent(m)) {

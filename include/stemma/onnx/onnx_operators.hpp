@@ -101,6 +101,7 @@ public:
     [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
 
     /// Calls `f` for the parameters a node reads; for none when it only passes one on.
+    /// Complexity: O(inputs).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
         if (passes_parameter_on(node)) {
@@ -119,6 +120,7 @@ public:
     }
 
     /// Whether a node reads a value that no node makes and that is no initializer.
+    /// Complexity: O(inputs).
     [[nodiscard]] bool reads_data(id node) const noexcept {
         for (auto value : model_->inputs(node)) {
             if (value != no_id && model_->kind(value) != value_kind::result &&
@@ -194,6 +196,7 @@ public:
     /// Returns: the function a node calls, or `no_id`.
     [[nodiscard]] id callee(id node) const noexcept { return model_->callee(node); }
     /// Returns: the function in whose body a node is, at any depth, or `no_id`.
+    /// Complexity: O(depth of the bodies).
     [[nodiscard]] id enclosing_function(id node) const noexcept {
         auto g = model_->graph_of(node);
         while (model_->graph(g).kind == graph_kind::body) {
@@ -218,7 +221,7 @@ public:
         return found == fold_paths_.end() ? std::string_view() : found->second;
     }
 
-    /// Calls `f(argument)` for every input slot of a node.
+    /// Calls `f(argument)` for every input slot of a node. Complexity: O(inputs).
     template <class Function>
     void for_each_argument(id node, Function f) const {
         for (auto value : model_->inputs(node)) {

@@ -16,7 +16,7 @@
 
 namespace stemma {
 
-/// Returns: a number with at most three digits and a unit: `1.2 M`.
+/// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::uint64_t number) {
     constexpr std::string_view units = " kMGTPE";
     std::size_t unit = 0;
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    /// Returns: the weights that a node reads, with their shapes.
+    /// Returns: the weights that a node reads, with their shapes. Complexity: O(inputs).
     [[nodiscard]] std::string operator_note(id node) const {
         std::string note;
         for (auto value : model_->inputs(node)) {
@@ -79,6 +79,7 @@ public:
     }
 
     /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
+    /// Complexity: O(inputs).
     template <class Function>
     void for_each_input(id node, Function f) const {
         for (auto value : model_->inputs(node)) {
@@ -88,7 +89,7 @@ public:
         }
     }
 
-    /// Calls `f(value)` for every output of the model that a node makes.
+    /// Calls `f(value)` for every output of the model that a node makes. Complexity: O(outputs).
     template <class Function>
     void for_each_output(id node, Function f) const {
         for (id i = 0; i < model_->output_count(node); ++i) {

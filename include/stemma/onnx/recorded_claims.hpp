@@ -34,7 +34,7 @@ struct claim_runs {
     provenance source = provenance::root; ///< the one that all claims name
     std::vector<run> runs;                ///< from node 0 on
 
-    /// Returns: how many nodes they speak of, claims or none.
+    /// Returns: how many nodes they speak of, claims or none. Complexity: O(runs).
     [[nodiscard]] std::uint64_t nodes() const noexcept {
         std::uint64_t total = 0;
         for (const auto& part : runs) {
@@ -100,6 +100,7 @@ void write_claims(Writer& json, const claim_runs& claims) {
 
 /// Reads what `write_claims` writes, for a model of so many nodes and modules.
 /// Returns: nothing when it is something else.
+/// Complexity: O(runs).
 [[nodiscard]] inline std::optional<claim_runs>
 read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules) {
     const auto source = part.is_object() ? part.value("source", nlohmann::json()) : part;
@@ -140,6 +141,7 @@ read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules
 
 /// Returns: the claims about some of the nodes of a model, which are numbered anew in that order;
 /// none where they are about a model of another size.
+/// Complexity: O(tables * nodes of the model).
 [[nodiscard]] inline std::vector<claim_runs> claims_about(const std::vector<claim_runs>& all,
                                                           std::span<const id> nodes,
                                                           std::size_t model_nodes) {

@@ -29,6 +29,7 @@ struct recorded_tags {
 
 /// Returns: the table as one line of JSON: runs of [count, module], with a list of the selected
 /// modules behind it where there are several tags.
+/// Complexity: O(nodes).
 [[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
     string_sink sink;
     json_writer json(sink);

@@ -55,6 +55,7 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
 
 /// Whether an operator of the standard domain may mean something else in opset `later` than in
 /// `earlier`, both at least 17; yes for opsets that are not known.
+/// Complexity: O(changes of the standard).
 [[nodiscard]] constexpr bool changed_between(std::string_view op_type, std::int64_t earlier,
                                              std::int64_t later) noexcept {
     if (later > last_known_opset || earlier < 17) {

@@ -40,6 +40,7 @@ namespace stemma {
 }
 
 /// Writes one module as reports show it: an object on one line.
+/// Complexity: O(length of what it writes).
 template <text_sink Sink>
 void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& found,
                   const module_statistics& counts, id m) {

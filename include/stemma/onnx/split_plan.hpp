@@ -45,6 +45,7 @@ public:
     /// `loads` is by node and counts weights where they are first read; `attributions` by node.
     /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and serves
     /// nothing else. Throws: `error` of `refused` for a graph with a cycle.
+    /// Complexity: O(nodes + edges).
     split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
                   std::span<const attribution> attributions, std::span<const operator_load> loads,
                   Cost cost = {})
@@ -91,6 +92,7 @@ public:
 
     /// Splits into exactly `count` parts of about equal cost, each a stretch of the graph's order.
     /// Throws: `error` of `refused` when there are fewer nodes that are not constant.
+    /// Complexity: O(nodes + edges), and what planning the parts takes.
     [[nodiscard]] std::vector<split_part> into(std::size_t count) {
         if (count == 0 || count > order_.size()) {
             STEMMA_THROW(error(error_code::refused, "", "split",

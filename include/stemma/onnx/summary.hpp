@@ -127,6 +127,7 @@ void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
 } // namespace detail
 
 /// Writes the members of a summary into an object that is open.
+/// Complexity: O(length of what it writes).
 template <text_sink Sink>
 void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("model", summary.model);

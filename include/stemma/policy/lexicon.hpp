@@ -59,6 +59,7 @@ concept lexicon_policy =
 /// Returns: the operator in a name as a front end prints it, in lower case and without underscores:
 /// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor` and
 /// `torch.Tensor.__radd__`-like names keep their `r`, `shape` for `torch.Tensor.shape.__get__`.
+/// Complexity: O(length).
 [[nodiscard]] inline std::string plain_operator_name(std::string_view name) {
     if (name.starts_with('<')) { // <function _assert at 0x...>
         const auto space = name.find(' ');
@@ -99,7 +100,7 @@ public:
     /// PyTorch's operators, from the table in the box.
     torch_lexicon() : torch_lexicon(detail::torch_operators) {}
 
-    /// Reads a table of that form. Requires: `table` outlives the lexicon.
+    /// Reads a table of that form. Requires: `table` outlives the lexicon. Complexity: O(length).
     explicit torch_lexicon(std::string_view table) {
         while (!table.empty()) {
             const auto end = table.find('\n');

@@ -99,7 +99,7 @@ struct named_diagnostics {
     }
 };
 
-/// Returns: the parts of a list separated by commas, without empty ones.
+/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
     std::vector<std::string> parts;
     while (!text.empty()) {
@@ -217,6 +217,7 @@ struct named_diagnostics {
 
 /// Returns: the set of the carriers `metadata`, `attribute`, `doc-string`, `namespace` and `model`
 /// that a list separated by commas names.
+/// Complexity: O(length).
 [[nodiscard]] inline std::optional<carrier_set> parse_carriers(std::string_view text) {
     carrier_set carriers{.metadata = false};
     const auto names = split_list(text);

@@ -61,6 +61,7 @@ public:
     }
 
     /// Returns: what can be asked for, in the order in which it was added: `all, depth:N`.
+    /// Complexity: O(names).
     [[nodiscard]] std::string names() const {
         std::string text;
         for (const auto& one : entries_) {
@@ -72,6 +73,7 @@ public:
 
     /// Calls `f(name, policy)` for all that need no argument, in the order in which they were
     /// added.
+    /// Complexity: O(names).
     template <class Function>
     void for_each(Function f) const {
         for (const auto& one : entries_) {
@@ -118,7 +120,7 @@ struct policy_registry {
     policies_by_name<any_cost> costs;                     ///< what a part weighs that is split off
     policies_by_name<any_diagnostics> diagnostics;        ///< which findings are told
 
-    /// Holds the policies in the box, of sources none.
+    /// Holds the policies in the box, of sources none. Complexity: O(1).
     policy_registry() {
         for (const char* name : {"default", "all"}) {
             selections.add(name, *parse_selection(name));

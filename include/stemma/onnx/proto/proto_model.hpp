@@ -116,6 +116,7 @@ public:
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
+    /// Complexity: O(initializers + value infos + their entries).
     template <class Function>
     void for_each_value_metadata(Function f) const {
         const auto report = [&](id value) {

@@ -56,6 +56,7 @@ public:
 
     /// Appends all to a node from which everything of stemma was taken. Attributes of the same name
     /// that somebody else gave it stay, and ours are left out.
+    /// Complexity: O(entries and attributes of both).
     template <class Node>
     void write(Node& node) const {
         for (const auto& [key, value] : metadata_) {
@@ -117,6 +118,7 @@ public:
     explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
 
     /// Removes entries, attributes and the line of the doc_string, and puts `namespace` back.
+    /// Complexity: O(entries + attributes + length of the doc_string).
     template <class Node>
     void edit_node(id, Node& node) const {
         rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {

@@ -133,6 +133,7 @@ public:
 
     /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
     /// options let it count or not; what a capture says only where they do.
+    /// Complexity: O(nodes), after the facts of the source.
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
         const auto prepared =
@@ -152,6 +153,7 @@ public:
     }
 
     /// Returns: what `tag` writes about the whole besides `modules`.
+    /// Complexity: that of `structure_digest`, and O(claims).
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;

@@ -92,6 +92,7 @@ public:
 
     /// Returns: the patch as bytes: the number of texts, each with its length; then of every change
     /// how many bytes stay, how many go, and which text takes their place (from 1 on; 0 for none).
+    /// Complexity: O(bytes).
     [[nodiscard]] std::string to_bytes() const {
         std::string bytes;
         detail::append_varint(texts_.size(), bytes);
@@ -109,6 +110,7 @@ public:
     }
 
     /// Reads what `to_bytes` makes; nothing where it did not make that.
+    /// Complexity: O(bytes) expected.
     [[nodiscard]] static std::optional<byte_patch> from_bytes(std::string_view bytes) {
         byte_patch patch;
         bool fits = true;

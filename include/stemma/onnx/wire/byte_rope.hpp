@@ -84,6 +84,7 @@ public:
     }
 
     /// Appends all pieces of another rope, over the same files.
+    /// Complexity: O(pieces + bytes of texts).
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
             p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
@@ -95,6 +96,7 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
     /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    /// Complexity: O(pieces).
     template <class Range, class Text>
     void for_each(Range range, Text text) const {
         for (const auto& p : pieces_) {

@@ -21,6 +21,7 @@ class call_attributes {
 public:
     /// Reads those of a node. Where one refers to an attribute of the function around the call, it
     /// is that one of `around`. Returns: whether all those are there.
+    /// Complexity: O(fields).
     bool read(const wire_model& model, id call, const call_attributes* around) {
         auto fields = model.reader(model.message(call));
         for (wire_field field; fields.next(field);) {

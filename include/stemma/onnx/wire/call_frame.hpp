@@ -29,7 +29,7 @@ struct call_frame {
     return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
 }
 
-/// Returns: an AttributeProto with another name.
+/// Returns: an AttributeProto with another name. Complexity: O(bytes).
 [[nodiscard]] inline std::string with_name(std::string_view attribute, std::string_view name) {
     std::string out;
     wire_reader fields(attribute.data(), 0, static_cast<std::uint32_t>(attribute.size()), {});
@@ -42,7 +42,7 @@ struct call_frame {
     return out;
 }
 
-/// Appends, as field `number`, a message in which field `name` names a value.
+/// Appends, as field `number`, a message in which field `name` names a value. Complexity: O(bytes).
 inline void put_named(wire_reader fields, std::uint32_t name, const call_frame* around,
                       std::uint32_t number, std::string& out) {
     std::string content;
@@ -56,7 +56,7 @@ inline void put_named(wire_reader fields, std::uint32_t name, const call_frame* 
     detail::append_field(number, content, out);
 }
 
-/// Appends a SparseTensorProto likewise: its values have a name.
+/// Appends a SparseTensorProto likewise: its values have a name. Complexity: O(bytes).
 inline void put_sparse(wire_reader fields, const call_frame* around, std::uint32_t number,
                        std::string& out) {
     using at = detail::onnx_fields::sparse_tensor;

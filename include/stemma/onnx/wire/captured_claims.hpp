@@ -68,6 +68,7 @@ public:
 
     /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
     /// known of them.
+    /// Complexity: that of `align`.
     void align_operations(const captured_operations& captured, provenance source,
                           const std::vector<bool>& open) {
         if (captured.empty()) {
@@ -103,6 +104,7 @@ public:
     }
 
     /// Looks up the nodes that an export recorded.
+    /// Complexity: O((nodes + recorded nodes) log nodes).
     void look_up(const captured_export& exported) {
         if (exported.empty()) {
             return;
@@ -139,7 +141,7 @@ public:
         found_.claims.push_back(std::move(table));
     }
 
-    /// Returns: all that was found, once.
+    /// Returns: all that was found, once. Complexity: O(nodes).
     [[nodiscard]] captured_evidence finish() {
         claim_table* trace = nullptr;
         claim_table* fx = nullptr;

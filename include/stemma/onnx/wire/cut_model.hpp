@@ -39,6 +39,7 @@ namespace stemma {
 inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
+/// Complexity: a look-up for each value at the boundary.
 [[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan, value_types& types) {
     for (const auto* values : {&plan.inputs, &plan.outputs}) {
         for (auto value : *values) {
@@ -52,6 +53,7 @@ inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a node of a plan, or in a body of one, with an attribute whose value only a call of the
 /// function around it would bind.
+/// Complexity: O(fields of the nodes).
 [[nodiscard]] inline std::optional<id> find_unbound(const cut_plan& plan, const wire_model& model,
                                                     const graph_contents& contents) {
     if (model.graph(contents.root(plan.graph)).kind != graph_kind::function) {

@@ -104,6 +104,7 @@ inline void describe_tensor(wire_reader fields, described_type& type) {
 }
 
 /// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is not known.
+/// Complexity: O(rank).
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     std::string text = type.name;
     if (!type.has_shape) {

@@ -47,7 +47,7 @@ public:
     /// Returns: all nodes, each behind what it reads, and as they were where that does.
     [[nodiscard]] const std::vector<entry>& in_order() const noexcept { return nodes_; }
 
-    /// Calls `f(name)` for what a node makes.
+    /// Calls `f(name)` for what a node makes. Complexity: O(outputs).
     template <class Function>
     void for_each_output(const entry& at, Function f) const {
         const auto& m = model(at.part);

@@ -63,6 +63,7 @@ parse_data_placement(std::string_view name) noexcept {
 /// it may be replaced.
 /// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
 ///   missing file, `cannot_write`.
+/// Complexity: O(initializers + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement, bool replace = false) {
     namespace fs = std::filesystem;

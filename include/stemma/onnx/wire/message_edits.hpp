@@ -97,6 +97,7 @@ public:
     }
 
     /// Calls `f(edit)` in file order. The texts are valid until the next change.
+    /// Complexity: O(edits).
     template <class Function>
     void for_each(Function f) const {
         for (const auto& r : records_) {

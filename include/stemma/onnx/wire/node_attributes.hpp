@@ -140,7 +140,7 @@ public:
         return found;
     }
 
-    /// Calls `f(name, attribute)` with a reader of every attribute.
+    /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
     template <class Function>
     void for_each(Function f) const {
         auto fields = fields_;
@@ -160,6 +160,7 @@ public:
     }
 
     /// Whether some attribute takes its value from the function the node is in.
+    /// Complexity: O(fields).
     [[nodiscard]] bool has_reference() const {
         bool found = false;
         for_each([&](std::string_view, wire_reader attribute) {

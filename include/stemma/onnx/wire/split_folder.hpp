@@ -42,6 +42,7 @@ public:
 
     /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
     /// names files outside of the folder.
+    /// Complexity: O(bytes): all files are hashed.
     explicit split_folder(const std::string& folder) : folder_(folder) {
         const mapped_file text(path_of(split_manifest_name));
         manifest_ = read_split_manifest(text.bytes(), text.path());
@@ -103,6 +104,7 @@ public:
     }
 
     /// Says that a changed part does not fit the others.
+    /// Throws: always, `error` of `refused` that names the file of the part.
     [[noreturn]] void refuse(id part, std::string_view reason) const {
         STEMMA_THROW(error(error_code::refused, parts_[part].file->path(), "", reason));
     }

@@ -127,6 +127,7 @@ public:
 
     /// Strips the metadata of a message in which it is field `metadata_field`; `added_tags`, if
     /// any, is written as its `hierarchy_tags`.
+    /// Complexity: O(fields).
     void edit_metadata(message_ref message, std::uint32_t metadata_field,
                        std::string_view added_tags, message_edits& edits) const {
         auto fields = model_->reader(message);
@@ -144,6 +145,7 @@ public:
     }
 
     /// Strips the metadata of the model; `added` is appended to the file.
+    /// Complexity: O(fields of the model).
     void edit_model(std::string_view added, message_edits& edits) const {
         auto fields = model_->reader();
         for (wire_field field; fields.next(field);) {
@@ -172,7 +174,7 @@ public:
         return {ours ? line : text.size(), false};
     }
 
-    /// Returns: whether an attribute is one that stemma wrote.
+    /// Returns: whether an attribute is one that stemma wrote. Complexity: O(fields).
     [[nodiscard]] static bool is_ours(wire_reader fields) {
         bool named = false;
         bool marked = false;

@@ -25,6 +25,7 @@ struct tensor_header {
     std::uint64_t length = 0;       ///< bytes; 0 where it is not written: then all that follow
 
     /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
+    /// Complexity: O(rank).
     [[nodiscard]] std::uint64_t elements() const noexcept {
         std::uint64_t product = 1;
         for (auto dim : dims) {

@@ -20,6 +20,7 @@ namespace stemma {
 
 /// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
 /// packed; nothing where that is not known or does not fit 64 bits.
+/// Complexity: O(rank).
 [[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
     const std::uint64_t bits = bits_of_type(header.data_type);
     std::uint64_t elements = 1;

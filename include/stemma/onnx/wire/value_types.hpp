@@ -71,6 +71,7 @@ public:
 
     /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
     /// optional.
+    /// Complexity: O(fields).
     [[nodiscard]] static bool is_complete(std::string_view type) {
         // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
         constexpr std::uint32_t tensor = 1;
@@ -112,7 +113,7 @@ private:
     bool sorted_ = true;
 };
 
-/// Returns: the TypeProto of a tensor with an element type and extents.
+/// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
 [[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
     std::string shape;
     for (auto dim : header.dims) {

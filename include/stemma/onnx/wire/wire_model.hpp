@@ -133,6 +133,7 @@ public:
     }
 
     /// Calls `f(key, value)` for every metadata entry of the model itself, in file order.
+    /// Complexity: O(entries).
     template <class Function>
     void for_each_model_metadata(Function f) const {
         for (const auto& entry : model_metadata_) {
@@ -144,6 +145,7 @@ public:
     }
 
     /// Calls `f(key, value)` for every metadata entry of a node, in file order.
+    /// Complexity: O(fields of the node).
     template <class Function>
     void for_each_metadata(id node, Function f) const {
         if (!has_metadata(node)) {
@@ -159,6 +161,7 @@ public:
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
+    /// Complexity: O(fields of initializers and value infos).
     template <class Function>
     void for_each_value_metadata(Function f) const {
         const auto read = [&](message_ref message, id value, std::uint32_t metadata_field) {
@@ -180,7 +183,7 @@ public:
         }
     }
 
-    /// Returns: key and value of a StringStringEntryProto.
+    /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
     [[nodiscard]] static std::pair<std::string_view, std::string_view>
     read_entry(const wire_reader& around, const wire_field& field) {
         std::pair<std::string_view, std::string_view> entry;
