@@ -249,6 +249,7 @@ void rename_known_metadata(Entries& entries, Function new_key) {
 /// `Message` is that of a model, graph, node, function, tensor or value info, of any schema: one
 /// that is older than the field keeps it among its unknown fields, and there it is read.
 /// Throws: `error` of `error_code::malformed` when an unknown field is no entry.
+/// Complexity: O(entries).
 template <class Message, class Function>
 void for_each_metadata(const Message& message, Function f) {
     if constexpr (detail::knows_metadata<Message>) {
@@ -607,6 +608,7 @@ public:
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
+    /// Complexity: O(initializers + value infos + their entries).
     template <class Function>
     void for_each_value_metadata(Function f) const {
         const auto report = [&](id value) {
@@ -871,6 +873,7 @@ public:
 
     /// Appends all to a node from which everything of stemma was taken. Attributes of the same name
     /// that somebody else gave it stay, and ours are left out.
+    /// Complexity: O(entries and attributes of both).
     template <class Node>
     void write(Node& node) const {
         for (const auto& [key, value] : metadata_) {
@@ -932,6 +935,7 @@ public:
     explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
 
     /// Removes entries, attributes and the line of the doc_string, and puts `namespace` back.
+    /// Complexity: O(entries + attributes + length of the doc_string).
     template <class Node>
     void edit_node(id, Node& node) const {
         rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {

@@ -1230,6 +1230,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// Makes room for `expected` ids without growing on the way.
+    /// Complexity: O(ids stored) where room is lacking.
     void reserve(std::size_t expected) {
         std::size_t wanted = 16;
         while (is_full(expected, wanted)) {
@@ -1241,6 +1242,7 @@ public:
     }
 
     /// Returns: the id stored under `hash` for which `equal(id)` holds, else `no_id`.
+    /// Complexity: constant on average.
     template <class Equal>
     [[nodiscard]] id find(std::uint64_t hash, Equal equal) const {
         if (slots_.empty()) {
@@ -1537,7 +1539,7 @@ template <operator_graph_like Graph>
         });
 }
 
-/// The same against the edges: every vertex behind all its readers.
+/// The same against the edges: every vertex behind all its readers. Complexity: O(V + E).
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> reverse_topological_order(const Graph& graph) {
     return detail::order_by_dependence(
@@ -2343,6 +2345,7 @@ concept lexicon_policy =
 /// Returns: the operator in a name as a front end prints it, in lower case and without underscores:
 /// `batchnorm` for `torch.nn.functional.batch_norm`, `add` for `aten.add_.Tensor` and
 /// `torch.Tensor.__radd__`-like names keep their `r`, `shape` for `torch.Tensor.shape.__get__`.
+/// Complexity: O(length).
 [[nodiscard]] inline std::string plain_operator_name(std::string_view name) {
     if (name.starts_with('<')) { // <function _assert at 0x...>
         const auto space = name.find(' ');
@@ -2383,7 +2386,7 @@ public:
     /// PyTorch's operators, from the table in the box.
     torch_lexicon() : torch_lexicon(detail::torch_operators) {}
 
-    /// Reads a table of that form. Requires: `table` outlives the lexicon.
+    /// Reads a table of that form. Requires: `table` outlives the lexicon. Complexity: O(length).
     explicit torch_lexicon(std::string_view table) {
         while (!table.empty()) {
             const auto end = table.find('\n');
@@ -3267,6 +3270,7 @@ struct tensor_info {
     bool trainable = false;              ///< false for a buffer and for a frozen parameter
 
     /// Returns: the product of the shape; 1 for a scalar, 0 when an extent is unknown (negative).
+    /// Complexity: O(rank).
     [[nodiscard]] std::uint64_t elements() const noexcept {
         std::uint64_t product = 1;
         for (auto extent : shape) {
@@ -3329,7 +3333,7 @@ public:
         return text;
     }
 
-    /// Appends `path(m)` without making a string of its own.
+    /// Appends `path(m)` without making a string of its own. Complexity: O(length).
     void append_path(id m, std::string& text) const {
         const auto first = text.size();
         text.resize(first + path_length_[m]);
@@ -3371,6 +3375,7 @@ public:
     [[nodiscard]] std::size_t path_length(id m) const noexcept { return path_length_[m]; }
 
     /// Returns: the module that `parent` holds as `attribute`, or `no_id`.
+    /// Complexity: O(length) on average.
     [[nodiscard]] id child(id parent, std::string_view attribute) const {
         const auto end = index_.end(parent);
         auto m = parent + 1;
@@ -3716,6 +3721,7 @@ private:
 };
 
 /// Returns: the deepest module on a dotted path below `from`, and what of the path lies below it.
+/// Complexity: O(length) expected.
 template <class Lookup>
 [[nodiscard]] std::pair<id, std::string_view> find_longest(const Lookup& lookup,
                                                            std::string_view path, id from = 0) {
@@ -5424,6 +5430,7 @@ private:
 };
 
 /// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+/// Complexity: O(depth).
 template <module_view Modules>
 [[nodiscard]] id nearest_called(const Modules& modules, id m) {
     if constexpr (counts_calls<Modules>) {
@@ -5607,6 +5614,7 @@ public:
     tag_table() = default;
 
     /// `selected[m]` is the nearest selected module at or above `m`, see `select_modules`.
+    /// Complexity: O(modules).
     tag_table(const tree_index& tree, std::vector<id> selected)
         : selected_(std::move(selected))
         , above_(tree.size(), no_id)
@@ -5642,7 +5650,7 @@ public:
     /// Whether `set_segment` was called for `m`.
     [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
 
-    /// Call once when every selected module has its segment.
+    /// Call once when every selected module has its segment. Complexity: O(modules).
     void finish() {
         for (id m = 0; m < size(); ++m) {
             if (is_selected(m)) {
@@ -5658,6 +5666,7 @@ public:
     [[nodiscard]] std::size_t length(id m) const noexcept { return length_[m]; }
 
     /// Returns: the deepest selected module at or above `m` whose tag is short enough to write.
+    /// Complexity: O(1), and of too long a tag O(depth).
     [[nodiscard]] id writable(id m) const noexcept {
         m = selected_[m];
         while (length_[m] > max_tag_length && m != 0) {
@@ -6061,7 +6070,7 @@ public:
         return !indexed_ && forward_.size() < num_vertices(*graph_);
     }
 
-    /// Calls `f(v)` for every vertex behind all its producers.
+    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
     template <class Function>
     void forward(Function f) const {
         if (indexed_) {
@@ -6075,7 +6084,7 @@ public:
         }
     }
 
-    /// Calls `f(v)` for every vertex behind all its readers.
+    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
         if constexpr (steps_back) {
@@ -6151,6 +6160,7 @@ inline constexpr std::size_t provenance_count = 14;
 }
 
 /// Returns: the provenance of a name, as `to_string` gives it.
+/// Complexity: one comparison for each provenance.
 [[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
     for (std::size_t i = 0; i < provenance_count; ++i) {
         if (to_string(static_cast<provenance>(i)) == name) {
@@ -6544,6 +6554,7 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
 /// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
 /// `/norm/Pow/LayerNormFusion/`,
 /// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
+/// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name) noexcept {
     constexpr std::string_view inlined = "_inlfunc_";
@@ -8925,7 +8936,7 @@ public:
                                                   : std::span(items_).subspan(it->first, it->count);
     }
 
-    /// Calls `f(v, list)` for every operator that has one.
+    /// Calls `f(v, list)` for every operator that has one. Complexity: O(lists).
     template <class Function>
     void for_each(Function f) const {
         for (const auto& e : entries_) {
@@ -10707,7 +10718,7 @@ public:
         }
     }
 
-    /// Returns: the nearest texts, nearest first.
+    /// Returns: the nearest texts, nearest first. Complexity: O(texts kept).
     [[nodiscard]] std::vector<std::string> take() const {
         std::vector<std::string> result;
         for (const auto& [distance, text] : best_) {
@@ -11404,7 +11415,7 @@ public:
         return first_pooled + found;
     }
 
-    /// Calls `f(id)` for every element, ascending.
+    /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
     template <class Function>
     void for_each(id_set set, Function f) const {
         if (set == no_id) {
@@ -13023,6 +13034,7 @@ struct thread_limit {
 /// one, and waits for all.
 ///
 /// Throws: what the call for the lowest part threw.
+/// Complexity: that of `f`; a single part runs in this thread.
 template <class Function>
 void for_each_part(std::size_t count, Function f) {
     if (count <= 1) {
@@ -13179,7 +13191,7 @@ public:
         waiting_ = bytes.size();
     }
 
-    /// Returns: the hash of all bytes so far.
+    /// Returns: the hash of all bytes so far. Complexity: O(1).
     [[nodiscard]] std::uint64_t value() const noexcept {
         std::uint64_t hash = p5;
         if (size_ >= block) {
@@ -13248,7 +13260,7 @@ private:
     return digest.value();
 }
 
-/// Returns: a hash as 16 hexadecimal digits.
+/// Returns: a hash as 16 hexadecimal digits. Complexity: O(1).
 [[nodiscard]] inline std::string to_hex(std::uint64_t hash) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
@@ -13367,7 +13379,7 @@ struct claim_table {
     provenance source = provenance::root; ///< the one that all claims name
     std::vector<claim> of; ///< by vertex index; `module == no_id` where it claims nothing
 
-    /// Returns: how many operators it speaks of.
+    /// Returns: how many operators it speaks of. Complexity: O(operators).
     [[nodiscard]] std::size_t count() const noexcept {
         std::size_t claimed = 0;
         for (const auto& made : of) {
@@ -13530,6 +13542,7 @@ public:
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept { return pool_[p]; }
 
     /// Calls `f(p)` for every parameter that `v` reads, one read twice twice.
+    /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(vertex_t<Graph> v, Function f) const {
         for (auto p : reads_[index_of(*graph_, v)]) {
@@ -15118,7 +15131,7 @@ struct named_diagnostics {
     }
 };
 
-/// Returns: the parts of a list separated by commas, without empty ones.
+/// Returns: the parts of a list separated by commas, without empty ones. Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
     std::vector<std::string> parts;
     while (!text.empty()) {
@@ -15236,6 +15249,7 @@ struct named_diagnostics {
 
 /// Returns: the set of the carriers `metadata`, `attribute`, `doc-string`, `namespace` and `model`
 /// that a list separated by commas names.
+/// Complexity: O(length).
 [[nodiscard]] inline std::optional<carrier_set> parse_carriers(std::string_view text) {
     carrier_set carriers{.metadata = false};
     const auto names = split_list(text);
@@ -15371,6 +15385,7 @@ public:
     }
 
     /// Returns: what can be asked for, in the order in which it was added: `all, depth:N`.
+    /// Complexity: O(names).
     [[nodiscard]] std::string names() const {
         std::string text;
         for (const auto& one : entries_) {
@@ -15382,6 +15397,7 @@ public:
 
     /// Calls `f(name, policy)` for all that need no argument, in the order in which they were
     /// added.
+    /// Complexity: O(names).
     template <class Function>
     void for_each(Function f) const {
         for (const auto& one : entries_) {
@@ -15428,7 +15444,7 @@ struct policy_registry {
     policies_by_name<any_cost> costs;                     ///< what a part weighs that is split off
     policies_by_name<any_diagnostics> diagnostics;        ///< which findings are told
 
-    /// Holds the policies in the box, of sources none.
+    /// Holds the policies in the box, of sources none. Complexity: O(1).
     policy_registry() {
         for (const char* name : {"default", "all"}) {
             selections.add(name, *parse_selection(name));

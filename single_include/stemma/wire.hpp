@@ -89,6 +89,7 @@ public:
     }
 
     /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
+    /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::string> strings(const char* key) const {
         std::vector<std::string> result;
         const auto found = object_->find(key);
@@ -108,6 +109,7 @@ public:
     }
 
     /// Returns: the shapes in a list, that of what has none being empty.
+    /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(const char* key) const {
         std::vector<std::vector<std::int64_t>> result;
         const auto found = object_->find(key);
@@ -136,6 +138,7 @@ private:
 };
 
 /// Returns: the module at a path or under an alias, or `no_id`.
+/// Complexity: O(length) expected, and O(aliases) where no path leads there.
 [[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
     id m = 0;
     auto rest = path;
@@ -155,6 +158,7 @@ private:
 }
 
 /// Returns: the parameter of a path, which may lead through an alias; none for buffers and unknown.
+/// Complexity: as `find_path`, and O(parameters of the module).
 [[nodiscard]] inline std::optional<tensor_info> find_parameter(const module_tree& modules,
                                                                std::string_view path) {
     const auto dot = path.rfind('.');
@@ -175,6 +179,7 @@ private:
 class captured_paths {
 public:
     /// What leads nowhere becomes a fault of `made`.
+    /// Complexity: for each path as `find_path`, for each of its ends that leads nowhere.
     captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
                    std::string_view part) {
         std::size_t lost = 0;
@@ -324,6 +329,7 @@ public:
 
     /// Returns: the operations of every graph, with modules of the tree. What does not add up is
     /// among the faults.
+    /// Complexity: O(nodes and what they read) expected.
     [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
         std::vector<captured_operations> made;
         for (const auto& graph : graphs_) {
@@ -598,6 +604,7 @@ public:
     }
 
     /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
+    /// Throws: as `read_event`.
     void read_unhooked(const nlohmann::json& entry, std::string_view file) {
         const auto& path = entry.is_array() && !entry.empty() ? entry[0] : entry;
         if (!path.is_string()) {
@@ -1108,6 +1115,7 @@ public:
 
     /// Appends a range of `file`; a long one does not pass through this process where the system
     /// can do without.
+    /// Complexity: O(size).
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
         if (size < direct_copy_size || file.descriptor() < 0) {
             write(file.bytes().substr(offset, size));
@@ -1270,7 +1278,7 @@ public:
         }
     }
 
-    /// Appends a range of `from`, as `output_file` does.
+    /// Appends a range of `from`, as `output_file` does. Complexity: O(size).
     void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
         if (size < output_file::direct_copy_size || from.descriptor() < 0) {
             write(from.bytes().substr(offset, size));
@@ -1621,6 +1629,7 @@ public:
 
     /// Returns: the tree of all modules that were read.
     /// Throws: as `read`, when aliases or shared parameters name modules that are not there.
+    /// Complexity: O(modules + tensors).
     [[nodiscard]] module_tree tree() {
         for (auto& [alias, canonical, file] : aliases_) {
             const auto module = by_path_.find(canonical);
@@ -1872,6 +1881,7 @@ private:
 
 /// Reads captures of one model from files.
 /// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
+/// Complexity: O(bytes).
 [[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
     capture_reader reader;
     for (const auto& path : paths) {
@@ -2696,6 +2706,7 @@ public:
     void scalar(const std::string&, nlohmann::json&) {}
 
     /// For `stream_json`; a node without the name of a module is passed over.
+    /// Complexity: O(1) on average.
     void element(const std::string&, nlohmann::json& node) {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
             const auto module = node.find(std::string(key));
@@ -3321,6 +3332,7 @@ namespace stemma {
 
 /// Returns: the vertex of `nested_graph(model, g)` that holds a node: the node itself when it is in
 /// graph `g`, its outermost owner there when it is in a body below; else `no_id`.
+/// Complexity: O(depth of the bodies).
 [[nodiscard]] inline id enclosing_node(const onnx_model& model, id g, id node) {
     while (node != no_id && model.graph_of(node) != g) {
         node = model.owner(node);
@@ -3429,6 +3441,7 @@ struct cut_facts {
     }
 
     /// Takes vertices into the set that is being planned, or out of it again.
+    /// Complexity: O(members).
     void put_inside(std::span<const id> members, bool inside) {
         for (auto v : members) {
             set.inside[v] = inside;
@@ -3440,7 +3453,7 @@ struct cut_facts {
         return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
     }
 
-    /// Says of vertices whether every reader gets a copy of them.
+    /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;
@@ -3608,6 +3621,7 @@ class cut_planner {
 public:
     /// `random` says by node whether it gives other results each time.
     /// Requires: `model` outlives the planner.
+    /// Complexity: that of `find_dependence`.
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
         : model_(model)
         , policy_(std::move(policy))
@@ -4744,6 +4758,7 @@ public:
     }
 
     /// Calls `f(key, value)` for every metadata entry of the model itself, in file order.
+    /// Complexity: O(entries).
     template <class Function>
     void for_each_model_metadata(Function f) const {
         for (const auto& entry : model_metadata_) {
@@ -4755,6 +4770,7 @@ public:
     }
 
     /// Calls `f(key, value)` for every metadata entry of a node, in file order.
+    /// Complexity: O(fields of the node).
     template <class Function>
     void for_each_metadata(id node, Function f) const {
         if (!has_metadata(node)) {
@@ -4770,6 +4786,7 @@ public:
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
+    /// Complexity: O(fields of initializers and value infos).
     template <class Function>
     void for_each_value_metadata(Function f) const {
         const auto read = [&](message_ref message, id value, std::uint32_t metadata_field) {
@@ -4791,7 +4808,7 @@ public:
         }
     }
 
-    /// Returns: key and value of a StringStringEntryProto.
+    /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
     [[nodiscard]] static std::pair<std::string_view, std::string_view>
     read_entry(const wire_reader& around, const wire_field& field) {
         std::pair<std::string_view, std::string_view> entry;
@@ -5192,6 +5209,7 @@ struct tensor_header {
     std::uint64_t length = 0;       ///< bytes; 0 where it is not written: then all that follow
 
     /// Returns: the product of the dims; 0 where one is negative or the product does not fit.
+    /// Complexity: O(rank).
     [[nodiscard]] std::uint64_t elements() const noexcept {
         std::uint64_t product = 1;
         for (auto dim : dims) {
@@ -5318,6 +5336,7 @@ namespace stemma {
 
 /// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
 /// packed; nothing where that is not known or does not fit 64 bits.
+/// Complexity: O(rank).
 [[nodiscard]] inline std::optional<std::uint64_t> data_size(const tensor_header& header) noexcept {
     const std::uint64_t bits = bits_of_type(header.data_type);
     std::uint64_t elements = 1;
@@ -5379,6 +5398,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
 }
 
 /// Returns: by node the bytes of the initializers that it is the first to read.
+/// Complexity: O(nodes + values + fields of initializers).
 [[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
     std::vector<id> first(model.value_count(), no_id);
     for (id node = 0; node < model.node_count(); ++node) {
@@ -5673,6 +5693,7 @@ struct text_change {
 };
 
 /// Finds the change that makes one text of another, in whole UTF-8 characters.
+/// Complexity: O(length).
 [[nodiscard]] inline text_change find_change(std::string_view expected, std::string_view actual) {
     const auto is_inside = [](std::string_view text, std::size_t at) {
         return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
@@ -7317,6 +7338,7 @@ void write_accuracy(json_writer<Sink>& json, const accuracy& counts) {
 } // namespace detail
 
 /// Writes the members of a summary into an object that is open.
+/// Complexity: O(length of what it writes).
 template <text_sink Sink>
 void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("model", summary.model);
@@ -7829,6 +7851,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
 namespace stemma {
 
 /// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
+/// Complexity: O(depth + length).
 [[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
     std::vector<id> way;
     for (; m != 0; m = modules.index().parent(m)) {
@@ -8217,7 +8240,7 @@ struct claim_runs {
     provenance source = provenance::root; ///< the one that all claims name
     std::vector<run> runs;                ///< from node 0 on
 
-    /// Returns: how many nodes they speak of, claims or none.
+    /// Returns: how many nodes they speak of, claims or none. Complexity: O(runs).
     [[nodiscard]] std::uint64_t nodes() const noexcept {
         std::uint64_t total = 0;
         for (const auto& part : runs) {
@@ -8283,6 +8306,7 @@ void write_claims(Writer& json, const claim_runs& claims) {
 
 /// Reads what `write_claims` writes, for a model of so many nodes and modules.
 /// Returns: nothing when it is something else.
+/// Complexity: O(runs).
 [[nodiscard]] inline std::optional<claim_runs>
 read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules) {
     const auto source = part.is_object() ? part.value("source", nlohmann::json()) : part;
@@ -8323,6 +8347,7 @@ read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules
 
 /// Returns: the claims about some of the nodes of a model, which are numbered anew in that order;
 /// none where they are about a model of another size.
+/// Complexity: O(tables * nodes of the model).
 [[nodiscard]] inline std::vector<claim_runs> claims_about(const std::vector<claim_runs>& all,
                                                           std::span<const id> nodes,
                                                           std::size_t model_nodes) {
@@ -8746,6 +8771,7 @@ public:
     [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
 
     /// Calls `f` for the parameters a node reads; for none when it only passes one on.
+    /// Complexity: O(inputs).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
         if (passes_parameter_on(node)) {
@@ -8764,6 +8790,7 @@ public:
     }
 
     /// Whether a node reads a value that no node makes and that is no initializer.
+    /// Complexity: O(inputs).
     [[nodiscard]] bool reads_data(id node) const noexcept {
         for (auto value : model_->inputs(node)) {
             if (value != no_id && model_->kind(value) != value_kind::result &&
@@ -8839,6 +8866,7 @@ public:
     /// Returns: the function a node calls, or `no_id`.
     [[nodiscard]] id callee(id node) const noexcept { return model_->callee(node); }
     /// Returns: the function in whose body a node is, at any depth, or `no_id`.
+    /// Complexity: O(depth of the bodies).
     [[nodiscard]] id enclosing_function(id node) const noexcept {
         auto g = model_->graph_of(node);
         while (model_->graph(g).kind == graph_kind::body) {
@@ -8863,7 +8891,7 @@ public:
         return found == fold_paths_.end() ? std::string_view() : found->second;
     }
 
-    /// Calls `f(argument)` for every input slot of a node.
+    /// Calls `f(argument)` for every input slot of a node. Complexity: O(inputs).
     template <class Function>
     void for_each_argument(id node, Function f) const {
         for (auto value : model_->inputs(node)) {
@@ -9021,7 +9049,7 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
 
 namespace stemma {
 
-/// Returns: a number with at most three digits and a unit: `1.2 M`.
+/// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
 [[nodiscard]] inline std::string short_number(std::uint64_t number) {
     constexpr std::string_view units = " kMGTPE";
     std::size_t unit = 0;
@@ -9055,7 +9083,7 @@ public:
         }
     }
 
-    /// Returns: the weights that a node reads, with their shapes.
+    /// Returns: the weights that a node reads, with their shapes. Complexity: O(inputs).
     [[nodiscard]] std::string operator_note(id node) const {
         std::string note;
         for (auto value : model_->inputs(node)) {
@@ -9084,6 +9112,7 @@ public:
     }
 
     /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
+    /// Complexity: O(inputs).
     template <class Function>
     void for_each_input(id node, Function f) const {
         for (auto value : model_->inputs(node)) {
@@ -9093,7 +9122,7 @@ public:
         }
     }
 
-    /// Calls `f(value)` for every output of the model that a node makes.
+    /// Calls `f(value)` for every output of the model that a node makes. Complexity: O(outputs).
     template <class Function>
     void for_each_output(id node, Function f) const {
         for (id i = 0; i < model_->output_count(node); ++i) {
@@ -9967,6 +9996,7 @@ struct recorded_tags {
 
 /// Returns: the table as one line of JSON: runs of [count, module], with a list of the selected
 /// modules behind it where there are several tags.
+/// Complexity: O(nodes).
 [[nodiscard]] inline std::string to_json(const recorded_tags& tags) {
     string_sink sink;
     json_writer json(sink);
@@ -10120,6 +10150,7 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
 
 /// Whether an operator of the standard domain may mean something else in opset `later` than in
 /// `earlier`, both at least 17; yes for opsets that are not known.
+/// Complexity: O(changes of the standard).
 [[nodiscard]] constexpr bool changed_between(std::string_view op_type, std::int64_t earlier,
                                              std::int64_t later) noexcept {
     if (later > last_known_opset || earlier < 17) {
@@ -10253,6 +10284,7 @@ namespace stemma {
 }
 
 /// Writes one module as reports show it: an object on one line.
+/// Complexity: O(length of what it writes).
 template <text_sink Sink>
 void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& found,
                   const module_statistics& counts, id m) {
@@ -10771,6 +10803,7 @@ public:
     /// `loads` is by node and counts weights where they are first read; `attributions` by node.
     /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and serves
     /// nothing else. Throws: `error` of `refused` for a graph with a cycle.
+    /// Complexity: O(nodes + edges).
     split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
                   std::span<const attribution> attributions, std::span<const operator_load> loads,
                   Cost cost = {})
@@ -10817,6 +10850,7 @@ public:
 
     /// Splits into exactly `count` parts of about equal cost, each a stretch of the graph's order.
     /// Throws: `error` of `refused` when there are fewer nodes that are not constant.
+    /// Complexity: O(nodes + edges), and what planning the parts takes.
     [[nodiscard]] std::vector<split_part> into(std::size_t count) {
         if (count == 0 || count > order_.size()) {
             STEMMA_THROW(error(error_code::refused, "", "split",
@@ -11221,6 +11255,7 @@ public:
     }
 
     /// Calls `f(edit)` in file order. The texts are valid until the next change.
+    /// Complexity: O(edits).
     template <class Function>
     void for_each(Function f) const {
         for (const auto& r : records_) {
@@ -11322,6 +11357,7 @@ public:
     }
 
     /// Appends all pieces of another rope, over the same files.
+    /// Complexity: O(pieces + bytes of texts).
     void append(const byte_rope& other) {
         for (const auto& p : other.pieces_) {
             p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
@@ -11333,6 +11369,7 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
     /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    /// Complexity: O(pieces).
     template <class Range, class Text>
     void for_each(Range range, Text text) const {
         for (const auto& p : pieces_) {
@@ -11636,6 +11673,7 @@ public:
 
     /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
     /// known of them.
+    /// Complexity: that of `align`.
     void align_operations(const captured_operations& captured, provenance source,
                           const std::vector<bool>& open) {
         if (captured.empty()) {
@@ -11671,6 +11709,7 @@ public:
     }
 
     /// Looks up the nodes that an export recorded.
+    /// Complexity: O((nodes + recorded nodes) log nodes).
     void look_up(const captured_export& exported) {
         if (exported.empty()) {
             return;
@@ -11707,7 +11746,7 @@ public:
         found_.claims.push_back(std::move(table));
     }
 
-    /// Returns: all that was found, once.
+    /// Returns: all that was found, once. Complexity: O(nodes).
     [[nodiscard]] captured_evidence finish() {
         claim_table* trace = nullptr;
         claim_table* fx = nullptr;
@@ -11884,6 +11923,7 @@ public:
 
     /// Strips the metadata of a message in which it is field `metadata_field`; `added_tags`, if
     /// any, is written as its `hierarchy_tags`.
+    /// Complexity: O(fields).
     void edit_metadata(message_ref message, std::uint32_t metadata_field,
                        std::string_view added_tags, message_edits& edits) const {
         auto fields = model_->reader(message);
@@ -11901,6 +11941,7 @@ public:
     }
 
     /// Strips the metadata of the model; `added` is appended to the file.
+    /// Complexity: O(fields of the model).
     void edit_model(std::string_view added, message_edits& edits) const {
         auto fields = model_->reader();
         for (wire_field field; fields.next(field);) {
@@ -11929,7 +11970,7 @@ public:
         return {ours ? line : text.size(), false};
     }
 
-    /// Returns: whether an attribute is one that stemma wrote.
+    /// Returns: whether an attribute is one that stemma wrote. Complexity: O(fields).
     [[nodiscard]] static bool is_ours(wire_reader fields) {
         bool named = false;
         bool marked = false;
@@ -12632,7 +12673,7 @@ private:
     std::string added_to_model_;
 };
 
-/// Returns: the table that the `model` carrier writes.
+/// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
 [[nodiscard]] inline recorded_tags to_table(const tagging& found) {
     recorded_tags table;
     for (id v = 0; v < found.attributions.size(); ++v) {
@@ -12901,6 +12942,7 @@ public:
 
     /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
     /// options let it count or not; what a capture says only where they do.
+    /// Complexity: O(nodes), after the facts of the source.
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
         const auto prepared =
@@ -12920,6 +12962,7 @@ public:
     }
 
     /// Returns: what `tag` writes about the whole besides `modules`.
+    /// Complexity: that of `structure_digest`, and O(claims).
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
@@ -13193,6 +13236,7 @@ public:
 
     /// Returns: the patch as bytes: the number of texts, each with its length; then of every change
     /// how many bytes stay, how many go, and which text takes their place (from 1 on; 0 for none).
+    /// Complexity: O(bytes).
     [[nodiscard]] std::string to_bytes() const {
         std::string bytes;
         detail::append_varint(texts_.size(), bytes);
@@ -13210,6 +13254,7 @@ public:
     }
 
     /// Reads what `to_bytes` makes; nothing where it did not make that.
+    /// Complexity: O(bytes) expected.
     [[nodiscard]] static std::optional<byte_patch> from_bytes(std::string_view bytes) {
         byte_patch patch;
         bool fits = true;
@@ -13303,6 +13348,7 @@ class call_attributes {
 public:
     /// Reads those of a node. Where one refers to an attribute of the function around the call, it
     /// is that one of `around`. Returns: whether all those are there.
+    /// Complexity: O(fields).
     bool read(const wire_model& model, id call, const call_attributes* around) {
         auto fields = model.reader(model.message(call));
         for (wire_field field; fields.next(field);) {
@@ -13369,7 +13415,7 @@ struct call_frame {
     return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
 }
 
-/// Returns: an AttributeProto with another name.
+/// Returns: an AttributeProto with another name. Complexity: O(bytes).
 [[nodiscard]] inline std::string with_name(std::string_view attribute, std::string_view name) {
     std::string out;
     wire_reader fields(attribute.data(), 0, static_cast<std::uint32_t>(attribute.size()), {});
@@ -13382,7 +13428,7 @@ struct call_frame {
     return out;
 }
 
-/// Appends, as field `number`, a message in which field `name` names a value.
+/// Appends, as field `number`, a message in which field `name` names a value. Complexity: O(bytes).
 inline void put_named(wire_reader fields, std::uint32_t name, const call_frame* around,
                       std::uint32_t number, std::string& out) {
     std::string content;
@@ -13396,7 +13442,7 @@ inline void put_named(wire_reader fields, std::uint32_t name, const call_frame* 
     detail::append_field(number, content, out);
 }
 
-/// Appends a SparseTensorProto likewise: its values have a name.
+/// Appends a SparseTensorProto likewise: its values have a name. Complexity: O(bytes).
 inline void put_sparse(wire_reader fields, const call_frame* around, std::uint32_t number,
                        std::string& out) {
     using at = detail::onnx_fields::sparse_tensor;
@@ -13467,6 +13513,7 @@ parse_data_placement(std::string_view name) noexcept {
 /// it may be replaced.
 /// Throws: `error`: `malformed` for a location outside of the model's folder, `cannot_read` for a
 ///   missing file, `cannot_write`.
+/// Complexity: O(initializers + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement, bool replace = false) {
     namespace fs = std::filesystem;
@@ -14857,7 +14904,7 @@ public:
         return found;
     }
 
-    /// Calls `f(name, attribute)` with a reader of every attribute.
+    /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
     template <class Function>
     void for_each(Function f) const {
         auto fields = fields_;
@@ -14877,6 +14924,7 @@ public:
     }
 
     /// Whether some attribute takes its value from the function the node is in.
+    /// Complexity: O(fields).
     [[nodiscard]] bool has_reference() const {
         bool found = false;
         for_each([&](std::string_view, wire_reader attribute) {
@@ -15082,6 +15130,7 @@ public:
 
     /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
     /// optional.
+    /// Complexity: O(fields).
     [[nodiscard]] static bool is_complete(std::string_view type) {
         // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
         constexpr std::uint32_t tensor = 1;
@@ -15123,7 +15172,7 @@ private:
     bool sorted_ = true;
 };
 
-/// Returns: the TypeProto of a tensor with an element type and extents.
+/// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
 [[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
     std::string shape;
     for (auto dim : header.dims) {
@@ -15329,6 +15378,7 @@ namespace stemma {
 inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
+/// Complexity: a look-up for each value at the boundary.
 [[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan, value_types& types) {
     for (const auto* values : {&plan.inputs, &plan.outputs}) {
         for (auto value : *values) {
@@ -15342,6 +15392,7 @@ inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a node of a plan, or in a body of one, with an attribute whose value only a call of the
 /// function around it would bind.
+/// Complexity: O(fields of the nodes).
 [[nodiscard]] inline std::optional<id> find_unbound(const cut_plan& plan, const wire_model& model,
                                                     const graph_contents& contents) {
     if (model.graph(contents.root(plan.graph)).kind != graph_kind::function) {
@@ -15776,6 +15827,7 @@ inline void describe_tensor(wire_reader fields, described_type& type) {
 }
 
 /// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is not known.
+/// Complexity: O(rank).
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     std::string text = type.name;
     if (!type.has_shape) {
@@ -15821,6 +15873,7 @@ public:
 
     /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
     /// names files outside of the folder.
+    /// Complexity: O(bytes): all files are hashed.
     explicit split_folder(const std::string& folder) : folder_(folder) {
         const mapped_file text(path_of(split_manifest_name));
         manifest_ = read_split_manifest(text.bytes(), text.path());
@@ -15882,6 +15935,7 @@ public:
     }
 
     /// Says that a changed part does not fit the others.
+    /// Throws: always, `error` of `refused` that names the file of the part.
     [[noreturn]] void refuse(id part, std::string_view reason) const {
         STEMMA_THROW(error(error_code::refused, parts_[part].file->path(), "", reason));
     }
@@ -16318,7 +16372,7 @@ public:
     /// Returns: all nodes, each behind what it reads, and as they were where that does.
     [[nodiscard]] const std::vector<entry>& in_order() const noexcept { return nodes_; }
 
-    /// Calls `f(name)` for what a node makes.
+    /// Calls `f(name)` for what a node makes. Complexity: O(outputs).
     template <class Function>
     void for_each_output(const entry& at, Function f) const {
         const auto& m = model(at.part);
@@ -16534,6 +16588,7 @@ public:
 
     /// Appends the attributes of the call of a region: what its Constants are, or attributes of the
     /// function around it, in which `before` of these are opened in front of the call.
+    /// Complexity: O(constants + bytes of their attributes).
     void append(id around, id region, std::size_t before, byte_rope& out) const {
         using at_node = detail::onnx_fields::node;
         const auto& slots = plan_.functions[plan_.function[region]].slots;
@@ -17217,6 +17272,7 @@ public:
 
     /// Returns: the call of a region, in a graph or in the body around, in which so many Constants
     /// are opened in front of it.
+    /// Complexity: O(inputs + outputs + constants).
     [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
         const auto& inside = plan_.regions[region];
         const auto& function = plan_.functions[plan_.function[region]];
