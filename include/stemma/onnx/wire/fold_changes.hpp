@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -55,17 +54,10 @@ private:
 
     /// Finds the texts that do not follow from the bodies of functions.
     void find_changes() {
-        std::unordered_set<id> given; // the calls in the graph name these
-        for (const auto& item : plan_.regions[root_].items) {
-            if (item.is_region) {
-                const auto& values = plan_.outputs[item.index];
-                given.insert(values.begin(), values.end());
-            }
-        }
         std::uint64_t number = 0;
         auto compare = [&](id region, id first, id item) {
             if (region != root_ && plan_.functions[plan_.function[region]].calls > 1) {
-                compare_texts(number, region, first, item, given);
+                compare_texts(number, region, first, item);
             }
             ++number;
         };
@@ -73,8 +65,7 @@ private:
         record_.nodes = number;
     }
 
-    void compare_texts(std::uint64_t number, id region, id first, id node,
-                       const std::unordered_set<id>& given) {
+    void compare_texts(std::uint64_t number, id region, id first, id node) {
         const auto f = plan_.function[region];
         auto theirs = model_.reader(model_.message(first));
         auto fields = model_.reader(model_.message(node));
@@ -90,7 +81,7 @@ private:
             bool known = false;
             if (kind == node_text::output) {
                 expected = names_.in_body(f, model_.first_output(first) + output);
-                known = given.count(model_.first_output(node) + output++) > 0;
+                known = names_.is_given(model_.first_output(node) + output++);
             } else if (kind == node_text::name) {
                 expected = names_.in_body(f, expected);
             }

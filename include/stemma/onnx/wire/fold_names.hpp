@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,7 +63,8 @@ public:
         , own_scope_(plan.regions.size())
         , call_scope_(plan.regions.size())
         , scope_(plan.regions.size())
-        , keeps_(plan.functions.size()) {
+        , keeps_(plan.functions.size())
+        , given_(model.value_count(), false) {
         for (id f = 0; f < plan.functions.size(); ++f) {
             keeps_[f] =
                 plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
@@ -75,6 +77,11 @@ public:
         for (id r = 0; r < plan.regions.size(); ++r) {
             hand_down_scopes(r);
         }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::span<const id>() : plan.outputs[r]) {
+                given_[value] = given_[value] || plan.is_graph(plan.regions[r].parent);
+            }
+        }
         names_.resize(plan.functions.size());
         for (id f = 0; f < plan.functions.size(); ++f) {
             if (!keeps_[f]) {
@@ -86,6 +93,9 @@ public:
 
     /// Whether the body of a function has the names that the model has.
     [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
+
+    /// Whether a call in a graph names a value, so that it is known when that is opened.
+    [[nodiscard]] bool is_given(id value) const { return given_[value]; }
 
     /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
     /// around. Requires: the region is that of the body that is written, or a call in a
@@ -195,6 +205,7 @@ private:
     std::vector<std::string_view> call_scope_;
     std::vector<std::string> scope_;
     std::vector<bool> keeps_;                                // by function
+    std::vector<bool> given_;                                // by value
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
 
