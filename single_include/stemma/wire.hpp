@@ -16674,7 +16674,8 @@ public:
         , own_scope_(plan.regions.size())
         , call_scope_(plan.regions.size())
         , scope_(plan.regions.size())
-        , keeps_(plan.functions.size()) {
+        , keeps_(plan.functions.size())
+        , given_(model.value_count(), false) {
         for (id f = 0; f < plan.functions.size(); ++f) {
             keeps_[f] =
                 plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
@@ -16687,6 +16688,11 @@ public:
         for (id r = 0; r < plan.regions.size(); ++r) {
             hand_down_scopes(r);
         }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::span<const id>() : plan.outputs[r]) {
+                given_[value] = given_[value] || plan.is_graph(plan.regions[r].parent);
+            }
+        }
         names_.resize(plan.functions.size());
         for (id f = 0; f < plan.functions.size(); ++f) {
             if (!keeps_[f]) {
@@ -16698,6 +16704,9 @@ public:
 
     /// Whether the body of a function has the names that the model has.
     [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
+
+    /// Whether a call in a graph names a value, so that it is known when that is opened.
+    [[nodiscard]] bool is_given(id value) const { return given_[value]; }
 
     /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
     /// around. Requires: the region is that of the body that is written, or a call in a
@@ -16807,6 +16816,7 @@ private:
     std::vector<std::string_view> call_scope_;
     std::vector<std::string> scope_;
     std::vector<bool> keeps_;                                // by function
+    std::vector<bool> given_;                                // by value
     std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
 };
 
@@ -17015,17 +17025,10 @@ private:
 
     /// Finds the texts that do not follow from the bodies of functions.
     void find_changes() {
-        std::unordered_set<id> given; // the calls in the graph name these
-        for (const auto& item : plan_.regions[root_].items) {
-            if (item.is_region) {
-                const auto& values = plan_.outputs[item.index];
-                given.insert(values.begin(), values.end());
-            }
-        }
         std::uint64_t number = 0;
         auto compare = [&](id region, id first, id item) {
             if (region != root_ && plan_.functions[plan_.function[region]].calls > 1) {
-                compare_texts(number, region, first, item, given);
+                compare_texts(number, region, first, item);
             }
             ++number;
         };
@@ -17033,8 +17036,7 @@ private:
         record_.nodes = number;
     }
 
-    void compare_texts(std::uint64_t number, id region, id first, id node,
-                       const std::unordered_set<id>& given) {
+    void compare_texts(std::uint64_t number, id region, id first, id node) {
         const auto f = plan_.function[region];
         auto theirs = model_.reader(model_.message(first));
         auto fields = model_.reader(model_.message(node));
@@ -17050,7 +17052,7 @@ private:
             bool known = false;
             if (kind == node_text::output) {
                 expected = names_.in_body(f, model_.first_output(first) + output);
-                known = given.count(model_.first_output(node) + output++) > 0;
+                known = names_.is_given(model_.first_output(node) + output++);
             } else if (kind == node_text::name) {
                 expected = names_.in_body(f, expected);
             }
