@@ -19,6 +19,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -166,6 +167,93 @@ private:
     std::size_t size_ = 0;
 };
 
+namespace detail {
+
+/// Collects what is written to a descriptor, at its own position or from a given one on.
+class buffered_writer {
+public:
+    /// `path` names the file in errors. Requires: it outlives the writer.
+    explicit buffered_writer(const std::string& path) : path_(&path) {
+        buffer_.reserve(buffer_size);
+    }
+
+    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one.
+    void attach(int descriptor, std::optional<off_t> position = {}) noexcept {
+        descriptor_ = descriptor;
+        position_ = position;
+    }
+
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            flush();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        if (size < direct_copy_size || file.descriptor() < 0) {
+            write(file.bytes().substr(offset, size));
+            return;
+        }
+        flush();
+#    if defined(__linux__)
+        auto from = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
+                                                  position_ ? &*position_ : nullptr, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(from);
+#    endif
+        write_now(file.bytes().substr(offset, size));
+    }
+
+    void flush() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t direct_copy_size = 1U << 18U;
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = position_
+                                     ? ::pwrite(descriptor_, bytes.data(), bytes.size(), *position_)
+                                     : ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                fail_to_write(*path_, reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+            if (position_) {
+                *position_ += written;
+            }
+        }
+    }
+
+    const std::string* path_;
+    int descriptor_ = -1;
+    std::optional<off_t> position_;
+    std::string buffer_;
+};
+
+} // namespace detail
+
 /// A file that appears whole or not at all: `commit` puts it in place of what was there.
 ///
 /// What is written goes to a file without a name in the target's folder, so nothing is left behind
@@ -188,7 +276,7 @@ public:
             target_ = path_;
         }
         open_descriptor();
-        buffer_.reserve(buffer_size);
+        writer_.attach(descriptor_);
     }
 
     output_file(const output_file&) = delete;
@@ -205,42 +293,12 @@ public:
     }
 
     /// Appends; the bytes are copied or written before it returns.
-    void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            flush();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
-            buffer_.append(bytes);
-        }
-    }
+    void write(std::string_view bytes) { writer_.write(bytes); }
 
     /// Appends a range of `file`; a long one does not pass through this process where the system
     /// can do without.
-    /// Complexity: O(size).
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        if (size < direct_copy_size || file.descriptor() < 0) {
-            write(file.bytes().substr(offset, size));
-            return;
-        }
-        flush();
-#    if defined(__linux__)
-        auto from = static_cast<off_t>(offset);
-        while (size > 0) {
-            const auto copied =
-                ::copy_file_range(file.descriptor(), &from, descriptor_, nullptr, size, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            size -= static_cast<std::size_t>(copied);
-        }
-        offset = static_cast<std::size_t>(from);
-#    endif
-        write_now(file.bytes().substr(offset, size));
+        writer_.copy(file, offset, size);
     }
 
     /// Whether an `output_range` can write to it.
@@ -248,7 +306,7 @@ public:
 
     /// Puts the file in its place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
-        flush();
+        writer_.flush();
         if (!direct_) {
             if (sync && ::fsync(descriptor_) != 0) {
                 detail::fail_to_write(path_, detail::reason_of(errno));
@@ -270,10 +328,6 @@ public:
 
 private:
     friend class output_range;
-
-    // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
-    static constexpr std::size_t direct_copy_size = 1U << 18U;
 
     [[nodiscard]] std::string folder() const {
         const auto slash = target_.rfind('/');
@@ -333,28 +387,10 @@ private:
         }
     }
 
-    void flush() {
-        write_now(buffer_);
-        buffer_.clear();
-    }
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto written = ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-        }
-    }
-
     std::string path_;
     std::string target_;    // behind symbolic links
     std::string temporary_; // its name, while it has one
-    std::string buffer_;
+    detail::buffered_writer writer_{path_};
     int descriptor_ = -1;
     bool direct_ = false;
 };
@@ -364,74 +400,23 @@ private:
 class output_range {
 public:
     /// Requires: `file.takes_ranges()`, and outlives the range.
-    output_range(const output_file& file, std::uint64_t position)
-        : file_(&file), at_(static_cast<off_t>(position)) {
-        buffer_.reserve(buffer_size);
+    output_range(const output_file& file, std::uint64_t position) : writer_(file.path_) {
+        writer_.attach(file.descriptor_, static_cast<off_t>(position));
     }
 
     /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
-    void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            finish();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
-            buffer_.append(bytes);
-        }
-    }
+    void write(std::string_view bytes) { writer_.write(bytes); }
 
     /// Appends a range of `from`, as `output_file` does. Complexity: O(size).
     void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
-        if (size < output_file::direct_copy_size || from.descriptor() < 0) {
-            write(from.bytes().substr(offset, size));
-            return;
-        }
-        finish();
-#    if defined(__linux__)
-        auto source = static_cast<off_t>(offset);
-        while (size > 0) {
-            const auto copied =
-                ::copy_file_range(from.descriptor(), &source, file_->descriptor_, &at_, size, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            size -= static_cast<std::size_t>(copied);
-        }
-        offset = static_cast<std::size_t>(source);
-#    endif
-        write_now(from.bytes().substr(offset, size));
+        writer_.copy(from, offset, size);
     }
 
     /// Hands over what is still held back.
-    void finish() {
-        write_now(buffer_);
-        buffer_.clear();
-    }
+    void finish() { writer_.flush(); }
 
 private:
-    static constexpr std::size_t buffer_size = output_file::buffer_size;
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto written = ::pwrite(file_->descriptor_, bytes.data(), bytes.size(), at_);
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                detail::fail_to_write(file_->path_, detail::reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-            at_ += written;
-        }
-    }
-
-    const output_file* file_;
-    off_t at_;
-    std::string buffer_;
+    detail::buffered_writer writer_;
 };
 
 #else

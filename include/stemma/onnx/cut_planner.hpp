@@ -246,18 +246,6 @@ private:
         }
     }
 
-    /// Whether a value is defined inside of a body of `node`.
-    [[nodiscard]] bool is_inside_of(id value, id node) const {
-        auto g = model_.graph_of_value(value);
-        while (model_.graph(g).kind == graph_kind::body) {
-            if (model_.graph(g).owner == node) {
-                return true;
-            }
-            g = model_.graph_of(model_.graph(g).owner);
-        }
-        return false;
-    }
-
     /// Requires: exactly the members are inside of the set of graph `g`.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
         auto& known = facts(g);
@@ -328,7 +316,7 @@ private:
             for_each_read(node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if (producer == no_id || marks_[producer] != mark::none ||
-                    is_inside_of(value, node)) {
+                    model_.is_inside(value, node)) {
                     return;
                 }
                 const bool around = model_.graph_of(producer) != g;
@@ -362,7 +350,7 @@ private:
             for_each_read(node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if ((producer != no_id && marks_[producer] != mark::none) ||
-                    is_inside_of(value, node) || !is_first(value)) {
+                    model_.is_inside(value, node) || !is_first(value)) {
                     return;
                 }
                 (model_.is_initializer(value) ? plan.initializers : plan.inputs).push_back(value);

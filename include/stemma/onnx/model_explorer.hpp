@@ -139,8 +139,8 @@ private:
         std::set<id> seen;
         for (auto body : contents_.bodies_of(node)) {
             const auto take = [&](id value) {
-                if (value != no_id && !model_.is_initializer(value) && !is_inside(value, node) &&
-                    seen.insert(value).second) {
+                if (value != no_id && !model_.is_initializer(value) &&
+                    !model_.is_inside(value, node) && seen.insert(value).second) {
                     f(value);
                 }
             };
@@ -153,18 +153,6 @@ private:
                 take(value);
             }
         }
-    }
-
-    /// Whether a value is made in a body of `node`.
-    [[nodiscard]] bool is_inside(id value, id node) const {
-        auto g = model_.graph_of_value(value);
-        while (model_.graph(g).kind == graph_kind::body) {
-            if (model_.graph(g).owner == node) {
-                return true;
-            }
-            g = model_.graph_of(model_.graph(g).owner);
-        }
-        return false;
     }
 
     [[nodiscard]] static std::string outer_id(id value) { return "in" + std::to_string(value); }

@@ -174,6 +174,14 @@ public:
     [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
     /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
     [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
+    /// Whether a value is defined in a body of a node, at any depth. Complexity: O(depth).
+    [[nodiscard]] bool is_inside(id value, id node) const noexcept {
+        auto g = graph_of_value(value);
+        while (graph(g).kind == graph_kind::body && graph(g).owner != node) {
+            g = graph_of(graph(g).owner);
+        }
+        return graph(g).kind == graph_kind::body;
+    }
     /// Returns: the node that makes a value, or `no_id`.
     [[nodiscard]] id producer(id value) const noexcept {
         return value < result_count_ ? producers_[value] : no_id;
