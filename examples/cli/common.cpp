@@ -69,6 +69,17 @@ void add_threads_option(CLI::App& command, common_options& options) {
         ->default_str("1");
 }
 
+void add_data_option(CLI::App& command, std::string& data) {
+    command.add_option("--data", data, "weights in other files: keep, link or copy them")
+        ->type_name("keep|link|copy")
+        ->check(CLI::IsMember({"keep", "link", "copy"}))
+        ->default_str(data);
+}
+
+void add_no_sync_option(CLI::App& command, bool& no_sync) {
+    command.add_flag("--no-sync", no_sync, "do not wait until the bytes are on the medium");
+}
+
 stemma::thread_limit threads_of(const common_options& options) {
     return options.threads == 0 ? stemma::thread_limit::of_machine()
                                 : stemma::thread_limit{options.threads};

@@ -68,6 +68,12 @@ std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma:
 /// Adds `--threads`, to commands that can use several.
 void add_threads_option(CLI::App& command, common_options& options);
 
+/// Adds `--data`, to commands that write models; what `data` holds is the default.
+void add_data_option(CLI::App& command, std::string& data);
+
+/// Adds `--no-sync`, to commands that write files.
+void add_no_sync_option(CLI::App& command, bool& no_sync);
+
 /// Returns: how many threads a command may use.
 stemma::thread_limit threads_of(const common_options& options);
 

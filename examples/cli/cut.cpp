@@ -436,13 +436,9 @@ void add_cut(CLI::App& app, action& chosen) {
                     "part for each of the runs")
         ->type_name("refuse|absorb|runs")
         ->check(CLI::IsMember({"refuse", "absorb", "runs"}));
-    command.add_option("--data", options->data, "weights in other files: keep, link or copy them")
-        ->type_name("keep|link|copy")
-        ->check(CLI::IsMember({"keep", "link", "copy"}))
-        ->default_str("copy");
+    add_data_option(command, options->data);
     command.add_flag("--force", options->force, "replace files that exist");
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_no_sync_option(command, options->no_sync);
     command.footer(
         "Examples:\n  stemma cut model.onnx --module encoder.layer.3.attention -o part.onnx\n"
         "  stemma cut model.onnx --module 'encoder.layer.*' -d blocks\n"

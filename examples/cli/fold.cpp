@@ -321,12 +321,8 @@ void add_fold(CLI::App& app, action& chosen) {
         ->type_name("equal|attributes")
         ->check(CLI::IsMember({"equal", "attributes"}))
         ->default_str("equal");
-    command.add_option("--data", options->data, "what happens to weights in other files")
-        ->type_name("keep|link|copy")
-        ->check(CLI::IsMember({"keep", "link", "copy"}))
-        ->default_str("keep");
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_data_option(command, options->data);
+    add_no_sync_option(command, options->no_sync);
     command.footer("Examples:\n  stemma fold model.onnx -o folded.onnx\n"
                    "  stemma fold model.onnx --module 'encoder.layer.*' -o folded.onnx\n"
                    "  stemma fold model.onnx --depth 2 -m modules.json -o folded.onnx");

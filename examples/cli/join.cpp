@@ -91,8 +91,7 @@ void add_join(CLI::App& app, action& chosen) {
         ->type_name("OUT")
         ->required();
     command.add_flag("-q,--quiet", options->quiet, "print only errors");
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_no_sync_option(command, options->no_sync);
     command.footer("Parts that nobody changed give the model back byte for byte.\n\n"
                    "Example:\n  stemma join parts -o model.onnx");
     command.callback([&chosen, options] { chosen = [options] { return join(*options); }; });

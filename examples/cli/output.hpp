@@ -24,7 +24,7 @@ inline void add_output_options(CLI::App& command, output_options& options) {
         .add_option("-o,--output", options.path,
                     "where the result goes; standard output without it")
         ->type_name("OUT");
-    command.add_flag("--no-sync", options.no_sync, "do not wait until the bytes are on the medium");
+    add_no_sync_option(command, options.no_sync);
 }
 
 /// Calls `write(sink)` for the file, which appears when that is done, or for standard output.

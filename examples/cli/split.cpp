@@ -202,13 +202,9 @@ void add_split(CLI::App& app, action& chosen) {
         ->default_str("bytes");
     command.add_flag("--merge", options->merge,
                      "put levels of one module together again where nothing keeps them apart");
-    command.add_option("--data", options->data, "weights in other files: keep, link or copy them")
-        ->type_name("keep|link|copy")
-        ->check(CLI::IsMember({"keep", "link", "copy"}))
-        ->default_str("copy");
+    add_data_option(command, options->data);
     command.add_flag("--force", options->force, "replace files that exist");
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_no_sync_option(command, options->no_sync);
     command.footer("Examples:\n  stemma split model.onnx --parts 4 -d parts\n"
                    "  stemma split model.onnx --module 'encoder.layer.*' -d parts\n"
                    "  stemma join parts -o model.onnx");

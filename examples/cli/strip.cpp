@@ -42,8 +42,7 @@ void add_strip(CLI::App& app, action& chosen) {
     command.add_option("-o,--output", options->output, "where the result goes")
         ->type_name("OUT")
         ->required();
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_no_sync_option(command, options->no_sync);
     command.add_flag("-q,--quiet", options->common.quiet, "no messages besides errors");
     add_threads_option(command, options->common);
     command.footer("Example:\n  stemma strip tagged.onnx -o plain.onnx");

@@ -142,13 +142,9 @@ void add_tag(CLI::App& app, action& chosen) {
         .add_option("--oracle", options->oracle,
                     "compare with the truth in a file, or with one source of evidence")
         ->type_name("TRUTH|SOURCE");
-    command.add_option("--data", options->data, "what happens to weights in other files")
-        ->type_name("keep|link|copy")
-        ->check(CLI::IsMember({"keep", "link", "copy"}))
-        ->default_str("keep");
+    add_data_option(command, options->data);
     command.add_flag("--force", options->force, "replace weight files that exist beside OUT");
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_no_sync_option(command, options->no_sync);
     command.footer("Examples:\n  stemma tag model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
                    "  stemma tag model.onnx -m modules.json -o tagged.onnx --sidecar tags.json");
     command.callback([&chosen, options] { chosen = [options] { return tag(*options); }; });

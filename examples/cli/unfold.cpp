@@ -90,12 +90,8 @@ void add_unfold(CLI::App& app, action& chosen) {
         ->required();
     command.add_flag("--as-called", options->as_called,
                      "name what comes out of a call after it, also where the file says how it was");
-    command.add_option("--data", options->data, "what happens to weights in other files")
-        ->type_name("keep|link|copy")
-        ->check(CLI::IsMember({"keep", "link", "copy"}))
-        ->default_str("keep");
-    command.add_flag("--no-sync", options->no_sync,
-                     "do not wait until the bytes are on the medium");
+    add_data_option(command, options->data);
+    add_no_sync_option(command, options->no_sync);
     command.add_flag("-q,--quiet", options->common.quiet, "no messages besides errors");
     command.footer("Example:\n  stemma unfold folded.onnx -o model.onnx");
     command.callback([&chosen, options] { chosen = [options] { return unfold(*options); }; });

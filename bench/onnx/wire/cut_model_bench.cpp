@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does it cost to cut all blocks of a model out, and all of its modules? Beside it the floor:
 // a copy of the bytes that the parts have, operator by operator, into one text for each part.
-#include "generate_model.hpp"
+#include "attributed_scene.hpp"
 
 #include <stemma/algorithm/boundary.hpp>
-#include <stemma/algorithm/rebuild_tree.hpp>
-#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/module_members.hpp>
 #include <stemma/onnx/cut_planner.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/tagger.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,19 +24,10 @@ namespace {
 
 using stemma::id;
 
-/// A generated model whose operators have been attributed.
-struct scene {
-    explicit scene(const benchmark::State& state) {
-        stemma_bench::model_options options;
-        options.nodes = static_cast<std::size_t>(state.range(0));
-        bytes = stemma_bench::generate_model(options).model;
-        model = std::make_unique<stemma::wire_model>(bytes);
-        const stemma::onnx_operators ops(*model);
-        auto rebuilt = stemma::rebuild_tree(ops);
-        modules = std::move(rebuilt.modules);
-        stemma::evidence_context context(ops, modules);
-        std::move(rebuilt).teach(context);
-        found = stemma::tag_operators(context, stemma::policies{});
+/// A model, and the parts to be cut out of it.
+struct scene : stemma_bench::attributed_scene {
+    explicit scene(const benchmark::State& state)
+        : attributed_scene(static_cast<std::size_t>(state.range(0))) {
         const stemma::module_members members(modules.index(), found.attributions);
         for (id m = 0; m < modules.size(); ++m) {
             const auto path = modules.path(m);
@@ -54,10 +39,6 @@ struct scene {
         }
     }
 
-    std::string bytes;
-    std::unique_ptr<stemma::wire_model> model;
-    stemma::module_tree modules;
-    stemma::tagging found;
     std::vector<std::vector<id>> parts; // the nodes of each
 };
 

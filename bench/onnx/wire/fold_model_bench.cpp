@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does it cost to make functions of all modules, and to open them again? Beside it the floor:
 // a hash of every operator's bytes, as nobody finds equal bodies without reading them, and a copy.
-#include "generate_model.hpp"
+#include "attributed_scene.hpp"
 
 #include <stemma/algorithm/name_modules.hpp>
-#include <stemma/algorithm/rebuild_tree.hpp>
 #include <stemma/core/hash.hpp>
-#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
@@ -16,34 +13,20 @@
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/fold.hpp>
-#include <stemma/policy/policies.hpp>
-#include <stemma/tagger.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace {
 
-/// A generated model whose operators have been attributed.
-struct scene {
-    explicit scene(std::size_t nodes) {
-        stemma_bench::model_options options;
-        options.nodes = nodes;
-        bytes = stemma_bench::generate_model(options).model;
-        model = std::make_unique<stemma::wire_model>(bytes);
-        const stemma::onnx_operators ops(*model);
-        auto rebuilt = stemma::rebuild_tree(ops);
-        modules = std::move(rebuilt.modules);
-        stemma::evidence_context context(ops, modules);
-        std::move(rebuilt).teach(context);
-        found = stemma::tag_operators(context, stemma::policies{});
-    }
+/// A model, and what folding makes of it.
+struct scene : stemma_bench::attributed_scene {
+    using attributed_scene::attributed_scene;
 
     [[nodiscard]] std::string fold() const {
         const stemma::graph_contents contents(*model);
@@ -55,11 +38,6 @@ struct scene {
         writer.build().write(splice);
         return std::move(splice.text);
     }
-
-    std::string bytes;
-    std::unique_ptr<stemma::wire_model> model;
-    stemma::module_tree modules;
-    stemma::tagging found;
 };
 
 void floor_hash_and_copy(benchmark::State& state) {
