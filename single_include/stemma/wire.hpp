@@ -1063,6 +1063,93 @@ private:
     std::size_t size_ = 0;
 };
 
+namespace detail {
+
+/// Collects what is written to a descriptor, at its own position or from a given one on.
+class buffered_writer {
+public:
+    /// `path` names the file in errors. Requires: it outlives the writer.
+    explicit buffered_writer(const std::string& path) : path_(&path) {
+        buffer_.reserve(buffer_size);
+    }
+
+    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one.
+    void attach(int descriptor, std::optional<off_t> position = {}) noexcept {
+        descriptor_ = descriptor;
+        position_ = position;
+    }
+
+    void write(std::string_view bytes) {
+        if (buffer_.size() + bytes.size() > buffer_size) {
+            flush();
+        }
+        if (bytes.size() >= buffer_size) {
+            write_now(bytes);
+        } else {
+            buffer_.append(bytes);
+        }
+    }
+
+    void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
+        if (size < direct_copy_size || file.descriptor() < 0) {
+            write(file.bytes().substr(offset, size));
+            return;
+        }
+        flush();
+#    if defined(__linux__)
+        auto from = static_cast<off_t>(offset);
+        while (size > 0) {
+            const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
+                                                  position_ ? &*position_ : nullptr, size, 0);
+            if (copied < 0 && errno == EINTR) {
+                continue;
+            }
+            if (copied <= 0) {
+                break;
+            }
+            size -= static_cast<std::size_t>(copied);
+        }
+        offset = static_cast<std::size_t>(from);
+#    endif
+        write_now(file.bytes().substr(offset, size));
+    }
+
+    void flush() {
+        write_now(buffer_);
+        buffer_.clear();
+    }
+
+private:
+    // Small enough to stay in the cache between being filled and being written.
+    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t direct_copy_size = 1U << 18U;
+
+    void write_now(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto written = position_
+                                     ? ::pwrite(descriptor_, bytes.data(), bytes.size(), *position_)
+                                     : ::write(descriptor_, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written <= 0) {
+                fail_to_write(*path_, reason_of(errno));
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+            if (position_) {
+                *position_ += written;
+            }
+        }
+    }
+
+    const std::string* path_;
+    int descriptor_ = -1;
+    std::optional<off_t> position_;
+    std::string buffer_;
+};
+
+} // namespace detail
+
 /// A file that appears whole or not at all: `commit` puts it in place of what was there.
 ///
 /// What is written goes to a file without a name in the target's folder, so nothing is left behind
@@ -1085,7 +1172,7 @@ public:
             target_ = path_;
         }
         open_descriptor();
-        buffer_.reserve(buffer_size);
+        writer_.attach(descriptor_);
     }
 
     output_file(const output_file&) = delete;
@@ -1102,42 +1189,12 @@ public:
     }
 
     /// Appends; the bytes are copied or written before it returns.
-    void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            flush();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
-            buffer_.append(bytes);
-        }
-    }
+    void write(std::string_view bytes) { writer_.write(bytes); }
 
     /// Appends a range of `file`; a long one does not pass through this process where the system
     /// can do without.
-    /// Complexity: O(size).
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
-        if (size < direct_copy_size || file.descriptor() < 0) {
-            write(file.bytes().substr(offset, size));
-            return;
-        }
-        flush();
-#    if defined(__linux__)
-        auto from = static_cast<off_t>(offset);
-        while (size > 0) {
-            const auto copied =
-                ::copy_file_range(file.descriptor(), &from, descriptor_, nullptr, size, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            size -= static_cast<std::size_t>(copied);
-        }
-        offset = static_cast<std::size_t>(from);
-#    endif
-        write_now(file.bytes().substr(offset, size));
+        writer_.copy(file, offset, size);
     }
 
     /// Whether an `output_range` can write to it.
@@ -1145,7 +1202,7 @@ public:
 
     /// Puts the file in its place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
-        flush();
+        writer_.flush();
         if (!direct_) {
             if (sync && ::fsync(descriptor_) != 0) {
                 detail::fail_to_write(path_, detail::reason_of(errno));
@@ -1167,10 +1224,6 @@ public:
 
 private:
     friend class output_range;
-
-    // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
-    static constexpr std::size_t direct_copy_size = 1U << 18U;
 
     [[nodiscard]] std::string folder() const {
         const auto slash = target_.rfind('/');
@@ -1230,28 +1283,10 @@ private:
         }
     }
 
-    void flush() {
-        write_now(buffer_);
-        buffer_.clear();
-    }
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto written = ::write(descriptor_, bytes.data(), bytes.size());
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-        }
-    }
-
     std::string path_;
     std::string target_;    // behind symbolic links
     std::string temporary_; // its name, while it has one
-    std::string buffer_;
+    detail::buffered_writer writer_{path_};
     int descriptor_ = -1;
     bool direct_ = false;
 };
@@ -1261,74 +1296,23 @@ private:
 class output_range {
 public:
     /// Requires: `file.takes_ranges()`, and outlives the range.
-    output_range(const output_file& file, std::uint64_t position)
-        : file_(&file), at_(static_cast<off_t>(position)) {
-        buffer_.reserve(buffer_size);
+    output_range(const output_file& file, std::uint64_t position) : writer_(file.path_) {
+        writer_.attach(file.descriptor_, static_cast<off_t>(position));
     }
 
     /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
-    void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            finish();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
-            buffer_.append(bytes);
-        }
-    }
+    void write(std::string_view bytes) { writer_.write(bytes); }
 
     /// Appends a range of `from`, as `output_file` does. Complexity: O(size).
     void copy(const mapped_file& from, std::size_t offset, std::size_t size) {
-        if (size < output_file::direct_copy_size || from.descriptor() < 0) {
-            write(from.bytes().substr(offset, size));
-            return;
-        }
-        finish();
-#    if defined(__linux__)
-        auto source = static_cast<off_t>(offset);
-        while (size > 0) {
-            const auto copied =
-                ::copy_file_range(from.descriptor(), &source, file_->descriptor_, &at_, size, 0);
-            if (copied < 0 && errno == EINTR) {
-                continue;
-            }
-            if (copied <= 0) {
-                break;
-            }
-            size -= static_cast<std::size_t>(copied);
-        }
-        offset = static_cast<std::size_t>(source);
-#    endif
-        write_now(from.bytes().substr(offset, size));
+        writer_.copy(from, offset, size);
     }
 
     /// Hands over what is still held back.
-    void finish() {
-        write_now(buffer_);
-        buffer_.clear();
-    }
+    void finish() { writer_.flush(); }
 
 private:
-    static constexpr std::size_t buffer_size = output_file::buffer_size;
-
-    void write_now(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto written = ::pwrite(file_->descriptor_, bytes.data(), bytes.size(), at_);
-            if (written < 0 && errno == EINTR) {
-                continue;
-            }
-            if (written <= 0) {
-                detail::fail_to_write(file_->path_, detail::reason_of(errno));
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-            at_ += written;
-        }
-    }
-
-    const output_file* file_;
-    off_t at_;
-    std::string buffer_;
+    detail::buffered_writer writer_;
 };
 
 #else
@@ -2910,6 +2894,14 @@ public:
     [[nodiscard]] value_kind kind(id value) const noexcept { return value_kinds_[value]; }
     /// Returns: the graph in which a value is defined (of an undefined one: in which it is read).
     [[nodiscard]] id graph_of_value(id value) const noexcept { return value_graphs_[value]; }
+    /// Whether a value is defined in a body of a node, at any depth. Complexity: O(depth).
+    [[nodiscard]] bool is_inside(id value, id node) const noexcept {
+        auto g = graph_of_value(value);
+        while (graph(g).kind == graph_kind::body && graph(g).owner != node) {
+            g = graph_of(graph(g).owner);
+        }
+        return graph(g).kind == graph_kind::body;
+    }
     /// Returns: the node that makes a value, or `no_id`.
     [[nodiscard]] id producer(id value) const noexcept {
         return value < result_count_ ? producers_[value] : no_id;
@@ -3833,18 +3825,6 @@ private:
         }
     }
 
-    /// Whether a value is defined inside of a body of `node`.
-    [[nodiscard]] bool is_inside_of(id value, id node) const {
-        auto g = model_.graph_of_value(value);
-        while (model_.graph(g).kind == graph_kind::body) {
-            if (model_.graph(g).owner == node) {
-                return true;
-            }
-            g = model_.graph_of(model_.graph(g).owner);
-        }
-        return false;
-    }
-
     /// Requires: exactly the members are inside of the set of graph `g`.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
         auto& known = facts(g);
@@ -3915,7 +3895,7 @@ private:
             for_each_read(node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if (producer == no_id || marks_[producer] != mark::none ||
-                    is_inside_of(value, node)) {
+                    model_.is_inside(value, node)) {
                     return;
                 }
                 const bool around = model_.graph_of(producer) != g;
@@ -3949,7 +3929,7 @@ private:
             for_each_read(node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if ((producer != no_id && marks_[producer] != mark::none) ||
-                    is_inside_of(value, node) || !is_first(value)) {
+                    model_.is_inside(value, node) || !is_first(value)) {
                     return;
                 }
                 (model_.is_initializer(value) ? plan.initializers : plan.inputs).push_back(value);
@@ -7967,8 +7947,8 @@ private:
         std::set<id> seen;
         for (auto body : contents_.bodies_of(node)) {
             const auto take = [&](id value) {
-                if (value != no_id && !model_.is_initializer(value) && !is_inside(value, node) &&
-                    seen.insert(value).second) {
+                if (value != no_id && !model_.is_initializer(value) &&
+                    !model_.is_inside(value, node) && seen.insert(value).second) {
                     f(value);
                 }
             };
@@ -7981,18 +7961,6 @@ private:
                 take(value);
             }
         }
-    }
-
-    /// Whether a value is made in a body of `node`.
-    [[nodiscard]] bool is_inside(id value, id node) const {
-        auto g = model_.graph_of_value(value);
-        while (model_.graph(g).kind == graph_kind::body) {
-            if (model_.graph(g).owner == node) {
-                return true;
-            }
-            g = model_.graph_of(model_.graph(g).owner);
-        }
-        return false;
     }
 
     [[nodiscard]] static std::string outer_id(id value) { return "in" + std::to_string(value); }
