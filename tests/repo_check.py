@@ -169,6 +169,11 @@ def check_mirror():
         if not first or first[2] != header:
             complain(name, 1, "does not include the header under test first",
                      f"begin with #include <{header}>")
+    built = document("tests/CMakeLists.txt") + document("examples/CMakeLists.txt")
+    for name in CODE:
+        stem = re.fullmatch(r"tests/(\w+)\.cpp", name)
+        if stem and not re.search(rf"\b{stem[1]}\b", built):
+            complain(name, 1, "is built by no target", "add it in tests/CMakeLists.txt")
     for name in CODE:
         path = name.removeprefix("tests/").removesuffix(".cpp")
         namespace = "test::" + re.sub(r"[^a-z0-9]", "_", path)

@@ -50,6 +50,7 @@ CASES = [
     ("include/stemma/core/glob.hpp", added("\n" * 400), "lines"),
     ("include/stemma/core/brand_new.hpp", added(""), "has no test"),
     ("tests/core/brand_new.cpp", added(""), "tests no header"),
+    ("tests/brand_new.cpp", added(""), "is built by no target"),
     ("tests/core/glob.cpp", replaced("namespace test::core_glob", "namespace test::glob"),
      "no namespace of its own"),
     ("bench/core/brand_new_bench.cpp", added(""), "measures no header"),
