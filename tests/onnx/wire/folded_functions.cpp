@@ -4,6 +4,8 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 namespace test::onnx_wire_folded_functions {

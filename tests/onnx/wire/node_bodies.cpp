@@ -2,7 +2,6 @@
 #include <stemma/onnx/wire/node_bodies.hpp>
 
 #include "../../catch.hpp"
-#include "../../model_files.hpp"
 #include "../../random_model.hpp"
 #include "../../wire_builder.hpp"
 
