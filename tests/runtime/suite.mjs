@@ -109,7 +109,9 @@ export class FixtureSuite {
             }
             for (const info of group) {
                 this.row.models += 1;
-                await this.model(`${name}/${path.basename(info.file)}`, info, folder);
+                const model = `${name}/${path.basename(info.file)}`;
+                // One that does not run in whole is no reason to leave the others untried.
+                await this.model(model, info, folder).catch((error) => this.fail(model, firstLine(String(error))));
             }
             fs.rmSync(folder, { recursive: true });
         }
