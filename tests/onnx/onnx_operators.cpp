@@ -64,6 +64,19 @@ TEST_CASE("onnx_operators: an Identity of an initializer is a parameter too", "[
     CHECK(ops.result_name(2) == "y");
 }
 
+TEST_CASE("onnx_operators: the standard domain may be written out", "[onnx_operators]") {
+    const auto bytes = test::model(test::graph({node("Identity", {"w"}, {"tied"}, "", "ai.onnx"),
+                                                node("Shape", {"x"}, {"s"}, "", "ai.onnx"),
+                                                node("Add", {"s", "tied"}, {"y"})},
+                                               {"x"}, {"y"}, {"w"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const operators ops(model);
+    CHECK(model.domain(0).empty());
+    CHECK(parameters_of(ops, 2) == std::vector<std::string>{"tied"});
+    CHECK(ops.hides_data(1));
+}
+
 TEST_CASE("onnx_operators: metadata are as before the file was tagged", "[onnx_operators]") {
     const auto bytes = test::model(test::graph({node("MatMul", {"x", "w"}, {"y"}, "/a/MatMul")
                                                     .inner(9, test::entry("namespace", "theirs"))

@@ -8,7 +8,6 @@
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/plain_domain.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace stemma {
 
 /// Whether a node is a Constant of the standard. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
-    return model.op_type(node) == "Constant" && plain_domain(model.domain(node)).empty();
+    return model.op_type(node) == "Constant" && model.domain(node).empty();
 }
 
 /// The values that a graph gives away.

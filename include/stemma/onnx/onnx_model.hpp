@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_ONNX_MODEL_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/plain_domain.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -110,9 +111,9 @@ public:
         return text(operators_[nodes_[node].op].type);
     }
 
-    /// Returns: the domain as written: "" for the standard one, or `ai.onnx`.
+    /// Returns: the domain; "" for the standard one, also where it is written `ai.onnx`.
     [[nodiscard]] std::string_view domain(id node) const noexcept {
-        return text(operators_[nodes_[node].op].domain);
+        return operator_domain(nodes_[node].op);
     }
 
     /// Returns: which of several functions of one name is called; "" for most nodes.
@@ -120,7 +121,8 @@ public:
         return text(operators_[nodes_[node].op].overload);
     }
 
-    /// Returns: a number that nodes share exactly when type, domain and overload are equal.
+    /// Returns: a number that nodes share exactly when type, domain (as written) and overload are
+    /// equal.
     [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
 
     /// Operators are numbered from 0 as nodes first have them.
@@ -133,7 +135,7 @@ public:
 
     /// Returns: as `domain` of its nodes.
     [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
-        return text(operators_[op].domain);
+        return plain_domain(text(operators_[op].domain));
     }
     /// Returns: the function that an operator calls, or `no_id`.
     [[nodiscard]] id operator_callee(id op) const noexcept { return operators_[op].callee; }

@@ -90,7 +90,7 @@ private:
             const auto& imports = function == no_id ? of_model : of_functions[function];
             if (model_.op_type(node).empty()) {
                 tell_node("node.no_operator", node, "has no operator type");
-            } else if (imports.count(plain_domain(model_.domain(node))) == 0) {
+            } else if (imports.count(model_.domain(node)) == 0) {
                 tell_node("opset.missing", node,
                           "domain '" + std::string(model_.domain(node)) + "' of " +
                               std::string(model_.op_type(node)) + " is not imported");

@@ -275,7 +275,7 @@ private:
     }
 
     void add_domains_of(id node, std::set<std::string>& domains) const {
-        domains.emplace(plain_domain(model_.domain(node)));
+        domains.emplace(model_.domain(node));
         for (auto g : contents_.bodies_of(node)) {
             if (plan_.root[g] != no_id) {
                 add_domains_in(plan_.root[g], domains);

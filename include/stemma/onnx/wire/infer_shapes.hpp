@@ -10,7 +10,6 @@
 #include <stemma/detail/part_facts.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
@@ -145,7 +144,7 @@ private:
     }
 
     void infer(id node) {
-        if (!plain_domain(model_.domain(node)).empty()) {
+        if (!model_.domain(node).empty()) {
             return;
         }
         const auto op = model_.op_type(node);
