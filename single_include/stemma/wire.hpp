@@ -2727,6 +2727,21 @@ private:
 
 #endif // STEMMA_IO_ORACLE_HPP
 
+// <stemma/onnx/plain_domain.hpp>
+#ifndef STEMMA_ONNX_PLAIN_DOMAIN_HPP
+#define STEMMA_ONNX_PLAIN_DOMAIN_HPP
+
+namespace stemma {
+
+/// Returns: the name of the standard domain as "", others as they are.
+[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
+    return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PLAIN_DOMAIN_HPP
+
 // <stemma/onnx/onnx_model.hpp>
 #ifndef STEMMA_ONNX_ONNX_MODEL_HPP
 #define STEMMA_ONNX_ONNX_MODEL_HPP
@@ -2830,9 +2845,9 @@ public:
         return text(operators_[nodes_[node].op].type);
     }
 
-    /// Returns: the domain as written: "" for the standard one, or `ai.onnx`.
+    /// Returns: the domain; "" for the standard one, also where it is written `ai.onnx`.
     [[nodiscard]] std::string_view domain(id node) const noexcept {
-        return text(operators_[nodes_[node].op].domain);
+        return operator_domain(nodes_[node].op);
     }
 
     /// Returns: which of several functions of one name is called; "" for most nodes.
@@ -2840,7 +2855,8 @@ public:
         return text(operators_[nodes_[node].op].overload);
     }
 
-    /// Returns: a number that nodes share exactly when type, domain and overload are equal.
+    /// Returns: a number that nodes share exactly when type, domain (as written) and overload are
+    /// equal.
     [[nodiscard]] id operator_id(id node) const noexcept { return nodes_[node].op; }
 
     /// Operators are numbered from 0 as nodes first have them.
@@ -2853,7 +2869,7 @@ public:
 
     /// Returns: as `domain` of its nodes.
     [[nodiscard]] std::string_view operator_domain(id op) const noexcept {
-        return text(operators_[op].domain);
+        return plain_domain(text(operators_[op].domain));
     }
     /// Returns: the function that an operator calls, or `no_id`.
     [[nodiscard]] id operator_callee(id op) const noexcept { return operators_[op].callee; }
@@ -5471,21 +5487,6 @@ struct fold_plan {
 
 #endif // STEMMA_ONNX_FOLD_PLAN_HPP
 
-// <stemma/onnx/plain_domain.hpp>
-#ifndef STEMMA_ONNX_PLAIN_DOMAIN_HPP
-#define STEMMA_ONNX_PLAIN_DOMAIN_HPP
-
-namespace stemma {
-
-/// Returns: the name of the standard domain as "", others as they are.
-[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
-    return domain == "ai.onnx" ? std::string_view() : domain;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_PLAIN_DOMAIN_HPP
-
 // <stemma/onnx/fold_constants.hpp>
 #ifndef STEMMA_ONNX_FOLD_CONSTANTS_HPP
 #define STEMMA_ONNX_FOLD_CONSTANTS_HPP
@@ -5494,7 +5495,7 @@ namespace stemma {
 
 /// Whether a node is a Constant of the standard. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
-    return model.op_type(node) == "Constant" && plain_domain(model.domain(node)).empty();
+    return model.op_type(node) == "Constant" && model.domain(node).empty();
 }
 
 /// The values that a graph gives away.
@@ -13721,7 +13722,7 @@ private:
             const auto& imports = function == no_id ? of_model : of_functions[function];
             if (model_.op_type(node).empty()) {
                 tell_node("node.no_operator", node, "has no operator type");
-            } else if (imports.count(plain_domain(model_.domain(node))) == 0) {
+            } else if (imports.count(model_.domain(node)) == 0) {
                 tell_node("opset.missing", node,
                           "domain '" + std::string(model_.domain(node)) + "' of " +
                               std::string(model_.op_type(node)) + " is not imported");
@@ -17711,7 +17712,7 @@ private:
     }
 
     void add_domains_of(id node, std::set<std::string>& domains) const {
-        domains.emplace(plain_domain(model_.domain(node)));
+        domains.emplace(model_.domain(node));
         for (auto g : contents_.bodies_of(node)) {
             if (plan_.root[g] != no_id) {
                 add_domains_in(plan_.root[g], domains);
@@ -19286,7 +19287,7 @@ private:
     }
 
     void infer(id node) {
-        if (!plain_domain(model_.domain(node)).empty()) {
+        if (!model_.domain(node).empty()) {
             return;
         }
         const auto op = model_.op_type(node);
