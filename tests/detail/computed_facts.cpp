@@ -4,6 +4,11 @@
 #include "../catch.hpp"
 #include "../inferred_types.hpp"
 
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace test::detail_computed_facts {
 
 TEST_CASE("computed_facts: products", "[detail][computed_facts]") {
@@ -64,6 +69,24 @@ TEST_CASE("computed_facts: sums over letters", "[detail][computed_facts]") {
     CHECK(einsum("...ij->...ji", {"x"}).empty());
     CHECK(einsum("bijk->k", {"x"}) == "float32[?]");
     CHECK(einsum(std::string(100, 'i').append("->").append(100, 'i').c_str(), {"x"}).empty());
+}
+
+TEST_CASE("computed_facts: a letter of several extents is no less than any of them",
+          "[detail][computed_facts]") {
+    constexpr auto unknown = ~std::uint64_t{0};
+    const auto scene =
+        test::inference_scene().input("one", {1, 3}).input("two", {2, 3}).input("u", {unknown, 3});
+    const auto einsum = [&](const std::vector<std::string>& inputs) {
+        return test::inferred(scene, "Einsum", inputs,
+                              {test::text_attribute("equation", "bi,bi->bi")});
+    };
+    for (const auto& [other, expected] :
+         {std::pair("one", "float32[?,3]"), std::pair("two", "float32[2,3]")}) {
+        CHECK(einsum({"u", other}) == expected);
+        CHECK(einsum({other, "u"}) == expected);
+    }
+    CHECK(einsum({"one", "two"}) == "float32[2,3]");
+    CHECK(einsum({"one", "one"}) == "float32[1,3]");
 }
 
 TEST_CASE("computed_facts: samples and boxes", "[detail][computed_facts]") {

@@ -17,8 +17,8 @@
 namespace stemma {
 
 /// What a box stands for.
-enum class box_kind : std::uint8_t { ///< which stands in an open module itself
-    one_operator,
+enum class box_kind : std::uint8_t {
+    one_operator,  ///< which stands in an open module itself
     closed_module, ///< with all that is in it and below
     rest,          ///< what did not fit into an open module
 };

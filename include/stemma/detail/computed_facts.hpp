@@ -283,7 +283,7 @@ private:
             ++place;
             ++uses[letter];
             const auto known = extent_of.try_emplace(letter, extent).first;
-            known->second = known->second <= 1 ? extent : known->second; // 1 is broadcast
+            known->second = broadcast(extents{known->second}, extents{extent})->front();
         }
         std::string result;
         if (arrow != equation.npos) {

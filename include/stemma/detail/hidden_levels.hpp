@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace stemma::detail {
 
@@ -21,18 +22,22 @@ public:
     /// Requires: `builder` outlives the object.
     explicit hidden_levels(const module_tree_builder& builder) : builder_(&builder) {}
 
-    /// Notes that `segment` in the scope of module `around` means `module`.
-    /// Complexity: O(depth + log(what is noted)).
+    /// Notes that `segment` in the scope of module `around` means `module`. Requires: `segment`
+    /// stays as long as this. Complexity: O(length of the path + log(what is noted)).
     void note(id around, std::string_view segment, id module) {
         if (!is_member(around)) {
             return;
         }
-        std::string path;
+        std::vector<id> way;
         for (auto m = module; m != around; m = builder_->parent(m)) {
             if (m == 0) {
                 return;
             }
-            path.insert(0, path.empty() ? "" : ".").insert(0, builder_->attribute(m));
+            way.push_back(m);
+        }
+        std::string path;
+        for (auto it = way.rbegin(); it != way.rend(); ++it) {
+            path.append(path.empty() ? "" : ".").append(builder_->attribute(*it));
         }
         if (path.size() > segment.size()) {
             paths_.try_emplace({builder_->parent(around), segment}, std::move(path));

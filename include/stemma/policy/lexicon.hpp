@@ -16,8 +16,8 @@
 namespace stemma {
 
 /// How an exported operator fits a captured one, from not at all to best.
-enum class correspondence : std::uint8_t { ///< is none of its operators
-    none,
+enum class correspondence : std::uint8_t {
+    none,     ///< is none of its operators
     plumbing, ///< moves data or computes shapes, which any operation may need
     rare,     ///< may come with the operator that stands for it
     part,     ///< comes with the operator that stands for it

@@ -43,8 +43,8 @@ concept selection_policy = policy_for<P, selection_category> && detail::has_sele
 
 /// The packages whose classes build models rather than being part of one. Data: replace at will.
 struct infrastructure_packages {
-    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit",
-                                   "torch.fx", ///< a class in a package or below it counts
+    /// A class in a package or below it counts.
+    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx",
                                    "torch._dynamo"};
 
     /// Returns: whether a class is infrastructure; an unknown class ("") is not.

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,11 +40,11 @@ stemma::fold_record record_for(std::size_t functions, std::uint64_t nodes) {
     return record;
 }
 
-std::size_t open(const std::string& bytes, const stemma::fold_record& record) {
+std::size_t open(const std::string& bytes, const stemma::fold_record& record,
+                 stemma::opening_budget budget = {}) {
     const stemma::wire_model model(bytes, "folded");
     const stemma::graph_contents contents(model);
     const stemma::folded_functions functions(model, record);
-    stemma::opening_budget budget;
     const stemma::opened_calls::body_opener none = [](id) -> const stemma::byte_rope& {
         throw std::logic_error("nothing has bodies here");
     };
@@ -58,6 +59,22 @@ TEST_CASE("opened_calls: opens what the record promises, and stops where a file 
     CHECK_THROWS_AS(open(doubling_model(4), record_for(4, 15)), stemma::error);
     CHECK_THROWS_AS(open(doubling_model(4), record_for(4, 17)), stemma::error);
     CHECK_THROWS_AS(open(doubling_model(60), record_for(60, 1000)), stemma::error);
+}
+
+TEST_CASE("opened_calls: many calls of functions that make nothing are refused") {
+    const auto doubling = [](const std::vector<test::message>& in_last) {
+        test::message made;
+        made.inner(7, test::graph({test::node("f0", {}, {}, "", "d")}, {}, {}));
+        for (std::size_t f = 0; f < 60; ++f) {
+            const auto call = test::node("f" + std::to_string(f + 1), {}, {}, "", "d");
+            made.inner(25, test::function("d", "f" + std::to_string(f), {}, {}, {call, call}));
+        }
+        return made.inner(25, test::function("d", "f60", {}, {}, in_last)).bytes();
+    };
+    CHECK_THROWS_AS(open(doubling({}), record_for(61, 0)), stemma::error);
+    const auto empty_nodes = doubling({test::message()});
+    CHECK_THROWS_AS(open(empty_nodes, record_for(61, std::uint64_t{1} << 60U), {.bytes = 10'000}),
+                    stemma::error);
 }
 
 TEST_CASE("opened_calls: functions that call themselves or reach too deep are refused") {

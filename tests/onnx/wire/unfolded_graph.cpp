@@ -236,6 +236,40 @@ TEST_CASE(
     CHECK_THROWS_AS(opener.build(), stemma::error);
 }
 
+TEST_CASE("unfolded_graph: bodies of functions come out as deep as a model can hold them") {
+    const auto opened = [](std::size_t depth) {
+        test::message made;
+        made.number(1, 8).inner(
+            7, test::graph({test::node("f0", {"x"}, {"y"}, "", "d")}, {"x"}, {"y"}));
+        stemma::fold_record record;
+        for (std::size_t f = 0; f <= depth; ++f) {
+            const auto call = test::node("f" + std::to_string(f + 1), {"a"}, {"c"}, "", "d");
+            const auto then = test::graph_attribute("then_branch", test::graph({call}, {}, {"c"}));
+            const auto name = "f" + std::to_string(f);
+            made.inner(25, test::function("d", name, {"a"}, {"b"},
+                                          {f < depth ? test::owner_node("If", {"a"}, {"b"}, {then})
+                                                     : test::node("Relu", {"a"}, {"b"})}));
+            record.functions.emplace_back("d", name);
+        }
+        record.nodes = 1;
+        record.bodies.resize(depth);
+        for (auto& body : record.bodies) {
+            body.nodes = 1;
+        }
+        const auto bytes = made.bytes();
+        const stemma::wire_model model(bytes, "folded");
+        const stemma::graph_contents contents(model);
+        stemma::fold_opener opener(model, contents, record);
+        stemma::string_splice splice(bytes);
+        opener.build().write(splice);
+        return stemma::wire_model(splice.text, "opened").graph_count();
+    };
+    CHECK(opened(2) == 3);
+    CHECK(opened(33) == 34);
+    CHECK_THROWS_AS(opened(34), stemma::error);
+    CHECK_THROWS_AS(opened(900), stemma::error);
+}
+
 TEST_CASE("unfolded_graph: all functions can be put in where they are called, in bodies, too") {
     auto scene = test::deciding_layers();
     const auto folded = scene.fold();

@@ -135,6 +135,8 @@ private:
     /// Returns: the message of a node as it was, but for names of what its bodies capture.
     [[nodiscard]] const byte_rope& with_own_bodies(id node) {
         if (made_.try_emplace(node).second) {
+            check(budget_.bodies > 0);
+            --budget_.bodies;
             auto message = with_bodies(
                 model_, contents_, node,
                 [&](id g, const wire_reader& fields) { return body_part(g, fields); },
@@ -143,6 +145,7 @@ private:
                            !is_fold_entry(wire_model::read_entry(fields, field).first);
                 });
             made_[node] = std::move(message);
+            ++budget_.bodies;
         }
         check(made_.at(node).has_value()); // else the node is in a function that is called in it
         return *made_.at(node);
