@@ -2302,8 +2302,8 @@ concept policy_for = policy<P> && std::same_as<typename P::policy_category, Cate
 namespace stemma {
 
 /// How an exported operator fits a captured one, from not at all to best.
-enum class correspondence : std::uint8_t { ///< is none of its operators
-    none,
+enum class correspondence : std::uint8_t {
+    none,     ///< is none of its operators
     plumbing, ///< moves data or computes shapes, which any operation may need
     rare,     ///< may come with the operator that stands for it
     part,     ///< comes with the operator that stands for it
@@ -5997,18 +5997,22 @@ public:
     /// Requires: `builder` outlives the object.
     explicit hidden_levels(const module_tree_builder& builder) : builder_(&builder) {}
 
-    /// Notes that `segment` in the scope of module `around` means `module`.
-    /// Complexity: O(depth + log(what is noted)).
+    /// Notes that `segment` in the scope of module `around` means `module`. Requires: `segment`
+    /// stays as long as this. Complexity: O(length of the path + log(what is noted)).
     void note(id around, std::string_view segment, id module) {
         if (!is_member(around)) {
             return;
         }
-        std::string path;
+        std::vector<id> way;
         for (auto m = module; m != around; m = builder_->parent(m)) {
             if (m == 0) {
                 return;
             }
-            path.insert(0, path.empty() ? "" : ".").insert(0, builder_->attribute(m));
+            way.push_back(m);
+        }
+        std::string path;
+        for (auto it = way.rbegin(); it != way.rend(); ++it) {
+            path.append(path.empty() ? "" : ".").append(builder_->attribute(*it));
         }
         if (path.size() > segment.size()) {
             paths_.try_emplace({builder_->parent(around), segment}, std::move(path));
@@ -11182,8 +11186,8 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
 namespace stemma {
 
 /// What a box stands for.
-enum class box_kind : std::uint8_t { ///< which stands in an open module itself
-    one_operator,
+enum class box_kind : std::uint8_t {
+    one_operator,  ///< which stands in an open module itself
     closed_module, ///< with all that is in it and below
     rest,          ///< what did not fit into an open module
 };
@@ -11639,8 +11643,8 @@ concept selection_policy = policy_for<P, selection_category> && detail::has_sele
 
 /// The packages whose classes build models rather than being part of one. Data: replace at will.
 struct infrastructure_packages {
-    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit",
-                                   "torch.fx", ///< a class in a package or below it counts
+    /// A class in a package or below it counts.
+    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx",
                                    "torch._dynamo"};
 
     /// Returns: whether a class is infrastructure; an unknown class ("") is not.

@@ -18588,7 +18588,7 @@ private:
             ++place;
             ++uses[letter];
             const auto known = extent_of.try_emplace(letter, extent).first;
-            known->second = known->second <= 1 ? extent : known->second; // 1 is broadcast
+            known->second = broadcast(extents{known->second}, extents{extent})->front();
         }
         std::string result;
         if (arrow != equation.npos) {
@@ -19950,8 +19950,9 @@ inline void check_fold(bool fits, const wire_model& model) {
 
 /// What opening calls may still make: bounds what a hostile file costs.
 struct opening_budget {
-    std::uint64_t bytes = std::uint64_t{1} << 31U; ///< of the nodes that are made
+    std::uint64_t bytes = std::uint64_t{1} << 31U; ///< of nodes that are made, and calls opened
     std::size_t depth = 1000; ///< calls inside each other; folding nests less deep
+    std::size_t bodies = 33;  ///< bodies inside each other, as in a `wire_model`
 };
 
 /// The nodes of a graph as they were before it was folded, in the order in which calls are opened.
@@ -19965,7 +19966,7 @@ public:
     /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
     /// Throws: `error` of `error_code::contradiction` when the record does not fit the model; of
     ///   `too_large` when the nodes alone would reach 2 GiB.
-    /// Complexity: O(bytes of the nodes that are made).
+    /// Complexity: O(bytes of the nodes that are made and of the calls that are opened).
     opened_calls(const wire_model& model, const graph_contents& contents,
                  const folded_functions& functions, const folded_graph_record& record, id graph,
                  opening_budget& budget, const body_opener& bodies)
@@ -19974,8 +19975,7 @@ public:
         , functions_(functions)
         , record_(record)
         , budget_(budget)
-        , bodies_(bodies)
-        , open_(model.functions().size(), false) {
+        , bodies_(bodies) {
         for (auto node : contents_.own_nodes(graph)) {
             if (functions_.is_call(node)) {
                 open_call(node, nullptr);
@@ -20031,12 +20031,16 @@ private:
 
     void keep(opened_node node) {
         check(opened_.size() < record_.nodes);
-        if (node.size >= budget_.bytes) {
+        spend(node.size + sizeof(opened_node)); // a node may have no bytes at all
+        opened_.push_back(node);
+    }
+
+    void spend(std::uint64_t bytes) {
+        if (bytes >= budget_.bytes) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
                                "the result would reach 2 GiB, where protobuf ends"));
         }
-        budget_.bytes -= node.size;
-        opened_.push_back(node);
+        budget_.bytes -= bytes;
     }
 
     void keep_rope(byte_rope rope) {
@@ -20055,9 +20059,10 @@ private:
     /// Opens a call in the graph, or in a function that is being opened.
     void open_call(id call, frame* around) {
         const auto f = model_.callee(call);
-        check(!open_[f] && budget_.depth > 0);
-        open_[f] = true;
+        check(budget_.depth > 0 && open_.insert(f).second);
+        spend(model_.message(call).size);
         --budget_.depth;
+        const auto opened_before = opened_.size();
         frame inside;
         inside.function = f;
         inside.names.resize(functions_.value_count(f));
@@ -20091,8 +20096,9 @@ private:
             around->names[functions_.local(model_.first_output(call) + i)] =
                 inside.names[functions_.local(graph.outputs[i])];
         }
+        check(opened_.size() > opened_before); // folding makes no function of nothing
         ++budget_.depth;
-        open_[f] = false;
+        open_.erase(f);
     }
 
     /// Makes a node of the model of one in the body of a function.
@@ -20281,7 +20287,7 @@ private:
     const folded_graph_record& record_;
     opening_budget& budget_;
     const body_opener& bodies_;
-    std::vector<bool> open_; // by function: a call is being opened
+    std::unordered_set<id> open_; // functions of which a call is being opened
     std::vector<opened_node> opened_;
     std::vector<byte_rope> ropes_;
     std::string text_;
@@ -20510,6 +20516,8 @@ private:
     /// Returns: the message of a node as it was, but for names of what its bodies capture.
     [[nodiscard]] const byte_rope& with_own_bodies(id node) {
         if (made_.try_emplace(node).second) {
+            check(budget_.bodies > 0);
+            --budget_.bodies;
             auto message = with_bodies(
                 model_, contents_, node,
                 [&](id g, const wire_reader& fields) { return body_part(g, fields); },
@@ -20518,6 +20526,7 @@ private:
                            !is_fold_entry(wire_model::read_entry(fields, field).first);
                 });
             made_[node] = std::move(message);
+            ++budget_.bodies;
         }
         check(made_.at(node).has_value()); // else the node is in a function that is called in it
         return *made_.at(node);
