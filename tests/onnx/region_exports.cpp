@@ -69,14 +69,21 @@ TEST_CASE("find_exports: a value leaves all regions up to the one that holds its
     CHECK(nested.exports() == expected);
 }
 
-TEST_CASE("first_use: the first reader outside of the region") {
+TEST_CASE("first_uses: the first readers outside of the region") {
     const auto made = chain({"d"});
-    const auto use = [&](id node) {
-        return stemma::first_use(made.model, made.graph, made.place, made.plan.regions[1], 1,
-                                 made.model.first_output(node));
+    const auto uses = [&](id region, const std::vector<id>& nodes) {
+        std::vector<id> values;
+        for (auto node : nodes) {
+            values.push_back(made.model.first_output(node));
+        }
+        return stemma::first_uses(made.model, made.graph, made.place, made.plan.regions[region],
+                                  region, values);
     };
-    CHECK(use(0) == 3); // the second Relu is inside
-    CHECK(use(1) == 2);
+    const auto first = uses(1, {0, 1});
+    CHECK(first.size() == 2);
+    CHECK(first.at(made.model.first_output(0)) == 3); // the second Relu is inside
+    CHECK(first.at(made.model.first_output(1)) == 2);
+    CHECK(uses(2, {3}).empty()); // an output of the graph, which no node reads
 }
 
 } // namespace test::onnx_region_exports

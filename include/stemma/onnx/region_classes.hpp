@@ -252,6 +252,7 @@ private:
         made.tokens.push_back(model_.position(node));
         const auto noted = plan_.noted.find(node);
         if (noted != plan_.noted.end()) {
+            made.tokens.push_back(7);
             made.tokens.push_back(
                 way_number(plan_.regions[noted->second].module, attributions_[node].module));
         }
@@ -293,10 +294,15 @@ private:
             const auto& graph = *std::lower_bound(
                 graphs_.begin(), graphs_.end(), plan_.graph[r],
                 [](const divided_graph& one, id number) { return one.graph < number; });
+            std::vector<id> values;
+            for (const auto& [value, number] : exported_[r]) {
+                values.push_back(value);
+            }
+            const auto first = first_uses(model_, graph, place_, plan_.regions[r], r, values);
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
             for (const auto& [value, number] : exported_[r]) {
-                order.emplace_back(first_use(model_, graph, place_, plan_.regions[r], r, value),
-                                   number, value);
+                const auto use = first.find(value);
+                order.emplace_back(use == first.end() ? no_id : use->second, number, value);
             }
             std::sort(order.begin(), order.end());
             auto& slots = slots_.emplace_back();

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace stemma {
@@ -74,19 +75,26 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
     }
 }
 
-/// Returns: the rank of the first node outside of region `number` that reads a value made in it;
-/// `no_id` for none. Complexity: O(readers).
-[[nodiscard]] inline id first_use(const onnx_model& model, const divided_graph& graph,
-                                  std::span<const id> place, const fold_region& region, id number,
-                                  id value) {
+/// Returns: for values that are made in region `number`, and others of the same nodes, the rank of
+/// the first node outside of it that reads each; those that none reads are missing.
+/// Complexity: O(values + readers) expected.
+[[nodiscard]] inline std::unordered_map<id, id>
+first_uses(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
+           const fold_region& region, id number, std::span<const id> values) {
     const auto& view = graph.view;
-    id first = no_id;
-    for (auto [it, last] = out_edges(model.position(model.producer(value)), view.graph); it != last;
-         ++it) {
-        const auto reader = (*it).target;
-        if (get(value_id, view.graph, *it) == value &&
-            !detail::holds(region, number, place[view.nodes[reader]])) {
-            first = std::min(first, graph.rank[reader]);
+    std::unordered_map<id, id> first;
+    std::unordered_set<id> seen; // producers: the edges of one are those of all its values
+    for (auto value : values) {
+        const auto producer = model.producer(value);
+        if (!seen.insert(producer).second) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(model.position(producer), view.graph); it != last; ++it) {
+            const auto reader = (*it).target;
+            if (!detail::holds(region, number, place[view.nodes[reader]])) {
+                auto& rank = first.try_emplace(get(value_id, view.graph, *it), no_id).first->second;
+                rank = std::min(rank, graph.rank[reader]);
+            }
         }
     }
     return first;
