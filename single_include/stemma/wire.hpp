@@ -9176,19 +9176,26 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
     }
 }
 
-/// Returns: the rank of the first node outside of region `number` that reads a value made in it;
-/// `no_id` for none. Complexity: O(readers).
-[[nodiscard]] inline id first_use(const onnx_model& model, const divided_graph& graph,
-                                  std::span<const id> place, const fold_region& region, id number,
-                                  id value) {
+/// Returns: for values that are made in region `number`, and others of the same nodes, the rank of
+/// the first node outside of it that reads each; those that none reads are missing.
+/// Complexity: O(values + readers) expected.
+[[nodiscard]] inline std::unordered_map<id, id>
+first_uses(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
+           const fold_region& region, id number, std::span<const id> values) {
     const auto& view = graph.view;
-    id first = no_id;
-    for (auto [it, last] = out_edges(model.position(model.producer(value)), view.graph); it != last;
-         ++it) {
-        const auto reader = (*it).target;
-        if (get(value_id, view.graph, *it) == value &&
-            !detail::holds(region, number, place[view.nodes[reader]])) {
-            first = std::min(first, graph.rank[reader]);
+    std::unordered_map<id, id> first;
+    std::unordered_set<id> seen; // producers: the edges of one are those of all its values
+    for (auto value : values) {
+        const auto producer = model.producer(value);
+        if (!seen.insert(producer).second) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(model.position(producer), view.graph); it != last; ++it) {
+            const auto reader = (*it).target;
+            if (!detail::holds(region, number, place[view.nodes[reader]])) {
+                auto& rank = first.try_emplace(get(value_id, view.graph, *it), no_id).first->second;
+                rank = std::min(rank, graph.rank[reader]);
+            }
         }
     }
     return first;
@@ -9477,6 +9484,7 @@ private:
         made.tokens.push_back(model_.position(node));
         const auto noted = plan_.noted.find(node);
         if (noted != plan_.noted.end()) {
+            made.tokens.push_back(7);
             made.tokens.push_back(
                 way_number(plan_.regions[noted->second].module, attributions_[node].module));
         }
@@ -9518,10 +9526,15 @@ private:
             const auto& graph = *std::lower_bound(
                 graphs_.begin(), graphs_.end(), plan_.graph[r],
                 [](const divided_graph& one, id number) { return one.graph < number; });
+            std::vector<id> values;
+            for (const auto& [value, number] : exported_[r]) {
+                values.push_back(value);
+            }
+            const auto first = first_uses(model_, graph, place_, plan_.regions[r], r, values);
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
             for (const auto& [value, number] : exported_[r]) {
-                order.emplace_back(first_use(model_, graph, place_, plan_.regions[r], r, value),
-                                   number, value);
+                const auto use = first.find(value);
+                order.emplace_back(use == first.end() ? no_id : use->second, number, value);
             }
             std::sort(order.begin(), order.end());
             auto& slots = slots_.emplace_back();
