@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,7 +75,8 @@ asked_modules find_asked(const fold_options& options, const stemma::attributed_m
 /// What one graph or function calls, also in bodies of its nodes.
 struct region_calls {
     std::size_t calls = 0;
-    std::vector<std::pair<id, id>> functions; // how often, in the order of the first calls
+    std::vector<std::pair<id, id>> functions;     // how often, in the order of the first calls
+    std::unordered_map<id, std::size_t> place_of; // in `functions`
 };
 
 void add_calls(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id region,
@@ -102,10 +104,11 @@ void add_calls(const stemma::fold_plan& plan, const stemma::graph_contents& cont
         }
         found.calls += 1;
         const auto f = plan.function[item.index];
-        const auto known = std::find_if(found.functions.begin(), found.functions.end(),
-                                        [&](const auto& entry) { return entry.first == f; });
-        known == found.functions.end() ? found.functions.push_back({f, 1})
-                                       : static_cast<void>(++known->second);
+        const auto known = found.place_of.try_emplace(f, found.functions.size());
+        if (known.second) {
+            found.functions.emplace_back(f, 0);
+        }
+        found.functions[known.first->second].second += 1;
     }
 }
 

@@ -212,7 +212,9 @@ struct fickle_lexicon : fickle {
 struct odd_fold : fickle {
     using policy_category = stemma::fold_category;
     int kind = 7;
-    [[nodiscard]] bool folds(const stemma::module_tree&, id) const { return kind == 0 && flip(); }
+    [[nodiscard]] bool folds(const stemma::module_tree&, id) const {
+        return kind == 0 ? flip() : kind != 8;
+    }
     [[nodiscard]] std::size_t least_nodes() const { return 1; }
     [[nodiscard]] bool shares(const stemma::module_tree&, id a, id b) const {
         return kind == 4   ? a != b
@@ -221,7 +223,9 @@ struct odd_fold : fickle {
                            : true;
     }
     [[nodiscard]] stemma::function_name name_of(const stemma::module_tree&, id) const {
-        return {kind == 3 ? "ai.onnx.ml" : "zoo", kind == 2 ? "" : kind == 1 && flip() ? "a" : "b"};
+        return {kind == 3 || kind == 8 ? "ai.onnx.ml" : "zoo", kind == 2 || kind == 8 ? ""
+                                                               : kind == 1 && flip()  ? "a"
+                                                                                      : "b"};
     }
     [[nodiscard]] bool varies_constants() const { return false; }
     [[nodiscard]] bool lifts(std::int64_t) const { return true; }
@@ -416,6 +420,8 @@ TEST_CASE("laws: fold", "[policy][laws]") {
                      "fold: one module shares with another, which does not share with it") == 1);
     CHECK(broken(6) ==
           broken_laws{"fold: two modules share with a third, but not with each other"});
+    CHECK(broken(7).empty());
+    CHECK(broken(8).empty()); // what does not fold needs no name
 }
 
 TEST_CASE("laws: cost", "[policy][laws]") {

@@ -70,9 +70,10 @@ concept has_lifts = requires(const P& p, std::int64_t version) {
 /// functions is lifted to one that has.
 ///
 /// Requires: `shares` is an equivalence; the same answers for the same modules during one call; no
-///   name is "", and no domain that of the standard or below it, `ai.onnx.ml`.
-/// Complexity: callers ask `folds` and `name_of` once per module, `shares` for pairs whose bodies
-///   are equal. `fold_selected` models it.
+///   name of a module that folds is "", and no domain that of the standard or below it,
+///   `ai.onnx.ml`.
+/// Complexity: callers ask `folds` once per module, `name_of` once per function, `shares` for pairs
+///   whose bodies are equal. `fold_selected` models it.
 template <class P, class Modules>
 concept fold_policy = policy_for<P, fold_category> && detail::has_folds<P, Modules> &&
     detail::has_least_nodes<P> && detail::has_shares<P, Modules> &&
