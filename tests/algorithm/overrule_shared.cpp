@@ -56,6 +56,14 @@ TEST_CASE("overrule_shared: a constant read in modules side by side belongs abov
     CHECK(s.result[constant].confidence < 0.95F);
 }
 
+TEST_CASE("overrule_shared: a constant that only another module reads goes above both") {
+    scene s;
+    const auto constant = s.know(s.add_constant(), "blocks.0.fc");
+    s.know(s.add({constant}), "head");
+    REQUIRE(s.run().size() == 1);
+    CHECK(s.result[constant].module == 0);
+}
+
 TEST_CASE("overrule_shared: a result of a module that only others read stays where it is") {
     scene s;
     const auto angles = s.know(s.add_constant(), "head");
