@@ -12099,8 +12099,9 @@ struct overruled {
 ///
 /// Exporters compute equal ones once and leave them the scope of the module that came first. One
 /// that is read in its module, and in one that is neither above nor below that, belongs to the
-/// common ancestor of its own and all that read it. What only others read is a result of its
-/// module, as the angles of rotary embeddings are.
+/// common ancestor of its own and all that read it; so does a constant that only others read. What
+/// is computed and only read by others is a result of its module, as the angles of rotary
+/// embeddings are.
 ///
 /// `result` is by vertex index, and `module == no_id` where nothing is known.
 /// Returns: what changed, in the order of `vertices`.
@@ -12125,7 +12126,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 continue;
             }
             bool foreign = false;
-            bool own = false;
+            bool own = in_degree(*it, graph) == 0; // a constant may stand in any scope
             detail::common_module readers;
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
                 const auto reader = evidence[index_of(graph, target(*out, graph))];
