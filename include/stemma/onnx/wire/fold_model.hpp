@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// Makes the bytes of the folded model.
+    /// Makes the bytes of the folded model, once.
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
     [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {

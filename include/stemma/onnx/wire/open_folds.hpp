@@ -50,7 +50,7 @@ public:
     fold_opener& operator=(const fold_opener&) = delete;
     ~fold_opener() = default;
 
-    /// Makes the bytes of the model as it was, with its tags.
+    /// Makes the bytes of the model as it was, with its tags, once.
     /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
     ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
     ///   `too_large` when the result would reach 2 GiB.
