@@ -17524,7 +17524,7 @@ public:
         }
     }
 
-    /// Makes the bytes of the folded model.
+    /// Makes the bytes of the folded model, once.
     /// Throws: as `fold_changes` does.
     /// Complexity: O(bytes that are not weights).
     [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
@@ -20444,7 +20444,7 @@ public:
     fold_opener& operator=(const fold_opener&) = delete;
     ~fold_opener() = default;
 
-    /// Makes the bytes of the model as it was, with its tags.
+    /// Makes the bytes of the model as it was, with its tags, once.
     /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
     ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
     ///   `too_large` when the result would reach 2 GiB.
