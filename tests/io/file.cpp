@@ -153,6 +153,18 @@ TEST_CASE("output_file: ranges of files and texts come out in the order of the c
     }
 }
 
+TEST_CASE("output_file: permissions are those of the file that is replaced", "[file]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("model", "old");
+    for (const auto mode : {std::filesystem::perms(0600), std::filesystem::perms(0755)}) {
+        std::filesystem::permissions(path, mode);
+        output_file file(path);
+        file.write("new");
+        file.commit(false);
+        CHECK(std::filesystem::status(path).permissions() == mode);
+    }
+}
+
 TEST_CASE("output_file: what cannot be written is refused, by name", "[file]") {
     const test::scratch_folder folder;
     for (const auto& path :

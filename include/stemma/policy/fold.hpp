@@ -3,6 +3,7 @@
 #define STEMMA_POLICY_FOLD_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/detail/class_path_namer.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/policy/category.hpp>
 #include <stemma/policy/selection.hpp>
@@ -85,9 +86,6 @@ namespace detail {
 /// `layer.0`; `module` where there is none.
 template <module_view Modules>
 [[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
-    const auto is_number = [](std::string_view text) {
-        return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    };
     const auto& tree = modules.index();
     while (m != 0 && is_number(modules.attribute(m))) {
         m = tree.parent(m);
