@@ -14470,9 +14470,6 @@ namespace detail {
 /// `layer.0`; `module` where there is none.
 template <module_view Modules>
 [[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
-    const auto is_number = [](std::string_view text) {
-        return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    };
     const auto& tree = modules.index();
     while (m != 0 && is_number(modules.attribute(m))) {
         m = tree.parent(m);

@@ -1150,7 +1150,8 @@ private:
 
 } // namespace detail
 
-/// A file that appears whole or not at all: `commit` puts it in place of what was there.
+/// A file that appears whole or not at all: `commit` puts it in place of what was there, with the
+/// permissions that had.
 ///
 /// What is written goes to a file without a name in the target's folder, so nothing is left behind
 /// by a process that is killed; where the file system has none, to one with a name of its own. A
@@ -1160,7 +1161,8 @@ public:
     /// Throws: `error` of `error_code::cannot_write`, as do all members.
     explicit output_file(std::string path) : path_(std::move(path)) {
         struct stat status {};
-        if (::stat(path_.c_str(), &status) == 0) {
+        const bool exists = ::stat(path_.c_str(), &status) == 0;
+        if (exists) {
             if (S_ISDIR(status.st_mode)) {
                 detail::fail_to_write(path_, "is a folder");
             }
@@ -1172,6 +1174,9 @@ public:
             target_ = path_;
         }
         open_descriptor();
+        if (exists && !direct_) {
+            static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777)); // as it was
+        }
         writer_.attach(descriptor_);
     }
 
