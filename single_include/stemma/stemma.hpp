@@ -12126,7 +12126,8 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 continue;
             }
             bool foreign = false;
-            bool own = in_degree(*it, graph) == 0; // a constant may stand in any scope
+            const auto [in, in_last] = in_edges(*it, graph);
+            bool own = in == in_last; // a constant may stand in any scope
             detail::common_module readers;
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
                 const auto reader = evidence[index_of(graph, target(*out, graph))];
