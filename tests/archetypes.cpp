@@ -314,8 +314,8 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             const auto between =
                 stemma::find_module_boundaries(graph, scene.tree.index(), module, set.apart,
                                                [](const auto&) { return std::vector<id>{}; });
-            add(between.inputs.values);
-            add(between.outputs.values);
+            add(between.inputs.range(0, between.inputs.size()));
+            add(between.outputs.range(0, between.outputs.size()));
             for (const auto& one :
                  stemma::find_non_convex_modules(graph, scene.tree.index(), given, set.apart)) {
                 made.push_back(one.module);

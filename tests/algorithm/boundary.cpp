@@ -233,7 +233,7 @@ TEST_CASE("find_module_boundaries: says of all modules what find_boundary says o
                 }
             }
             const auto as_set = [&](const auto& column) {
-                const auto values = column.of(m);
+                const auto values = column[m];
                 CHECK(std::set<id>(values.begin(), values.end()).size() == values.size());
                 return std::set<id>(values.begin(), values.end());
             };

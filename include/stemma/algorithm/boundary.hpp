@@ -3,6 +3,7 @@
 #define STEMMA_ALGORITHM_BOUNDARY_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/operator_graph.hpp>
@@ -262,21 +263,10 @@ template <operator_graph_like Graph>
     return {part_count, edges};
 }
 
-/// The values that cross the border of every module of a tree, module after module.
+/// The values that cross the border of every module of a tree, ascending by vertex that makes them.
 struct module_boundaries {
-    /// Columns of values: those of module m are [first[m], first[m + 1]).
-    struct column {
-        std::vector<id> first;  ///< by module, and one more
-        std::vector<id> values; ///< ascending by vertex that makes them
-
-        /// Returns: the values of module `m`; valid as long as the column.
-        [[nodiscard]] std::span<const id> of(id m) const noexcept {
-            return std::span(values).subspan(first[m], first[m + 1] - first[m]);
-        }
-    };
-
-    column inputs;  ///< made outside of a module and read in it
-    column outputs; ///< made in a module and read, or needed, outside of it
+    grouped_ids inputs;  ///< by module: made outside of it and read in it
+    grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
 };
 
 /// Finds what crosses the border of all modules at once, each with all that lies below it.
@@ -333,23 +323,14 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
             }
         }
     }
-    const auto as_column = [&](std::vector<std::pair<id, id>>& pairs) {
-        module_boundaries::column column;
-        column.first.assign(modules.size() + 1, 0);
-        for (const auto& [m, value] : pairs) {
-            ++column.first[m + 1];
-        }
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-            column.first[m + 1] += column.first[m];
-        }
-        column.values.resize(pairs.size());
-        auto fill = column.first;
-        for (const auto& [m, value] : pairs) {
-            column.values[fill[m]++] = value;
-        }
-        return column;
+    const auto by_module = [&](const std::vector<std::pair<id, id>>& pairs) {
+        return grouped_ids(modules.size(), [&](auto take) {
+            for (const auto& [m, value] : pairs) {
+                take(m, value);
+            }
+        });
     };
-    return {as_column(in), as_column(out)};
+    return {by_module(in), by_module(out)};
 }
 
 } // namespace stemma

@@ -3,6 +3,7 @@
 #define STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 
 #include <stemma/core/flat_index.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
@@ -44,9 +45,9 @@ public:
 
     void run() {
         print_classes();
-        group_modules();
-        for (std::size_t g = 0; g + 1 < first_.size(); ++g) {
-            name_group({members_.data() + first_[g], members_.data() + first_[g + 1]});
+        const auto groups = group_modules();
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            name_group(groups[g]);
         }
         part_unknown();
     }
@@ -104,7 +105,8 @@ private:
         }
     }
 
-    void group_modules() {
+    /// Returns: the selected modules, by what is above them and how they print.
+    [[nodiscard]] grouped_ids group_modules() const {
         flat_index groups;
         std::vector<id> group_of(tree_.size(), no_id);
         std::vector<id> founder;
@@ -121,22 +123,13 @@ private:
                 founder.push_back(m);
             }
         }
-        first_.assign(founder.size() + 1, 0);
-        for (auto g : group_of) {
-            if (g != no_id) {
-                ++first_[g + 1];
-            }
-        }
-        for (std::size_t g = 1; g < first_.size(); ++g) {
-            first_[g] += first_[g - 1];
-        }
-        members_.resize(first_.back());
-        auto fill = first_;
-        for (id m = 0; m < tree_.size(); ++m) {
-            if (group_of[m] != no_id) {
-                members_[fill[group_of[m]]++] = m;
-            }
-        }
+        return {founder.size(), [&](auto take) {
+                    for (id m = 0; m < tree_.size(); ++m) {
+                        if (group_of[m] != no_id) {
+                            take(group_of[m], m);
+                        }
+                    }
+                }};
     }
 
     void name_group(std::span<const id> group) {
@@ -280,8 +273,6 @@ private:
     std::size_t max_names_;
     string_pool classes_;
     std::vector<id> printed_;
-    std::vector<id> first_;
-    std::vector<id> members_;
     std::vector<suffix> suffixes_;
 };
 

@@ -25,8 +25,8 @@ public:
     /// Notes that `segment` in the scope of module `around` means `module`. Requires: `segment`
     /// stays as long as this. Complexity: O(length of the path + log(what is noted)).
     void note(id around, std::string_view segment, id module) {
-        if (!is_member(around)) {
-            return;
+        if (!is_member(around) || builder_->parent(module) == around) {
+            return; // of a child nothing is left out
         }
         std::vector<id> way;
         for (auto m = module; m != around; m = builder_->parent(m)) {

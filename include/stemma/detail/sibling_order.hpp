@@ -2,13 +2,14 @@
 #ifndef STEMMA_DETAIL_SIBLING_ORDER_HPP
 #define STEMMA_DETAIL_SIBLING_ORDER_HPP
 
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <numeric>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -35,21 +36,17 @@ namespace stemma::detail {
 [[nodiscard]] inline std::vector<id> sibling_order(const module_tree_builder& builder, id named,
                                                    std::span<const id> first_use) {
     const auto count = static_cast<id>(builder.size());
-    std::vector<id> first(count + 1, 0);
-    for (id m = 1; m < count; ++m) {
-        ++first[builder.parent(m) + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<id> children(count - 1);
-    auto fill = first;
-    for (id m = 1; m < count; ++m) {
-        children[fill[builder.parent(m)]++] = m;
-    }
+    const grouped_ids children(count, [&](auto take) {
+        for (id m = 1; m < count; ++m) {
+            take(builder.parent(m), m);
+        }
+    });
+    std::vector<id> order;
+    order.reserve(count - 1);
     std::vector<std::pair<std::uint64_t, id>> numbered;
-    std::vector<id> merged;
+    std::vector<id> used; // siblings that only operators know
     for (id parent = 0; parent < count; ++parent) {
-        const auto siblings =
-            std::span(children).subspan(first[parent], first[parent + 1] - first[parent]);
+        const auto siblings = children[parent];
         numbered.clear();
         for (auto m : siblings) {
             if (const auto place = list_place(builder.attribute(m))) {
@@ -58,27 +55,26 @@ namespace stemma::detail {
         }
         if (numbered.size() == siblings.size()) {
             std::sort(numbered.begin(), numbered.end());
-            std::transform(numbered.begin(), numbered.end(), siblings.begin(),
+            std::transform(numbered.begin(), numbered.end(), std::back_inserter(order),
                            [](const auto& entry) { return entry.second; });
             continue;
         }
         const auto other =
             std::partition_point(siblings.begin(), siblings.end(), [&](id m) { return m < named; });
-        std::stable_sort(other, siblings.end(),
+        used.assign(other, siblings.end());
+        std::stable_sort(used.begin(), used.end(),
                          [&](id a, id b) { return first_use[a] < first_use[b]; });
-        merged.clear();
         auto next = siblings.begin();
-        for (auto m = other; m != siblings.end(); ++m) {
+        for (auto m : used) {
             const auto later =
-                std::find_if(next, other, [&](id n) { return first_use[n] > first_use[*m]; });
-            merged.insert(merged.end(), next, later);
-            merged.push_back(*m);
+                std::find_if(next, other, [&](id n) { return first_use[n] > first_use[m]; });
+            order.insert(order.end(), next, later);
+            order.push_back(m);
             next = later;
         }
-        merged.insert(merged.end(), next, other);
-        std::copy(merged.begin(), merged.end(), siblings.begin());
+        order.insert(order.end(), next, other);
     }
-    return children;
+    return order;
 }
 
 } // namespace stemma::detail
