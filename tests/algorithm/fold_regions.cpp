@@ -191,4 +191,17 @@ TEST_CASE("find_places: the region that each operator stands in") {
     CHECK(stemma::find_places(found.regions, 4) == std::vector<id>{0, 1, 2, 0});
 }
 
+TEST_CASE("holds_region: a region holds itself and what is inside") {
+    std::vector<stemma::fold_region> regions(4);
+    regions[0].end = 4;
+    regions[1].end = 3;
+    regions[2].end = 3;
+    regions[3].end = 4;
+    for (id r = 0; r < 4; ++r) {
+        CHECK(stemma::holds_region(regions, 0, r));
+        CHECK(stemma::holds_region(regions, r, r));
+        CHECK(stemma::holds_region(regions, 1, r) == (r == 1 || r == 2));
+    }
+}
+
 } // namespace test::algorithm_fold_regions

@@ -76,8 +76,7 @@ TEST_CASE("first_uses: the first readers outside of the region") {
         for (auto node : nodes) {
             values.push_back(made.model.first_output(node));
         }
-        return stemma::first_uses(made.model, made.graph, made.place, made.plan.regions[region],
-                                  region, values);
+        return stemma::first_uses(made.model, made.graph, made.place, made.plan, region, values);
     };
     const auto first = uses(1, {0, 1});
     CHECK(first.size() == 2);

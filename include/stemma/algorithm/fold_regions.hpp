@@ -38,6 +38,11 @@ struct fold_region {
     std::vector<fold_item> items; ///< producers first, else by their first operator
 };
 
+/// Whether region `r` is region `other` or around it. Complexity: O(1).
+[[nodiscard]] inline bool holds_region(std::span<const fold_region> regions, id r, id other) {
+    return r <= other && other < regions[r].end;
+}
+
 /// What a policy wanted to fold and what was left where it is.
 struct fold_leftover {
     id module = 0;             ///< that was to be folded

@@ -109,7 +109,7 @@ private:
     const auto region = find_places(regions, view.nodes.size());
     std::vector<bool> idle(regions.size(), true);
     const auto give = [&](id from, id to) {
-        for (auto r = from; r != 0 && (to < r || to >= regions[r].end); r = regions[r].parent) {
+        for (auto r = from; !holds_region(regions, r, to); r = regions[r].parent) {
             idle[r] = false;
         }
     };

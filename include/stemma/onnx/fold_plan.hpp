@@ -4,6 +4,8 @@
 
 #include <stemma/algorithm/fold_regions.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -60,7 +62,43 @@ struct fold_plan {
     std::size_t in_bodies = 0; ///< operators that stay in bodies and functions, and should not
 
     /// Whether a region is a graph.
-    [[nodiscard]] bool is_graph(id region) const { return function[region] == no_id; }
+    [[nodiscard]] bool is_graph(id region) const { return root[graph[region]] == region; }
+
+    /// Whether something changes in the bodies of a node, at any depth.
+    [[nodiscard]] bool changes_inside(id node) const {
+        return !holders.empty() && holders.count(node) > 0;
+    }
+
+    /// What stands in a body: calls `in_region(r)` where it is region `r`, else `in_body(node)` for
+    /// each of its nodes.
+    template <class InRegion, class InBody>
+    void look_into(id body, const graph_contents& contents, InRegion in_region,
+                   InBody in_body) const {
+        if (root[body] != no_id) {
+            in_region(root[body]);
+            return;
+        }
+        for (auto node : contents.own_nodes(body)) {
+            in_body(node);
+        }
+    }
+
+    /// Calls `f(value)` for the values that the items of a region make, in order.
+    /// Requires: `outputs` are known.
+    template <class Function>
+    void for_each_made(const onnx_model& model, id region, Function f) const {
+        for (const auto& item : regions[region].items) {
+            if (item.is_region) {
+                for (auto value : outputs[item.index]) {
+                    f(value);
+                }
+                continue;
+            }
+            for (id i = 0; i < model.output_count(item.index); ++i) {
+                f(model.first_output(item.index) + i);
+            }
+        }
+    }
 
     /// Returns: how many regions are calls.
     [[nodiscard]] std::size_t call_count() const {

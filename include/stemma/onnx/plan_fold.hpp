@@ -214,17 +214,13 @@ private:
     }
 
     void list_bodies_of(id node) {
-        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+        if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
-            if (plan_.root[g] != no_id) {
-                list_graphs_in(plan_.root[g]);
-                continue;
-            }
-            for (auto inside : contents_.own_nodes(g)) {
-                list_bodies_of(inside);
-            }
+            plan_.look_into(
+                g, contents_, [&](id region) { list_graphs_in(region); },
+                [&](id inside) { list_bodies_of(inside); });
         }
     }
 

@@ -88,7 +88,7 @@ public:
             });
         }
         for (auto r = static_cast<id>(count); r-- > 0;) {
-            if (!is_graph(r)) {
+            if (!plan_.is_graph(r)) {
                 classify(r);
             }
         }
@@ -104,12 +104,10 @@ private:
         std::uint64_t hash = 0;
     };
 
-    [[nodiscard]] bool is_graph(id r) const { return plan_.root[plan_.graph[r]] == r; }
-
     void find_paths() {
         plan_.paths.resize(plan_.regions.size());
         for (id r = 0; r < plan_.regions.size(); ++r) {
-            if (is_graph(r)) {
+            if (plan_.is_graph(r)) {
                 continue;
             }
             const auto around = plan_.regions[plan_.regions[r].parent].module;
@@ -218,18 +216,14 @@ private:
     /// Writes down what of the bodies of a node are calls, and of which functions, and what says
     /// of which module it is. All else of bodies is compared with the node.
     void note_bodies(id node, form& made) {
-        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+        if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
             made.tokens.push_back(5);
-            if (plan_.root[g] != no_id) {
-                note_inside(plan_.root[g], made);
-                continue;
-            }
-            for (auto inside : contents_.own_nodes(g)) {
-                note_in_body(inside, made);
-            }
+            plan_.look_into(
+                g, contents_, [&](id region) { note_inside(region, made); },
+                [&](id inside) { note_in_body(inside, made); });
         }
     }
 
@@ -298,7 +292,7 @@ private:
             for (const auto& [value, number] : exported_[r]) {
                 values.push_back(value);
             }
-            const auto first = first_uses(model_, graph, place_, plan_.regions[r], r, values);
+            const auto first = first_uses(model_, graph, place_, plan_, r, values);
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
             for (const auto& [value, number] : exported_[r]) {
                 const auto use = first.find(value);
@@ -311,7 +305,7 @@ private:
             }
         }
         for (id r = 0; r < plan_.regions.size(); ++r) {
-            if (is_graph(r)) {
+            if (plan_.is_graph(r)) {
                 continue;
             }
             std::unordered_map<id, id> value_of;

@@ -25,14 +25,6 @@ struct divided_graph {
     std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
 };
 
-namespace detail {
-
-[[nodiscard]] inline bool holds(const fold_region& region, id number, id other) {
-    return number <= other && other < region.end;
-}
-
-} // namespace detail
-
 /// Calls `f(region, value)` for every region of a graph and every value that is made in it and read
 /// elsewhere. `place` says by node in which region it stands.
 /// Complexity: O(V + E), for every level of regions inside each other.
@@ -52,7 +44,7 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
         outermost.clear();
         const auto widen = [&](id value, id reader) {
             auto& r = outermost.try_emplace(value, own).first->second;
-            while (!detail::holds(plan.regions[r], r, reader)) {
+            while (!holds_region(plan.regions, r, reader)) {
                 r = plan.regions[r].parent;
             }
         };
@@ -75,12 +67,12 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
     }
 }
 
-/// Returns: for values that are made in region `number`, and others of the same nodes, the rank of
+/// Returns: for values that are made in region `region`, and others of the same nodes, the rank of
 /// the first node outside of it that reads each; those that none reads are missing.
 /// Complexity: O(values + readers) expected.
 [[nodiscard]] inline std::unordered_map<id, id>
 first_uses(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
-           const fold_region& region, id number, std::span<const id> values) {
+           const fold_plan& plan, id region, std::span<const id> values) {
     const auto& view = graph.view;
     std::unordered_map<id, id> first;
     std::unordered_set<id> seen; // producers: the edges of one are those of all its values
@@ -91,7 +83,7 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
         }
         for (auto [it, last] = out_edges(model.position(producer), view.graph); it != last; ++it) {
             const auto reader = (*it).target;
-            if (!detail::holds(region, number, place[view.nodes[reader]])) {
+            if (!holds_region(plan.regions, region, place[view.nodes[reader]])) {
                 auto& rank = first.try_emplace(get(value_id, view.graph, *it), no_id).first->second;
                 rank = std::min(rank, graph.rank[reader]);
             }

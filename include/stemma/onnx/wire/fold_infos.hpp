@@ -92,17 +92,7 @@ private:
     /// Returns: the values that the items of a region make, in order.
     [[nodiscard]] std::vector<id> values_of(id region) const {
         std::vector<id> values;
-        for (const auto& item : plan_.regions[region].items) {
-            if (item.is_region) {
-                const auto& given = plan_.outputs[item.index];
-                values.insert(values.end(), given.begin(), given.end());
-                continue;
-            }
-            const auto node = item.index;
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                values.push_back(model_.first_output(node) + i);
-            }
-        }
+        plan_.for_each_made(model_, region, [&](id value) { values.push_back(value); });
         return values;
     }
 

@@ -217,8 +217,7 @@ private:
 
     /// Whether a node of a graph does not stay as it is.
     [[nodiscard]] bool changes(id node) const {
-        return !plan_.holders.empty() &&
-               (plan_.holders.count(node) > 0 || plan_.noted.count(node) > 0);
+        return plan_.changes_inside(node) || plan_.noted.count(node) > 0;
     }
 
     [[nodiscard]] byte_rope changed(id node) {
@@ -277,13 +276,9 @@ private:
     void add_domains_of(id node, std::set<std::string>& domains) const {
         domains.emplace(model_.domain(node));
         for (auto g : contents_.bodies_of(node)) {
-            if (plan_.root[g] != no_id) {
-                add_domains_in(plan_.root[g], domains);
-                continue;
-            }
-            for (auto inside : contents_.own_nodes(g)) {
-                add_domains_of(inside, domains);
-            }
+            plan_.look_into(
+                g, contents_, [&](id region) { add_domains_in(region, domains); },
+                [&](id inside) { add_domains_of(inside, domains); });
         }
     }
 

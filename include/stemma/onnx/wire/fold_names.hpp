@@ -179,19 +179,9 @@ private:
             names_[f].emplace(value, std::move(text));
         };
         const auto& scope = own_scope_[region];
-        for (const auto& item : plan_.regions[region].items) {
-            if (item.is_region) {
-                for (auto value : plan_.outputs[item.index]) {
-                    name(value, without(scope, model_.value_name(value)));
-                }
-                continue;
-            }
-            const auto node = item.index;
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                const auto value = model_.first_output(node) + i;
-                name(value, without(scope, model_.value_name(value)));
-            }
-        }
+        plan_.for_each_made(model_, region, [&](id value) {
+            name(value, without(scope, model_.value_name(value)));
+        });
         for (auto value : plan_.inputs[region]) {
             const auto whole = model_.value_name(value);
             const auto short_one = without(parameters, whole);
