@@ -24,9 +24,9 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <span>
@@ -5738,9 +5738,9 @@ public:
 
     void run() {
         print_classes();
-        group_modules();
-        for (std::size_t g = 0; g + 1 < first_.size(); ++g) {
-            name_group({members_.data() + first_[g], members_.data() + first_[g + 1]});
+        const auto groups = group_modules();
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            name_group(groups[g]);
         }
         part_unknown();
     }
@@ -5798,7 +5798,8 @@ private:
         }
     }
 
-    void group_modules() {
+    /// Returns: the selected modules, by what is above them and how they print.
+    [[nodiscard]] grouped_ids group_modules() const {
         flat_index groups;
         std::vector<id> group_of(tree_.size(), no_id);
         std::vector<id> founder;
@@ -5815,22 +5816,13 @@ private:
                 founder.push_back(m);
             }
         }
-        first_.assign(founder.size() + 1, 0);
-        for (auto g : group_of) {
-            if (g != no_id) {
-                ++first_[g + 1];
-            }
-        }
-        for (std::size_t g = 1; g < first_.size(); ++g) {
-            first_[g] += first_[g - 1];
-        }
-        members_.resize(first_.back());
-        auto fill = first_;
-        for (id m = 0; m < tree_.size(); ++m) {
-            if (group_of[m] != no_id) {
-                members_[fill[group_of[m]]++] = m;
-            }
-        }
+        return {founder.size(), [&](auto take) {
+                    for (id m = 0; m < tree_.size(); ++m) {
+                        if (group_of[m] != no_id) {
+                            take(group_of[m], m);
+                        }
+                    }
+                }};
     }
 
     void name_group(std::span<const id> group) {
@@ -5974,8 +5966,6 @@ private:
     std::size_t max_names_;
     string_pool classes_;
     std::vector<id> printed_;
-    std::vector<id> first_;
-    std::vector<id> members_;
     std::vector<suffix> suffixes_;
 };
 
@@ -6000,8 +5990,8 @@ public:
     /// Notes that `segment` in the scope of module `around` means `module`. Requires: `segment`
     /// stays as long as this. Complexity: O(length of the path + log(what is noted)).
     void note(id around, std::string_view segment, id module) {
-        if (!is_member(around)) {
-            return;
+        if (!is_member(around) || builder_->parent(module) == around) {
+            return; // of a child nothing is left out
         }
         std::vector<id> way;
         for (auto m = module; m != around; m = builder_->parent(m)) {
@@ -9278,21 +9268,10 @@ template <operator_graph_like Graph>
     return {part_count, edges};
 }
 
-/// The values that cross the border of every module of a tree, module after module.
+/// The values that cross the border of every module of a tree, ascending by vertex that makes them.
 struct module_boundaries {
-    /// Columns of values: those of module m are [first[m], first[m + 1]).
-    struct column {
-        std::vector<id> first;  ///< by module, and one more
-        std::vector<id> values; ///< ascending by vertex that makes them
-
-        /// Returns: the values of module `m`; valid as long as the column.
-        [[nodiscard]] std::span<const id> of(id m) const noexcept {
-            return std::span(values).subspan(first[m], first[m + 1] - first[m]);
-        }
-    };
-
-    column inputs;  ///< made outside of a module and read in it
-    column outputs; ///< made in a module and read, or needed, outside of it
+    grouped_ids inputs;  ///< by module: made outside of it and read in it
+    grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
 };
 
 /// Finds what crosses the border of all modules at once, each with all that lies below it.
@@ -9349,23 +9328,14 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
             }
         }
     }
-    const auto as_column = [&](std::vector<std::pair<id, id>>& pairs) {
-        module_boundaries::column column;
-        column.first.assign(modules.size() + 1, 0);
-        for (const auto& [m, value] : pairs) {
-            ++column.first[m + 1];
-        }
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-            column.first[m + 1] += column.first[m];
-        }
-        column.values.resize(pairs.size());
-        auto fill = column.first;
-        for (const auto& [m, value] : pairs) {
-            column.values[fill[m]++] = value;
-        }
-        return column;
+    const auto by_module = [&](const std::vector<std::pair<id, id>>& pairs) {
+        return grouped_ids(modules.size(), [&](auto take) {
+            for (const auto& [m, value] : pairs) {
+                take(m, value);
+            }
+        });
     };
-    return {as_column(in), as_column(out)};
+    return {by_module(in), by_module(out)};
 }
 
 } // namespace stemma
@@ -9517,6 +9487,11 @@ struct fold_region {
     id operators = 0;  ///< with those of the regions inside
     std::vector<fold_item> items; ///< producers first, else by their first operator
 };
+
+/// Whether region `r` is region `other` or around it. Complexity: O(1).
+[[nodiscard]] inline bool holds_region(std::span<const fold_region> regions, id r, id other) {
+    return r <= other && other < regions[r].end;
+}
 
 /// What a policy wanted to fold and what was left where it is.
 struct fold_leftover {
@@ -12753,21 +12728,17 @@ namespace stemma::detail {
 [[nodiscard]] inline std::vector<id> sibling_order(const module_tree_builder& builder, id named,
                                                    std::span<const id> first_use) {
     const auto count = static_cast<id>(builder.size());
-    std::vector<id> first(count + 1, 0);
-    for (id m = 1; m < count; ++m) {
-        ++first[builder.parent(m) + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<id> children(count - 1);
-    auto fill = first;
-    for (id m = 1; m < count; ++m) {
-        children[fill[builder.parent(m)]++] = m;
-    }
+    const grouped_ids children(count, [&](auto take) {
+        for (id m = 1; m < count; ++m) {
+            take(builder.parent(m), m);
+        }
+    });
+    std::vector<id> order;
+    order.reserve(count - 1);
     std::vector<std::pair<std::uint64_t, id>> numbered;
-    std::vector<id> merged;
+    std::vector<id> used; // siblings that only operators know
     for (id parent = 0; parent < count; ++parent) {
-        const auto siblings =
-            std::span(children).subspan(first[parent], first[parent + 1] - first[parent]);
+        const auto siblings = children[parent];
         numbered.clear();
         for (auto m : siblings) {
             if (const auto place = list_place(builder.attribute(m))) {
@@ -12776,27 +12747,26 @@ namespace stemma::detail {
         }
         if (numbered.size() == siblings.size()) {
             std::sort(numbered.begin(), numbered.end());
-            std::transform(numbered.begin(), numbered.end(), siblings.begin(),
+            std::transform(numbered.begin(), numbered.end(), std::back_inserter(order),
                            [](const auto& entry) { return entry.second; });
             continue;
         }
         const auto other =
             std::partition_point(siblings.begin(), siblings.end(), [&](id m) { return m < named; });
-        std::stable_sort(other, siblings.end(),
+        used.assign(other, siblings.end());
+        std::stable_sort(used.begin(), used.end(),
                          [&](id a, id b) { return first_use[a] < first_use[b]; });
-        merged.clear();
         auto next = siblings.begin();
-        for (auto m = other; m != siblings.end(); ++m) {
+        for (auto m : used) {
             const auto later =
-                std::find_if(next, other, [&](id n) { return first_use[n] > first_use[*m]; });
-            merged.insert(merged.end(), next, later);
-            merged.push_back(*m);
+                std::find_if(next, other, [&](id n) { return first_use[n] > first_use[m]; });
+            order.insert(order.end(), next, later);
+            order.push_back(m);
             next = later;
         }
-        merged.insert(merged.end(), next, other);
-        std::copy(merged.begin(), merged.end(), siblings.begin());
+        order.insert(order.end(), next, other);
     }
-    return children;
+    return order;
 }
 
 } // namespace stemma::detail

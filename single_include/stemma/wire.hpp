@@ -5474,7 +5474,43 @@ struct fold_plan {
     std::size_t in_bodies = 0; ///< operators that stay in bodies and functions, and should not
 
     /// Whether a region is a graph.
-    [[nodiscard]] bool is_graph(id region) const { return function[region] == no_id; }
+    [[nodiscard]] bool is_graph(id region) const { return root[graph[region]] == region; }
+
+    /// Whether something changes in the bodies of a node, at any depth.
+    [[nodiscard]] bool changes_inside(id node) const {
+        return !holders.empty() && holders.count(node) > 0;
+    }
+
+    /// What stands in a body: calls `in_region(r)` where it is region `r`, else `in_body(node)` for
+    /// each of its nodes.
+    template <class InRegion, class InBody>
+    void look_into(id body, const graph_contents& contents, InRegion in_region,
+                   InBody in_body) const {
+        if (root[body] != no_id) {
+            in_region(root[body]);
+            return;
+        }
+        for (auto node : contents.own_nodes(body)) {
+            in_body(node);
+        }
+    }
+
+    /// Calls `f(value)` for the values that the items of a region make, in order.
+    /// Requires: `outputs` are known.
+    template <class Function>
+    void for_each_made(const onnx_model& model, id region, Function f) const {
+        for (const auto& item : regions[region].items) {
+            if (item.is_region) {
+                for (auto value : outputs[item.index]) {
+                    f(value);
+                }
+                continue;
+            }
+            for (id i = 0; i < model.output_count(item.index); ++i) {
+                f(model.first_output(item.index) + i);
+            }
+        }
+    }
 
     /// Returns: how many regions are calls.
     [[nodiscard]] std::size_t call_count() const {
@@ -5591,7 +5627,7 @@ private:
     const auto region = find_places(regions, view.nodes.size());
     std::vector<bool> idle(regions.size(), true);
     const auto give = [&](id from, id to) {
-        for (auto r = from; r != 0 && (to < r || to >= regions[r].end); r = regions[r].parent) {
+        for (auto r = from; !holds_region(regions, r, to); r = regions[r].parent) {
             idle[r] = false;
         }
     };
@@ -9131,14 +9167,6 @@ struct divided_graph {
     std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
 };
 
-namespace detail {
-
-[[nodiscard]] inline bool holds(const fold_region& region, id number, id other) {
-    return number <= other && other < region.end;
-}
-
-} // namespace detail
-
 /// Calls `f(region, value)` for every region of a graph and every value that is made in it and read
 /// elsewhere. `place` says by node in which region it stands.
 /// Complexity: O(V + E), for every level of regions inside each other.
@@ -9158,7 +9186,7 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
         outermost.clear();
         const auto widen = [&](id value, id reader) {
             auto& r = outermost.try_emplace(value, own).first->second;
-            while (!detail::holds(plan.regions[r], r, reader)) {
+            while (!holds_region(plan.regions, r, reader)) {
                 r = plan.regions[r].parent;
             }
         };
@@ -9181,12 +9209,12 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
     }
 }
 
-/// Returns: for values that are made in region `number`, and others of the same nodes, the rank of
+/// Returns: for values that are made in region `region`, and others of the same nodes, the rank of
 /// the first node outside of it that reads each; those that none reads are missing.
 /// Complexity: O(values + readers) expected.
 [[nodiscard]] inline std::unordered_map<id, id>
 first_uses(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
-           const fold_region& region, id number, std::span<const id> values) {
+           const fold_plan& plan, id region, std::span<const id> values) {
     const auto& view = graph.view;
     std::unordered_map<id, id> first;
     std::unordered_set<id> seen; // producers: the edges of one are those of all its values
@@ -9197,7 +9225,7 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
         }
         for (auto [it, last] = out_edges(model.position(producer), view.graph); it != last; ++it) {
             const auto reader = (*it).target;
-            if (!detail::holds(region, number, place[view.nodes[reader]])) {
+            if (!holds_region(plan.regions, region, place[view.nodes[reader]])) {
                 auto& rank = first.try_emplace(get(value_id, view.graph, *it), no_id).first->second;
                 rank = std::min(rank, graph.rank[reader]);
             }
@@ -9325,7 +9353,7 @@ public:
             });
         }
         for (auto r = static_cast<id>(count); r-- > 0;) {
-            if (!is_graph(r)) {
+            if (!plan_.is_graph(r)) {
                 classify(r);
             }
         }
@@ -9341,12 +9369,10 @@ private:
         std::uint64_t hash = 0;
     };
 
-    [[nodiscard]] bool is_graph(id r) const { return plan_.root[plan_.graph[r]] == r; }
-
     void find_paths() {
         plan_.paths.resize(plan_.regions.size());
         for (id r = 0; r < plan_.regions.size(); ++r) {
-            if (is_graph(r)) {
+            if (plan_.is_graph(r)) {
                 continue;
             }
             const auto around = plan_.regions[plan_.regions[r].parent].module;
@@ -9455,18 +9481,14 @@ private:
     /// Writes down what of the bodies of a node are calls, and of which functions, and what says
     /// of which module it is. All else of bodies is compared with the node.
     void note_bodies(id node, form& made) {
-        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+        if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
             made.tokens.push_back(5);
-            if (plan_.root[g] != no_id) {
-                note_inside(plan_.root[g], made);
-                continue;
-            }
-            for (auto inside : contents_.own_nodes(g)) {
-                note_in_body(inside, made);
-            }
+            plan_.look_into(
+                g, contents_, [&](id region) { note_inside(region, made); },
+                [&](id inside) { note_in_body(inside, made); });
         }
     }
 
@@ -9535,7 +9557,7 @@ private:
             for (const auto& [value, number] : exported_[r]) {
                 values.push_back(value);
             }
-            const auto first = first_uses(model_, graph, place_, plan_.regions[r], r, values);
+            const auto first = first_uses(model_, graph, place_, plan_, r, values);
             std::vector<std::tuple<id, id, id>> order; // rank of the first reader, number, value
             for (const auto& [value, number] : exported_[r]) {
                 const auto use = first.find(value);
@@ -9548,7 +9570,7 @@ private:
             }
         }
         for (id r = 0; r < plan_.regions.size(); ++r) {
-            if (is_graph(r)) {
+            if (plan_.is_graph(r)) {
                 continue;
             }
             std::unordered_map<id, id> value_of;
@@ -9821,17 +9843,13 @@ private:
     }
 
     void list_bodies_of(id node) {
-        if (plan_.holders.empty() || plan_.holders.count(node) == 0) {
+        if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
-            if (plan_.root[g] != no_id) {
-                list_graphs_in(plan_.root[g]);
-                continue;
-            }
-            for (auto inside : contents_.own_nodes(g)) {
-                list_bodies_of(inside);
-            }
+            plan_.look_into(
+                g, contents_, [&](id region) { list_graphs_in(region); },
+                [&](id inside) { list_bodies_of(inside); });
         }
     }
 
@@ -16777,19 +16795,9 @@ private:
             names_[f].emplace(value, std::move(text));
         };
         const auto& scope = own_scope_[region];
-        for (const auto& item : plan_.regions[region].items) {
-            if (item.is_region) {
-                for (auto value : plan_.outputs[item.index]) {
-                    name(value, without(scope, model_.value_name(value)));
-                }
-                continue;
-            }
-            const auto node = item.index;
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                const auto value = model_.first_output(node) + i;
-                name(value, without(scope, model_.value_name(value)));
-            }
-        }
+        plan_.for_each_made(model_, region, [&](id value) {
+            name(value, without(scope, model_.value_name(value)));
+        });
         for (auto value : plan_.inputs[region]) {
             const auto whole = model_.value_name(value);
             const auto short_one = without(parameters, whole);
@@ -17180,17 +17188,7 @@ private:
     /// Returns: the values that the items of a region make, in order.
     [[nodiscard]] std::vector<id> values_of(id region) const {
         std::vector<id> values;
-        for (const auto& item : plan_.regions[region].items) {
-            if (item.is_region) {
-                const auto& given = plan_.outputs[item.index];
-                values.insert(values.end(), given.begin(), given.end());
-                continue;
-            }
-            const auto node = item.index;
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                values.push_back(model_.first_output(node) + i);
-            }
-        }
+        plan_.for_each_made(model_, region, [&](id value) { values.push_back(value); });
         return values;
     }
 
@@ -17672,8 +17670,7 @@ private:
 
     /// Whether a node of a graph does not stay as it is.
     [[nodiscard]] bool changes(id node) const {
-        return !plan_.holders.empty() &&
-               (plan_.holders.count(node) > 0 || plan_.noted.count(node) > 0);
+        return plan_.changes_inside(node) || plan_.noted.count(node) > 0;
     }
 
     [[nodiscard]] byte_rope changed(id node) {
@@ -17732,13 +17729,9 @@ private:
     void add_domains_of(id node, std::set<std::string>& domains) const {
         domains.emplace(model_.domain(node));
         for (auto g : contents_.bodies_of(node)) {
-            if (plan_.root[g] != no_id) {
-                add_domains_in(plan_.root[g], domains);
-                continue;
-            }
-            for (auto inside : contents_.own_nodes(g)) {
-                add_domains_of(inside, domains);
-            }
+            plan_.look_into(
+                g, contents_, [&](id region) { add_domains_in(region, domains); },
+                [&](id inside) { add_domains_of(inside, domains); });
         }
     }
 
