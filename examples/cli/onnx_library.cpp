@@ -1,62 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx_library.hpp"
 
-#include "isolated.hpp"
-#include "onnx_plugin.h"
+#include "child_program.hpp"
+#include "onnx_protocol.hpp"
 
-#include <stemma/core/hash.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 
-#include <array>
-#include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
 #include <filesystem>
 #include <map>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace cli {
 
 namespace {
 
 using stemma::id;
+namespace protocol = onnx_protocol;
 
-/// The functions of the plugin, found once; null where it is not there.
-struct plugin {
-    decltype(&stemma_infer_types) infer_types = nullptr;
-    decltype(&stemma_check_model) check_model = nullptr;
-    std::string problem;
-};
+/// Returns: where the program stands that is linked with the ONNX library; "" when there is none.
+std::string find_program() {
+    std::error_code ignored;
+    const auto own = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+    for (const auto& folder : {own, own / ".." / "libexec" / "stemma"}) {
+        const auto path = folder / "stemma-onnx";
+        if (std::filesystem::exists(path, ignored)) {
+            return path.string();
+        }
+    }
+    return "";
+}
 
-const plugin& load_plugin() {
-    static const plugin loaded = [] {
-        plugin found;
-        std::error_code ignored;
-        const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-        void* library = nullptr;
-        for (const auto& folder : {program, program / ".." / "lib" / "stemma" / "plugins"}) {
-            const auto path = folder / "stemma_onnx_plugin.so";
-            library = library != nullptr ? library : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        }
-        if (library == nullptr) {
-            found.problem = "this program was built without the onnx library";
-            return found;
-        }
-        // Functions of another version may take other arguments.
-        const auto version = reinterpret_cast<decltype(&stemma_plugin_version)>(
-            dlsym(library, "stemma_plugin_version"));
-        if (version == nullptr || version() != STEMMA_PLUGIN_VERSION) {
-            found.problem = "stemma_onnx_plugin.so was built for another version of this program";
-            return found;
-        }
-        found.infer_types =
-            reinterpret_cast<decltype(found.infer_types)>(dlsym(library, "stemma_infer_types"));
-        found.check_model =
-            reinterpret_cast<decltype(found.check_model)>(dlsym(library, "stemma_check_model"));
-        return found;
-    }();
-    return loaded;
+/// Returns: what `stemma-onnx` answers to a question; a problem is told when it has no answer.
+child_answer ask(std::vector<std::string> question, std::string_view input) {
+    static const auto program = find_program();
+    if (program.empty()) {
+        return {"", std::nullopt, "this program was built without the onnx library"};
+    }
+    question.insert(question.begin(), std::to_string(protocol::version));
+    auto answer = run_child(program, std::move(question), input);
+    if (!answer.status) {
+        answer.problem = "the onnx library " + answer.problem;
+    } else if (*answer.status == protocol::another_version) {
+        answer.problem = "stemma-onnx was built for another version of this program";
+    } else if (*answer.status >= protocol::failed) {
+        answer.problem = "the onnx library ended without an answer";
+    }
+    return answer;
 }
 
 /// Takes the data out of large initializers: types do not need them.
@@ -91,23 +85,6 @@ std::string without_weights(const stemma::wire_model& model) {
     return std::move(light.text);
 }
 
-/// A type as it comes from the library: number of the graph without functions, name, TypeProto.
-struct type_record {
-    std::uint32_t graph;
-    std::uint32_t name_size;
-    std::uint32_t type_size;
-};
-
-void write_type(void* out, unsigned graph, const char* name, size_t name_size, const char* type,
-                size_t type_size) {
-    const type_record record{graph, static_cast<std::uint32_t>(name_size),
-                             static_cast<std::uint32_t>(type_size)};
-    auto* const file = static_cast<std::FILE*>(out);
-    std::fwrite(&record, sizeof record, 1, file);
-    std::fwrite(name, 1, name_size, file);
-    std::fwrite(type, 1, type_size, file);
-}
-
 /// Takes the first bytes of a text away.
 ///
 /// Returns: them, or nothing when there are fewer.
@@ -120,21 +97,9 @@ std::string_view take(std::string_view& text, std::size_t size) {
 } // namespace
 
 std::string add_inferred_types(const stemma::wire_model& model, stemma::value_types& types) {
-    const auto& library = load_plugin();
-    if (library.infer_types == nullptr) {
-        return library.problem;
-    }
-    // What is written: types, then a record of a name alone, which is the reason why not all are
-    // there.
-    const auto answer = run_isolated([&](std::FILE* out) {
-        const auto light = without_weights(model);
-        std::array<char, 512> message{};
-        library.infer_types(light.data(), light.size(), write_type, out, message.data(),
-                            message.size());
-        write_type(out, 0, message.data(), std::strlen(message.data()), "", 0);
-    });
+    const auto answer = ask({"infer"}, without_weights(model));
     if (!answer.problem.empty()) {
-        return "the onnx library " + answer.problem;
+        return answer.problem;
     }
     std::map<std::pair<id, std::string_view>, id> values;
     for (id value = 0; value < model.value_count(); ++value) {
@@ -148,7 +113,7 @@ std::string add_inferred_types(const stemma::wire_model& model, stemma::value_ty
     }
     std::string_view left = answer.text;
     for (;;) {
-        type_record record{};
+        protocol::type_record record{};
         const auto bytes = take(left, sizeof record);
         if (bytes.empty()) {
             return "the onnx library ended without an answer";
@@ -170,26 +135,14 @@ std::string add_inferred_types(const stemma::wire_model& model, stemma::value_ty
 
 check_answer check_with_onnx(const stemma::wire_model& model) {
     using verdict = check_answer::verdict;
-    const auto& library = load_plugin();
-    if (library.check_model == nullptr) {
-        return {verdict::cannot_judge, library.problem};
+    const auto answer = ask({"check", model.file()}, "");
+    if (!answer.problem.empty()) {
+        return {verdict::cannot_judge, answer.problem};
     }
-    const auto answer = run_isolated([&](std::FILE* out) {
-        std::array<char, 2048> message{};
-        const int status =
-            library.check_model(model.bytes().data(), model.bytes().size(), model.file().c_str(),
-                                message.data(), message.size());
-        std::fputc(status, out);
-        std::fputs(message.data(), out);
-    });
-    if (!answer.problem.empty() || answer.text.empty()) {
-        return {verdict::cannot_judge, "the onnx library " + answer.problem};
-    }
-    const auto status = answer.text.front();
-    return {status == 0   ? verdict::valid
-            : status == 1 ? verdict::invalid
-                          : verdict::cannot_judge,
-            answer.text.substr(1)};
+    return {*answer.status == protocol::valid     ? verdict::valid
+            : *answer.status == protocol::invalid ? verdict::invalid
+                                                  : verdict::cannot_judge,
+            answer.text};
 }
 
 } // namespace cli
