@@ -8,10 +8,11 @@ import csv
 import io
 import json
 import shutil
+import subprocess
 import sys
 import unittest
 
-from program_test import FIXTURES, Case, run
+from program_test import FIXTURES, PROGRAM, Case, run
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
 
@@ -119,6 +120,25 @@ class Validate(Case):
         said = run("validate", broken).stdout
         self.assertIn("error", said)
         self.assertIn("[value.undefined]", said)
+
+    def test_an_onnx_library_that_fails_costs_its_answer_only(self):
+        program = shutil.copy(PROGRAM, self.folder / "stemma")
+        library = self.folder / "stemma-onnx"
+        reasons = {
+            "": "built without the onnx library",
+            "kill -SEGV $$": "the onnx library crashed (Segmentation fault)",
+            "exit 3": "stemma-onnx was built for another version of this program",
+            "exit 9": "the onnx library ended without an answer",
+        }
+        for script, reason in reasons.items():
+            if script:
+                library.write_text(f"#!/bin/sh\n{script}\n")
+                library.chmod(0o755)
+            result = subprocess.run([program, "validate", MICRO / "model.onnx", "--format", "json"],
+                                    capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), script)
+            texts = {one["code"]: one["text"] for one in json.loads(result.stdout)["findings"]}
+            self.assertIn(reason, texts["onnx.cannot_judge"])
 
     def test_data_that_are_missing(self):
         model = FIXTURES / "bert_tiny" / "model.structure.onnx"
