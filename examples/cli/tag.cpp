@@ -35,11 +35,10 @@ struct tag_options {
 void write_model(const tag_options& options, stemma::attributed_model& opened,
                  const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
-    const auto record = stemma::to_json(opened.record(carriers), opened.modules());
-    const auto table =
-        carriers.model ? stemma::to_json(stemma::to_table(opened.tags())) : std::string();
     stemma::tag_editor editor(model, opened.modules(), opened.tags(), carriers, carriers.metadata,
-                              record, table);
+                              stemma::to_json(opened.record(carriers), opened.modules()),
+                              carriers.model ? stemma::to_json(stemma::to_table(opened.tags()))
+                                             : std::string());
     stemma::rewrite plan(model, editor, threads_of(options.common));
     stemma::output_file output(options.output);
     plan.write(opened.file(), output);
@@ -112,6 +111,7 @@ int tag(const tag_options& options) {
     }
     if (!options.output.empty()) {
         warn_of_external_data(options, opened->model());
+        opened->forget_evidence();
         write_model(options, *opened, *carriers);
     }
     if (options.common.format == "json") {

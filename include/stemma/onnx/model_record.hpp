@@ -307,7 +307,7 @@ private:
     json.end_object();
     json.finish();
     sink.text.pop_back();
-    return sink.text;
+    return std::move(sink.text);
 }
 
 /// Throws: `error` of `error_code::malformed`; `file` is named in it.

@@ -65,7 +65,7 @@ struct recorded_tags {
     json.end_object();
     json.finish();
     sink.text.pop_back();
-    return sink.text;
+    return std::move(sink.text);
 }
 
 namespace detail {

@@ -11,6 +11,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -20,6 +22,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace test::onnx_wire_attributed_model {
@@ -301,6 +304,26 @@ TEST_CASE("attributed_model: calls of shared blocks and towers are those that ra
         }
     }
     CHECK(later_calls > 0);
+}
+
+TEST_CASE("attributed_model: what is written stays when evidence is forgotten") {
+    const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
+    for (const auto* name : {"bert_micro", "shared_twice", "control_flow"}) {
+        const auto model = (fixtures / name / "model.onnx").string();
+        const auto written = [](stemma::attributed_model& opened) {
+            stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(),
+                                      stemma::carrier_set{}, true,
+                                      stemma::to_json(opened.record({}), opened.modules()), "");
+            stemma::rewrite plan(opened.model(), editor);
+            stemma::string_splice out(opened.model().bytes());
+            plan.write(out);
+            return std::move(out.text);
+        };
+        stemma::attributed_model whole(model, {});
+        stemma::attributed_model forgetful(model, {});
+        forgetful.forget_evidence();
+        CHECK(written(forgetful) == written(whole));
+    }
 }
 
 } // namespace test::onnx_wire_attributed_model

@@ -15,6 +15,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -118,12 +119,11 @@ public:
         }
         measure_leaves();
         measure_containers();
-        message_edits edits;
-        editor_.edit_model(edits);
-        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits.growth();
-        edits.for_each([&](const edit& e) { keep(e); });
+        editor_.edit_model(of_model_);
+        size_ += static_cast<std::int64_t>(model.bytes().size()) + of_model_.growth();
+        of_model_.for_each([&](const edit& e) { kept_.push_back(e); });
         std::stable_sort(kept_.begin(), kept_.end(),
-                         [](const kept_edit& a, const kept_edit& b) { return a.at < b.at; });
+                         [](const edit& a, const edit& b) { return a.at < b.at; });
         if (size_ >= std::int64_t{1} << 31) {
             STEMMA_THROW(error(error_code::too_large, model.file(), "",
                                "the result would have " + std::to_string(size_) +
@@ -131,6 +131,9 @@ public:
         }
         place_parts();
     }
+
+    rewrite(const rewrite&) = delete;
+    rewrite& operator=(const rewrite&) = delete;
 
     /// Returns: how many bytes the result has.
     [[nodiscard]] std::int64_t size() const noexcept { return size_; }
@@ -160,12 +163,6 @@ public:
     }
 
 private:
-    struct kept_edit {
-        std::uint32_t at = 0;
-        std::uint32_t removed = 0;
-        std::string text;
-    };
-
     struct part : file_part {
         std::size_t kept = 0;
         std::int64_t growth = 0;   // by edits of messages that hold no others
@@ -210,7 +207,7 @@ private:
                                      static_cast<std::uint64_t>(message.size + growth)));
     }
 
-    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
+    void keep(const edit& e) { kept_.push_back({e.at, e.removed, texts_.emplace_back(e.text)}); }
 
     void keep_length(message_ref message, std::int64_t growth) {
         const auto at = detail::length_position(base(), message.begin);
@@ -378,7 +375,9 @@ private:
     Editor& editor_;
     std::vector<id> owners_;           // nodes with bodies, ascending
     std::vector<std::int64_t> inside_; // by container: growth of its content
-    std::vector<kept_edit> kept_;      // edits of containers, owners and the model
+    std::vector<edit> kept_;           // edits of containers, owners and the model
+    std::deque<std::string> texts_;    // of the first two
+    message_edits of_model_;
     std::vector<part> parts_;
     std::vector<Editor> copies_; // for the parts behind the first
     std::int64_t size_ = 0;

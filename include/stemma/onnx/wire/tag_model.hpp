@@ -91,15 +91,16 @@ public:
         , carrier_(carrier)
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
+        shared_facts facts;
         if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
-            value_tags_ =
-                std::make_shared<const std::vector<id_set>>(find_value_tags(model, modules, found));
+            facts.value_tags = find_value_tags(model, modules, found);
         }
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
-        detail::append_entry(metadata, model_key, record, added_to_model_);
+        detail::append_entry(metadata, model_key, record, facts.added_to_model);
         if (!table.empty()) {
-            detail::append_entry(metadata, tag_table_key, table, added_to_model_);
+            detail::append_entry(metadata, tag_table_key, table, facts.added_to_model);
         }
+        facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
 
     void edit_node(id node, message_edits& edits) {
@@ -124,12 +125,20 @@ public:
                              tags_of(info.value), edits);
     }
 
-    void edit_model(message_edits& edits) const { edits_.edit_model(added_to_model_, edits); }
+    void edit_model(message_edits& edits) const {
+        edits_.edit_model(facts_->added_to_model, edits);
+    }
 
 private:
+    // Of copies for other threads too, as these may be long.
+    struct shared_facts {
+        std::vector<id_set> value_tags;
+        std::string added_to_model;
+    };
+
     [[nodiscard]] std::string_view tags_of(id value) {
-        return value_tags_ && value < value_tags_->size() ? texts_.as_json((*value_tags_)[value])
-                                                          : std::string_view{};
+        const auto& tags = facts_->value_tags;
+        return value < tags.size() ? texts_.as_json(tags[value]) : std::string_view{};
     }
 
     const tagging* found_;
@@ -139,8 +148,7 @@ private:
     wire_carrier_sink sink_;
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
-    std::shared_ptr<const std::vector<id_set>> value_tags_; // copies of the editor share them
-    std::string added_to_model_;
+    std::shared_ptr<const shared_facts> facts_;
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
