@@ -8669,7 +8669,7 @@ private:
     json.end_object();
     json.finish();
     sink.text.pop_back();
-    return sink.text;
+    return std::move(sink.text);
 }
 
 /// Throws: `error` of `error_code::malformed`; `file` is named in it.
@@ -10037,7 +10037,7 @@ struct recorded_tags {
     json.end_object();
     json.finish();
     sink.text.pop_back();
-    return sink.text;
+    return std::move(sink.text);
 }
 
 namespace detail {
@@ -12284,12 +12284,11 @@ public:
         }
         measure_leaves();
         measure_containers();
-        message_edits edits;
-        editor_.edit_model(edits);
-        size_ += static_cast<std::int64_t>(model.bytes().size()) + edits.growth();
-        edits.for_each([&](const edit& e) { keep(e); });
+        editor_.edit_model(of_model_);
+        size_ += static_cast<std::int64_t>(model.bytes().size()) + of_model_.growth();
+        of_model_.for_each([&](const edit& e) { kept_.push_back(e); });
         std::stable_sort(kept_.begin(), kept_.end(),
-                         [](const kept_edit& a, const kept_edit& b) { return a.at < b.at; });
+                         [](const edit& a, const edit& b) { return a.at < b.at; });
         if (size_ >= std::int64_t{1} << 31) {
             STEMMA_THROW(error(error_code::too_large, model.file(), "",
                                "the result would have " + std::to_string(size_) +
@@ -12297,6 +12296,9 @@ public:
         }
         place_parts();
     }
+
+    rewrite(const rewrite&) = delete;
+    rewrite& operator=(const rewrite&) = delete;
 
     /// Returns: how many bytes the result has.
     [[nodiscard]] std::int64_t size() const noexcept { return size_; }
@@ -12326,12 +12328,6 @@ public:
     }
 
 private:
-    struct kept_edit {
-        std::uint32_t at = 0;
-        std::uint32_t removed = 0;
-        std::string text;
-    };
-
     struct part : file_part {
         std::size_t kept = 0;
         std::int64_t growth = 0;   // by edits of messages that hold no others
@@ -12376,7 +12372,7 @@ private:
                                      static_cast<std::uint64_t>(message.size + growth)));
     }
 
-    void keep(const edit& e) { kept_.push_back({e.at, e.removed, std::string(e.text)}); }
+    void keep(const edit& e) { kept_.push_back({e.at, e.removed, texts_.emplace_back(e.text)}); }
 
     void keep_length(message_ref message, std::int64_t growth) {
         const auto at = detail::length_position(base(), message.begin);
@@ -12544,7 +12540,9 @@ private:
     Editor& editor_;
     std::vector<id> owners_;           // nodes with bodies, ascending
     std::vector<std::int64_t> inside_; // by container: growth of its content
-    std::vector<kept_edit> kept_;      // edits of containers, owners and the model
+    std::vector<edit> kept_;           // edits of containers, owners and the model
+    std::deque<std::string> texts_;    // of the first two
+    message_edits of_model_;
     std::vector<part> parts_;
     std::vector<Editor> copies_; // for the parts behind the first
     std::int64_t size_ = 0;
@@ -12626,15 +12624,16 @@ public:
         , carrier_(carrier)
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
+        shared_facts facts;
         if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
-            value_tags_ =
-                std::make_shared<const std::vector<id_set>>(find_value_tags(model, modules, found));
+            facts.value_tags = find_value_tags(model, modules, found);
         }
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
-        detail::append_entry(metadata, model_key, record, added_to_model_);
+        detail::append_entry(metadata, model_key, record, facts.added_to_model);
         if (!table.empty()) {
-            detail::append_entry(metadata, tag_table_key, table, added_to_model_);
+            detail::append_entry(metadata, tag_table_key, table, facts.added_to_model);
         }
+        facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
 
     void edit_node(id node, message_edits& edits) {
@@ -12659,12 +12658,20 @@ public:
                              tags_of(info.value), edits);
     }
 
-    void edit_model(message_edits& edits) const { edits_.edit_model(added_to_model_, edits); }
+    void edit_model(message_edits& edits) const {
+        edits_.edit_model(facts_->added_to_model, edits);
+    }
 
 private:
+    // Of copies for other threads too, as these may be long.
+    struct shared_facts {
+        std::vector<id_set> value_tags;
+        std::string added_to_model;
+    };
+
     [[nodiscard]] std::string_view tags_of(id value) {
-        return value_tags_ && value < value_tags_->size() ? texts_.as_json((*value_tags_)[value])
-                                                          : std::string_view{};
+        const auto& tags = facts_->value_tags;
+        return value < tags.size() ? texts_.as_json(tags[value]) : std::string_view{};
     }
 
     const tagging* found_;
@@ -12674,8 +12681,7 @@ private:
     wire_carrier_sink sink_;
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
-    std::shared_ptr<const std::vector<id_set>> value_tags_; // copies of the editor share them
-    std::string added_to_model_;
+    std::shared_ptr<const shared_facts> facts_;
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
@@ -12909,6 +12915,10 @@ public:
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
 
+    /// Frees what was read of the evidence, a tenth of all memory. Afterwards nothing may be asked
+    /// about evidence any more; tags, tree and record stay.
+    void forget_evidence() noexcept { context_.reset(); }
+
     /// Returns: how paths in the model lead into the tree.
     [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
@@ -12997,7 +13007,10 @@ public:
 private:
     using context_type = detail::chosen_policies::context_type;
 
-    [[nodiscard]] context_type& context() { return *context_; }
+    [[nodiscard]] context_type& context() {
+        STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
+        return *context_;
+    }
 
     [[nodiscard]] static std::string join(const std::vector<std::string>& parts) {
         std::string text;
