@@ -10,6 +10,7 @@
 #include <stemma/io/dot.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/graphml.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/module_dag_json.hpp>

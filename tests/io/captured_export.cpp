@@ -2,14 +2,12 @@
 #include <stemma/io/captured_export.hpp>
 
 #include "../catch.hpp"
+#include "../parsed_json.hpp"
 
 #include <stemma/error.hpp>
 
-#include <nlohmann/json.hpp>
-
 namespace test::io_captured_export {
 
-using nlohmann::json;
 using stemma::captured_export;
 
 TEST_CASE("captured_export: the module is the path of the innermost scope", "[captured_export]") {
@@ -22,7 +20,7 @@ TEST_CASE("captured_export: the module is the path of the innermost scope", "[ca
          R"({"graph":"5/then_branch","index":1,"op_type":"Relu","scope":"app.Net::/app.Gate::gate"})",
          R"({"graph":"","index":4,"op_type":"Constant","scope":""})",
          R"({"graph":"","index":5,"op_type":"Constant","scope":null})"}) {
-        exported.read_node(json::parse(node), "file");
+        exported.read_node(test::parsed_json(node).part(), "file");
     }
     REQUIRE(exported.nodes().size() == 3); // the last two had no scope
     CHECK(exported.nodes()[0].module.empty());
@@ -38,7 +36,8 @@ TEST_CASE("captured_export: what is no node is refused", "[captured_export]") {
           R"({"index":-1,"op_type":"Add","scope":"a::"})", R"({"index":0,"scope":"a::"})"}) {
         INFO(damaged);
         captured_export exported;
-        CHECK_THROWS_AS(exported.read_node(json::parse(damaged), "file"), stemma::error);
+        CHECK_THROWS_AS(exported.read_node(test::parsed_json(damaged).part(), "file"),
+                        stemma::error);
     }
 }
 

@@ -2,12 +2,11 @@
 #include <stemma/io/captured_fx.hpp>
 
 #include "../catch.hpp"
+#include "../parsed_json.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -17,7 +16,6 @@
 
 namespace test::io_captured_fx {
 
-using nlohmann::json;
 using stemma::captured_fx;
 using stemma::module_tree;
 
@@ -38,7 +36,7 @@ stemma::captured_operations read(const module_tree& modules,
                                  std::initializer_list<const char*> nodes) {
     captured_fx fx;
     for (const auto* node : nodes) {
-        fx.read_node(json::parse(node), "file");
+        fx.read_node(test::parsed_json(node).part(), "file");
     }
     auto graphs = fx.finish(modules);
     REQUIRE(graphs.size() == 1);
@@ -92,7 +90,7 @@ TEST_CASE("captured_fx: what computes with sizes may leave nothing", "[captured_
     for (const std::string shape : {"", R"(,"shape":[1])"}) {
         captured_fx fx;
         const auto read_one = [&](const std::string& text) {
-            fx.read_node(json::parse(text), "file");
+            fx.read_node(test::parsed_json(text).part(), "file");
         };
         read_one(R"({"name":"x","op":"placeholder","target":"x")" + shape + "}");
         read_one(R"({"name":"s","op":"call_method","target":"size","args":["x"]})");
@@ -116,13 +114,18 @@ TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own 
     captured_fx fx;
     for (const std::string tracer : {"symbolic_trace", "torch.export"}) {
         const auto end = R"(,"tracer":")" + tracer + "\"}";
-        fx.read_node(json::parse(R"({"name":"x","op":"placeholder","target":"x")" + end), "file");
         fx.read_node(
-            json::parse(R"({"name":"a","op":"call_module","target":"fc","args":["x"])" + end),
+            test::parsed_json(R"({"name":"x","op":"placeholder","target":"x")" + end).part(),
+            "file");
+        fx.read_node(
+            test::parsed_json(R"({"name":"a","op":"call_module","target":"fc","args":["x"])" + end)
+                .part(),
             "file");
         if (tracer == "symbolic_trace") {
-            fx.read_node(json::parse(R"({"name":"output","op":"output","target":"output")" + end),
-                         "file");
+            fx.read_node(
+                test::parsed_json(R"({"name":"output","op":"output","target":"output")" + end)
+                    .part(),
+                "file");
         }
     }
     const auto made = fx.finish(modules);
@@ -180,7 +183,7 @@ TEST_CASE("captured_fx: what is no FX node is refused, and which one is named", 
         INFO(damaged);
         captured_fx fx;
         try {
-            fx.read_node(json::parse(damaged), "fx.json");
+            fx.read_node(test::parsed_json(damaged).part(), "fx.json");
             CHECK(false);
         } catch (const stemma::error& e) {
             CHECK(e.code() == stemma::error_code::malformed);

@@ -2,12 +2,11 @@
 #include <stemma/io/captured_json.hpp>
 
 #include "../catch.hpp"
+#include "../parsed_json.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <string>
@@ -15,14 +14,13 @@
 
 namespace test::io_captured_json {
 
-using nlohmann::json;
 using stemma::captured_json;
 using stemma::no_id;
 
 TEST_CASE("captured_json: members are read, and what is missing has a default", "[captured_json]") {
-    const auto object = json::parse(
+    const auto object = test::parsed_json(
         R"({"text":"a","number":7,"list":["b","c"],"shapes":[[1,2],null,["n"]],"nothing":null})");
-    const captured_json at(object, "file", "thing", 3);
+    const captured_json at(object.part(), "file", "thing", 3);
     CHECK(at.text("text") == "a");
     CHECK(at.number("number") == 7);
     CHECK(at.number("text") == no_id);
@@ -38,14 +36,14 @@ TEST_CASE("captured_json: members are read, and what is missing has a default", 
 }
 
 TEST_CASE("captured_json: what is wrong is said with file, thing and number", "[captured_json]") {
-    const json object{{"text", 7}, {"list", "a"}, {"mixed", {"a", 7}}};
-    const captured_json at(object, "file", "thing", 3);
+    const auto object = test::parsed_json(R"({"text":7,"list":"a","mixed":["a",7]})");
+    const captured_json at(object.part(), "file", "thing", 3);
     CHECK_THROWS_AS(at.text("text"), stemma::error);
     CHECK_THROWS_AS(at.text("gone"), stemma::error);
     CHECK_THROWS_AS(at.strings("list"), stemma::error);
     CHECK_THROWS_AS(at.strings("mixed"), stemma::error);
-    const json list = json::array();
-    CHECK_THROWS_AS(captured_json(list, "file", "thing", 3), stemma::error);
+    const auto list = test::parsed_json("[]");
+    CHECK_THROWS_AS(captured_json(list.part(), "file", "thing", 3), stemma::error);
     try {
         at.fail("is odd");
     } catch (const stemma::error& e) {

@@ -2,6 +2,7 @@
 #include <stemma/io/captured_trace.hpp>
 
 #include "../catch.hpp"
+#include "../parsed_json.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -35,22 +36,18 @@ module_tree some_modules() {
     return builder.build();
 }
 
-json event(std::string_view text) {
-    return json::parse(text);
+std::string enter(const std::string& module, std::initializer_list<std::string> stack) {
+    return json{{"kind", "enter"}, {"module", module}, {"call", 0}, {"stack", stack}}.dump();
 }
 
-json enter(const std::string& module, std::initializer_list<std::string> stack) {
-    return {{"kind", "enter"}, {"module", module}, {"call", 0}, {"stack", stack}};
+std::string leave(const std::string& module) {
+    return json{{"kind", "exit"}, {"module", module}}.dump();
 }
 
-json leave(const std::string& module) {
-    return {{"kind", "exit"}, {"module", module}};
-}
-
-stemma::captured_operations read(std::initializer_list<json> events) {
+stemma::captured_operations read(std::initializer_list<std::string> events) {
     captured_trace trace;
     for (const auto& one : events) {
-        trace.read_event(one, "file");
+        trace.read_event(test::parsed_json(one).part(), "file");
     }
     const auto modules = some_modules();
     return trace.finish(modules);
@@ -60,16 +57,16 @@ stemma::captured_operations read(std::initializer_list<json> events) {
 
 TEST_CASE("captured_trace: a call and what ran below it are one operation", "[captured_trace]") {
     const auto modules = some_modules();
-    const auto made = read(
-        {enter("", {}), enter("a", {""}),
-         event(R"({"seq":2,"kind":"func","op":"linear","stack":["","a"],
-                   "in_ids":["i0","p:a.weight"],"input_shapes":[[2,8],[4,8]],"out_ids":["t1"]})"),
-         event(R"({"seq":3,"kind":"op","op":"aten.t","stack":["","a"],"func":2,
-                   "in_ids":["p:a.weight"],"out_ids":["t0"]})"),
-         event(R"({"seq":4,"kind":"op","op":"aten.mm","stack":["","a"],"func":2,
-                   "in_ids":["i0","t0"],"out_ids":["t1"]})"),
-         leave("a"), event(R"({"seq":6,"kind":"func","op":"relu","stack":[""],"in_ids":["t1"]})"),
-         leave("")});
+    const auto made =
+        read({enter("", {}), enter("a", {""}),
+              R"({"seq":2,"kind":"func","op":"linear","stack":["","a"],
+                   "in_ids":["i0","p:a.weight"],"input_shapes":[[2,8],[4,8]],"out_ids":["t1"]})",
+              R"({"seq":3,"kind":"op","op":"aten.t","stack":["","a"],"func":2,
+                   "in_ids":["p:a.weight"],"out_ids":["t0"]})",
+              R"({"seq":4,"kind":"op","op":"aten.mm","stack":["","a"],"func":2,
+                   "in_ids":["i0","t0"],"out_ids":["t1"]})",
+              leave("a"), R"({"seq":6,"kind":"func","op":"relu","stack":[""],"in_ids":["t1"]})",
+              leave("")});
     REQUIRE(made.size() == 2);
     CHECK(made.names_of(0).size() == 3);
     CHECK(modules.path(made[0].module) == "a");
@@ -85,15 +82,14 @@ TEST_CASE("captured_trace: a call and what ran below it are one operation", "[ca
 }
 
 TEST_CASE("captured_trace: an operator seen from above and from below is one", "[captured_trace]") {
-    const auto made =
-        read({enter("", {}),
-              event(R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})"),
-              event(R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})"),
-              event(R"({"seq":3,"kind":"op","op":"aten.sum","stack":[""],"func":null,
-                        "in_ids":["i0"],"out_ids":["t1"]})"),
-              event(R"({"seq":4,"kind":"op","op":"aten.sum","stack":[""],"func":null,
-                        "in_ids":["t1"],"out_ids":["t2"]})"),
-              leave("")});
+    const auto made = read(
+        {enter("", {}), R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})",
+         R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})",
+         R"({"seq":3,"kind":"op","op":"aten.sum","stack":[""],"func":null,
+                        "in_ids":["i0"],"out_ids":["t1"]})",
+         R"({"seq":4,"kind":"op","op":"aten.sum","stack":[""],"func":null,
+                        "in_ids":["t1"],"out_ids":["t2"]})",
+         leave("")});
     REQUIRE(made.size() == 3);
     REQUIRE(made.sources_of(2).size() == 1);
     CHECK(made.sources_of(2)[0] == 0);
@@ -103,12 +99,9 @@ TEST_CASE("captured_trace: a tensor changed in place comes from what changed it 
           "[captured_trace]") {
     const auto made = read(
         {enter("", {}),
-         event(
-             R"({"seq":1,"kind":"func","op":"add","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})"),
-         event(
-             R"({"seq":2,"kind":"func","op":"mul_","stack":[""],"in_ids":["t1"],"out_ids":["t1"]})"),
-         event(
-             R"({"seq":3,"kind":"func","op":"exp","stack":[""],"in_ids":["t1"],"out_ids":["t2"]})"),
+         R"({"seq":1,"kind":"func","op":"add","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
+         R"({"seq":2,"kind":"func","op":"mul_","stack":[""],"in_ids":["t1"],"out_ids":["t1"]})",
+         R"({"seq":3,"kind":"func","op":"exp","stack":[""],"in_ids":["t1"],"out_ids":["t2"]})",
          leave("")});
     REQUIRE(made.sources_of(2).size() == 1);
     CHECK(made.sources_of(2)[0] == 1);
@@ -118,15 +111,11 @@ TEST_CASE("captured_trace: what repeats an operation, or serves no output, may l
           "[captured_trace]") {
     const auto made = read(
         {enter("", {}),
-         event(
-             R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})"),
-         event(
-             R"({"seq":2,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t2"]})"),
-         event(
-             R"({"seq":3,"kind":"func","op":"abs","stack":[""],"in_ids":["i0"],"out_ids":["t3"]})"),
-         event(
-             R"({"seq":4,"kind":"func","op":"add","stack":[""],"in_ids":["t1","t2"],"out_ids":["t4"]})"),
-         event(R"({"kind":"exit","module":"","out_ids":["t4"]})")});
+         R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
+         R"({"seq":2,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t2"]})",
+         R"({"seq":3,"kind":"func","op":"abs","stack":[""],"in_ids":["i0"],"out_ids":["t3"]})",
+         R"({"seq":4,"kind":"func","op":"add","stack":[""],"in_ids":["t1","t2"],"out_ids":["t4"]})",
+         R"({"kind":"exit","module":"","out_ids":["t4"]})"});
     REQUIRE(made.size() == 4);
     CHECK_FALSE(made[0].optional);
     CHECK(made[1].optional);
@@ -147,12 +136,13 @@ TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fa
     const auto modules = builder.build();
     const auto faults_of = [&](const std::string& name, const std::string& extents) {
         captured_trace trace;
-        trace.read_event(enter("", {}), "file");
+        trace.read_event(test::parsed_json(enter("", {})).part(), "file");
         trace.read_event(
-            event(R"({"seq":1,"kind":"func","op":"linear","stack":[""],"in_ids":["p:)" + name +
-                  R"("],"input_shapes":[)" + extents + "]}"),
+            test::parsed_json(R"({"seq":1,"kind":"func","op":"linear","stack":[""],"in_ids":["p:)" +
+                              name + R"("],"input_shapes":[)" + extents + "]}")
+                .part(),
             "file");
-        trace.read_event(leave(""), "file");
+        trace.read_event(test::parsed_json(leave("")).part(), "file");
         const auto made = trace.finish(modules);
         return std::vector<std::string>(made.faults().begin(), made.faults().end());
     };
@@ -175,9 +165,9 @@ TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]"
     CHECK(cut.faults()[0].find("cut short") != std::string::npos);
     const auto crossed = read({enter("", {}), enter("a", {""}), leave("b"), leave("a"), leave("")});
     CHECK(crossed.faults().size() == 1);
-    const auto elsewhere = read(
-        {enter("", {}), event(R"({"seq":1,"kind":"func","op":"add","stack":["","b"],"in_ids":[]})"),
-         leave("")});
+    const auto elsewhere =
+        read({enter("", {}), R"({"seq":1,"kind":"func","op":"add","stack":["","b"],"in_ids":[]})",
+              leave("")});
     CHECK(elsewhere.faults().size() == 1);
     const auto balanced = read({enter("", {}), enter("a", {""}), leave("a"), leave("")});
     CHECK(balanced.faults().empty());
@@ -188,10 +178,10 @@ TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias
     const auto modules = some_modules();
     const auto made =
         read({enter("", {}), enter("a.x.deeper", {""}),
-              event(R"({"seq":1,"kind":"func","op":"add","stack":["","a.x.deeper"],"in_ids":[]})"),
+              R"({"seq":1,"kind":"func","op":"add","stack":["","a.x.deeper"],"in_ids":[]})",
               leave("a.x.deeper"), enter("c", {""}),
-              event(R"({"seq":2,"kind":"func","op":"add","stack":["","c"],"in_ids":[]})"),
-              leave("c"), leave("")});
+              R"({"seq":2,"kind":"func","op":"add","stack":["","c"],"in_ids":[]})", leave("c"),
+              leave("")});
     CHECK(modules.path(made[0].module) == "a.x");
     CHECK_FALSE(made[0].exact);
     CHECK(modules.path(made[1].module) == "b");
@@ -203,17 +193,18 @@ TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias
 TEST_CASE("captured_trace: below what could not be watched, parameters tell the module",
           "[captured_trace]") {
     captured_trace trace;
-    trace.read_unhooked(json::parse(R"(["a", "is scripted"])"), "file");
-    trace.read_unhooked("a.x", "file");
-    trace.read_event(enter("", {}), "file");
+    trace.read_unhooked(test::parsed_json(R"(["a", "is scripted"])").part(), "file");
+    trace.read_unhooked(test::parsed_json("\"a.x\"").part(), "file");
+    trace.read_event(test::parsed_json(enter("", {})).part(), "file");
     for (const char* inputs :
          {R"(["i0"])", R"(["p:a.x.weight"])", R"(["t1"])", R"(["p:b.weight"])"}) {
         trace.read_event(
-            event(std::string(R"({"kind":"op","op":"aten.mm","stack":[""],"in_ids":)") + inputs +
-                  "}"),
+            test::parsed_json(std::string(R"({"kind":"op","op":"aten.mm","stack":[""],"in_ids":)") +
+                              inputs + "}")
+                .part(),
             "file");
     }
-    trace.read_event(leave(""), "file");
+    trace.read_event(test::parsed_json(leave("")).part(), "file");
     const auto modules = some_modules();
     const auto made = trace.finish(modules);
     REQUIRE(made.size() == 4);
@@ -228,30 +219,32 @@ TEST_CASE("captured_trace: below what could not be watched, parameters tell the 
 TEST_CASE("captured_trace: what is no event is refused, and which one is named",
           "[captured_trace]") {
     captured_trace trace;
-    trace.read_event(enter("", {}), "file");
+    trace.read_event(test::parsed_json(enter("", {})).part(), "file");
     for (const char* damaged :
          {"7", "[]", "{}", R"({"kind":7})", R"({"kind":"enter"})", R"({"kind":"op"})",
           R"({"kind":"op","op":"add","in_ids":7})", R"({"kind":"op","op":"add","in_ids":[7]})"}) {
         INFO(damaged);
         try {
-            trace.read_event(json::parse(damaged), "trace.json");
+            trace.read_event(test::parsed_json(damaged).part(), "trace.json");
             CHECK(false);
         } catch (const stemma::error& e) {
             CHECK(e.code() == stemma::error_code::malformed);
             CHECK(std::string(e.what()).find("trace.json: event ") == 0);
         }
     }
-    trace.read_event(json::parse(R"({"kind":"of the future"})"), "file");
-    CHECK_THROWS_AS(trace.read_unhooked(json(7), "file"), stemma::error);
+    trace.read_event(test::parsed_json(R"({"kind":"of the future"})").part(), "file");
+    CHECK_THROWS_AS(trace.read_unhooked(test::parsed_json("7").part(), "file"), stemma::error);
 }
 
 TEST_CASE("captured_trace: operations may come without events", "[captured_trace]") {
     captured_trace trace;
     trace.read_operation(
-        json::parse(
-            R"({"op":"aten::linear","module":"a.x","call":1,"in_ids":["i0"],"out_ids":["t"]})"),
+        test::parsed_json(
+            R"({"op":"aten::linear","module":"a.x","call":1,"in_ids":["i0"],"out_ids":["t"]})")
+            .part(),
         "file");
-    trace.read_operation(json::parse(R"({"op":"aten::relu","module":"a","in_ids":["t"]})"), "file");
+    trace.read_operation(
+        test::parsed_json(R"({"op":"aten::relu","module":"a","in_ids":["t"]})").part(), "file");
     const auto modules = some_modules();
     const auto made = trace.finish(modules);
     REQUIRE(made.size() == 2);

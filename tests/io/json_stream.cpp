@@ -2,9 +2,11 @@
 #include <stemma/io/json_stream.hpp>
 
 #include "../catch.hpp"
+#include "../parsed_json.hpp"
 #include "../random_numbers.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,24 +21,34 @@ namespace test::io_json_stream {
 
 namespace {
 
+using parts = std::vector<std::pair<std::string, stemma::json_value>>;
+
 struct recorder {
-    std::vector<std::pair<std::string, std::string>> elements;
-    std::vector<std::pair<std::string, std::string>> scalars;
+    parts elements;
+    parts scalars;
     std::string unwanted;
 
     [[nodiscard]] bool wants(const std::string& path) const { return path != unwanted; }
-    void element(const std::string& path, nlohmann::json& part) {
-        elements.emplace_back(path, part.dump());
+    void element(const std::string& path, stemma::json_part part) {
+        elements.emplace_back(path, part);
     }
-    void scalar(const std::string& path, nlohmann::json& part) {
-        scalars.emplace_back(path, part.dump());
+    void scalar(const std::string& path, stemma::json_part part) {
+        scalars.emplace_back(path, part);
     }
 };
 
-using parts = std::vector<std::pair<std::string, std::string>>;
+void check_parts(const parts& found, const std::vector<std::pair<const char*, const char*>>& are) {
+    REQUIRE(found.size() == are.size());
+    for (std::size_t i = 0; i < are.size(); ++i) {
+        CHECK(found[i].first == are[i].first);
+        CAPTURE(i);
+        CHECK(test::says(found[i].second.part(), nlohmann::json::parse(are[i].second)));
+    }
+}
 
-std::optional<stemma::error> refusal(std::string_view text) {
+std::optional<stemma::error> refusal(std::string_view text, std::string_view unwanted = "") {
     recorder handler;
+    handler.unwanted = unwanted;
     try {
         stemma::stream_json(text, "file.json", handler);
     } catch (const stemma::error& e) {
@@ -56,17 +68,17 @@ TEST_CASE("stream_json: elements and scalars come one by one, with their paths",
     recorder handler;
     handler.unwanted = "skipped";
     stemma::stream_json(
-        R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"skipped":[1,2],"empty":[],
+        R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"skipped":[1,{"a":[2]},[3]],"empty":[],
             "trace":{"events":[{"e":0}],"n":null,"deep":{"er":[1]}},"last":true})",
         "file.json", handler);
-    CHECK(handler.elements == parts{{"list", "1"},
-                                    {"list", "\"x\""},
-                                    {"list", "[2,[3]]"},
-                                    {"list", R"({"k":{"l":[4]}})"},
-                                    {"trace.events", R"({"e":0})"}});
-    CHECK(
-        handler.scalars ==
-        parts{{"a", "1"}, {"trace.n", "null"}, {"trace.deep", R"({"er":[1]})"}, {"last", "true"}});
+    check_parts(handler.elements, {{"list", "1"},
+                                   {"list", "\"x\""},
+                                   {"list", "[2,[3]]"},
+                                   {"list", R"({"k":{"l":[4]}})"},
+                                   {"trace.events", R"({"e":0})"}});
+    check_parts(
+        handler.scalars,
+        {{"a", "1"}, {"trace.n", "null"}, {"trace.deep", R"({"er":[1]})"}, {"last", "true"}});
 }
 
 TEST_CASE("stream_json: what is no object, or no JSON, is refused in one line", "[json_stream]") {
@@ -110,9 +122,11 @@ TEST_CASE("stream_json: nesting without end is refused", "[json_stream]") {
                 text.append(around);
             }
             CAPTURE(depth, around);
-            const auto refused = refusal(text);
-            REQUIRE(refused);
-            CHECK(refused->code() == stemma::error_code::malformed);
+            for (const char* unwanted : {"", "a"}) {
+                const auto refused = refusal(text, unwanted);
+                REQUIRE(refused);
+                CHECK(refused->code() == stemma::error_code::malformed);
+            }
         }
     }
     std::string deep = "{\"a\":";

@@ -2,10 +2,9 @@
 #include <stemma/onnx/recorded_claims.hpp>
 
 #include "../catch.hpp"
+#include "../parsed_json.hpp"
 
 #include <stemma/io/json_writer.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -14,7 +13,6 @@
 
 namespace test::onnx_recorded_claims {
 
-using nlohmann::json;
 using stemma::claim;
 using stemma::claim_table;
 using stemma::no_id;
@@ -33,12 +31,12 @@ claim_table some_claims() {
     return table;
 }
 
-json written(const claim_table& table) {
+std::string written(const claim_table& table) {
     stemma::string_sink sink;
     stemma::json_writer writer(sink);
     stemma::write_claims(writer, stemma::to_runs(table));
     writer.finish();
-    return json::parse(sink.text);
+    return sink.text;
 }
 
 } // namespace
@@ -46,8 +44,9 @@ json written(const claim_table& table) {
 TEST_CASE("recorded_claims: claims come back as they were", "[recorded_claims]") {
     const auto table = some_claims();
     const auto text = written(table);
-    CHECK(text["runs"].size() == 6);
-    const auto runs = stemma::read_claims(text, 9, 8);
+    const auto parsed = test::parsed_json(text);
+    CHECK(parsed.part()["runs"].size() == 6);
+    const auto runs = stemma::read_claims(parsed.part(), 9, 8);
     REQUIRE(runs);
     CHECK(runs->nodes() == 9);
     const auto read = std::optional(stemma::to_table(*runs));
@@ -64,18 +63,19 @@ TEST_CASE("recorded_claims: claims come back as they were", "[recorded_claims]")
 }
 
 TEST_CASE("recorded_claims: what does not fit the model is not read", "[recorded_claims]") {
-    const auto text = written(some_claims());
-    CHECK_FALSE(stemma::read_claims(text, 8, 8));
-    CHECK_FALSE(stemma::read_claims(text, 10, 8));
-    CHECK_FALSE(stemma::read_claims(text, 9, 7));
+    const auto parsed = test::parsed_json(written(some_claims()));
+    CHECK_FALSE(stemma::read_claims(parsed.part(), 8, 8));
+    CHECK_FALSE(stemma::read_claims(parsed.part(), 10, 8));
+    CHECK_FALSE(stemma::read_claims(parsed.part(), 9, 7));
     for (const char* damaged :
          {R"({"source":"root","runs":[[9]]})", R"({"source":"trace","runs":[[9,1]]})",
           R"({"source":"trace","runs":[[9,1,101]]})", R"({"source":"trace","runs":[9]})",
           R"({"source":"trace","runs":[[-9]]})", R"({"source":7,"runs":[[9]]})", "[]", "7"}) {
         INFO(damaged);
-        CHECK_FALSE(stemma::read_claims(json::parse(damaged), 9, 8));
+        CHECK_FALSE(stemma::read_claims(test::parsed_json(damaged).part(), 9, 8));
     }
-    CHECK(stemma::read_claims(json::parse(R"({"source":"trace","runs":[[9]]})"), 9, 8));
+    CHECK(
+        stemma::read_claims(test::parsed_json(R"({"source":"trace","runs":[[9]]})").part(), 9, 8));
 }
 
 TEST_CASE("recorded_claims: a part of a model takes the claims of its nodes", "[recorded_claims]") {

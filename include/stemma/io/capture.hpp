@@ -4,24 +4,23 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/string_pool.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/captured_export.hpp>
 #include <stemma/io/captured_fx.hpp>
 #include <stemma/io/captured_trace.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -42,19 +41,19 @@ public:
     }
 
     /// Whether any module was read, so that `tree` says more than that there is a root.
-    [[nodiscard]] bool has_modules() const noexcept { return !by_path_.empty(); }
+    [[nodiscard]] bool has_modules() const noexcept { return paths_.size() > 0; }
 
     /// Returns: the tree of all modules that were read.
     /// Throws: as `read`, when aliases or shared parameters name modules that are not there.
     /// Complexity: O(modules + tensors).
     [[nodiscard]] module_tree tree() {
         for (auto& [alias, canonical, file] : aliases_) {
-            const auto module = by_path_.find(canonical);
-            if (module == by_path_.end()) {
+            const auto module = paths_.find(canonical);
+            if (module == no_id) {
                 STEMMA_THROW(error(error_code::contradiction, file, "alias '" + alias + "'",
                                    "its module '" + canonical + "' is not listed"));
             }
-            builder_.add_alias(alias, module->second);
+            builder_.add_alias(alias, module);
         }
         aliases_.clear();
         return builder_.build();
@@ -85,14 +84,25 @@ public:
     [[nodiscard]] const captured_export& exported() const noexcept { return export_; }
 
     /// For `stream_json`.
-    [[nodiscard]] bool wants(const std::string& path) const {
-        return path == "modules" || path == "aliases" || path == "shared_parameters" ||
-               part_of(path) != part::none;
+    [[nodiscard]] bool wants(const std::string& path) {
+        part_ = part_of(path);
+        return part_ != part::none;
     }
 
-    /// For `stream_json`. Throws: as `read`.
-    void element(const std::string& path, nlohmann::json& item) {
-        switch (part_of(path)) {
+    /// For `stream_json`, of the array that `wants` was asked for. Throws: as `read`.
+    void element(const std::string&, json_part item) {
+        switch (part_) {
+        case part::module:
+            return item.is_array() ? read_compact_module(item) : read_module(item);
+        case part::alias:
+            aliases_.push_back(
+                {std::string(text(item, "alias")), std::string(text(item, "canonical")), file_});
+            return;
+        case part::shared:
+            if (item.is_array()) {
+                builder_.add_shared_parameters(strings(item));
+            }
+            return;
         case part::event:
             return trace_.read_event(item, file_);
         case part::unhooked:
@@ -103,29 +113,33 @@ public:
             return torchscript_.read_operation(item, file_);
         case part::exported_node:
             return export_.read_node(item, file_);
-        default:
-            break;
-        }
-        if (path == "modules") {
-            item.is_array() ? read_compact_module(item) : read_module(item);
-        } else if (path == "aliases") {
-            aliases_.push_back({text(item, "alias"), text(item, "canonical"), file_});
-        } else if (item.is_array()) {
-            builder_.add_shared_parameters(strings(item));
+        case part::none:
+            return;
         }
     }
 
     /// For `stream_json`; no scalar means anything.
-    void scalar(const std::string&, nlohmann::json&) {}
+    void scalar(const std::string&, json_part) {}
 
 private:
-    using json = nlohmann::json;
-
-    enum class part { none, event, unhooked, fx_node, operation, exported_node };
+    enum class part {
+        none,
+        module,
+        alias,
+        shared,
+        event,
+        unhooked,
+        fx_node,
+        operation,
+        exported_node
+    };
 
     /// Parts in files of their own have no name around them.
-    [[nodiscard]] static part part_of(const std::string& path) {
-        return path == "events" || path == "trace.events"       ? part::event
+    [[nodiscard]] static part part_of(std::string_view path) {
+        return path == "modules"                                ? part::module
+               : path == "aliases"                              ? part::alias
+               : path == "shared_parameters"                    ? part::shared
+               : path == "events" || path == "trace.events"     ? part::event
                : path == "unhooked" || path == "trace.unhooked" ? part::unhooked
                : path == "nodes" || path == "fx.nodes"          ? part::fx_node
                : path == "torchscript.operations"               ? part::operation
@@ -143,143 +157,138 @@ private:
         STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
     }
 
-    [[nodiscard]] const std::string& text(const json& object, const char* key) const {
-        const auto found = object.is_object() ? object.find(key) : object.end();
-        if (!object.is_object() || found == object.end() || !found->is_string()) {
-            fail(error_code::malformed, std::string("lacks the text '") + key + "'");
+    [[nodiscard]] std::string_view text(json_part object, std::string_view key) const {
+        const auto found = object[key];
+        if (!found.is_text()) {
+            fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
         }
-        return found->get_ref<const std::string&>();
+        return found.text();
     }
 
-    [[nodiscard]] std::vector<std::string> strings(const json& array) const {
+    [[nodiscard]] std::vector<std::string> strings(json_part array) const {
         std::vector<std::string> result;
-        for (const auto& item : array) {
-            if (!item.is_string()) {
+        for (const auto item : array) {
+            if (!item.is_text()) {
                 fail(error_code::malformed, "a list of names holds something else");
             }
-            result.push_back(item.get<std::string>());
+            result.emplace_back(item.text());
         }
         return result;
     }
 
-    id add_module(const std::string& path) {
+    // The root comes first, so that a path has the number of its module in the builder.
+    id add_module(std::string_view path) {
         ++count_;
-        const bool first = by_path_.empty();
-        const auto [known, added] = by_path_.emplace(path, 0);
-        if (!added) {
-            fail(error_code::contradiction,
-                 path.empty() ? "there are two roots" : "'" + path + "' is listed twice");
-        }
+        const auto next = static_cast<id>(paths_.size());
         if (path.empty()) {
-            if (!first) {
-                fail(error_code::contradiction, "the root does not come first");
+            if (next != 0) {
+                fail(error_code::contradiction, "there are two roots");
             }
-            return known->second;
+            return paths_.intern(path);
         }
         const auto dot = path.rfind('.');
-        const auto parent_path = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+        const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);
         // Children of one module mostly follow each other.
-        if (parent_ == no_id || parent_path != parent_path_) {
-            parent_path_ = parent_path;
-            const auto parent = by_path_.find(parent_path_);
-            if (parent == by_path_.end()) {
-                fail(error_code::contradiction,
-                     "the parent of '" + path + "' is not listed before it");
-            }
-            parent_ = parent->second;
+        if (parent_ == no_id || parent_path != paths_[parent_]) {
+            parent_ = paths_.find(parent_path);
         }
-        known->second =
-            builder_.child(parent_, std::string_view(path).substr(dot == path.npos ? 0 : dot + 1));
-        return known->second;
+        if (parent_ == no_id) {
+            fail(error_code::contradiction,
+                 "the parent of '" + std::string(path) + "' is not listed before it");
+        }
+        if (paths_.intern(path) != next) {
+            fail(error_code::contradiction, "'" + std::string(path) + "' is listed twice");
+        }
+        return builder_.child(parent_, path.substr(dot == path.npos ? 0 : dot + 1));
     }
 
-    void read_module(const json& module) {
-        const auto& path = text(module, "name");
+    void read_module(json_part module) {
+        const auto path = text(module, "name");
         const auto m = add_module(path);
-        if (const auto parent = module.find("parent"); parent != module.end()) {
-            check_parent(path, *parent);
+        if (const auto parent = module["parent"]) {
+            check_parent(path, parent);
         }
         builder_.set_class(m, optional_text(module, "class_name"),
                            optional_text(module, "qualified_class"));
-        if (const auto calls = module.find("calls");
-            calls != module.end() && calls->is_number_unsigned()) {
-            builder_.set_calls(m, calls->get<id>());
+        if (const auto calls = module["calls"]; calls.is_number<id>()) {
+            builder_.set_calls(m, calls.number<id>());
         }
-        read_tensors(module, "own_parameters", m, false);
-        read_tensors(module, "own_buffers", m, true);
-        if (const auto aliases = module.find("aliases");
-            aliases != module.end() && aliases->is_array()) {
-            for (auto& alias : strings(*aliases)) {
-                aliases_.push_back({std::move(alias), path, file_});
+        read_tensors(module["own_parameters"], m, false);
+        read_tensors(module["own_buffers"], m, true);
+        if (const auto aliases = module["aliases"]; aliases.is_array()) {
+            for (auto& alias : strings(aliases)) {
+                aliases_.push_back({std::move(alias), std::string(path), file_});
             }
         }
     }
 
-    void check_parent(const std::string& path, const json& parent) const {
+    void check_parent(std::string_view path, json_part parent) const {
         const auto dot = path.rfind('.');
-        const auto expected = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
-        const bool agrees =
-            path.empty() ? parent.is_null()
-                         : parent.is_string() && parent.get_ref<const std::string&>() == expected;
+        const auto expected = path.substr(0, dot == path.npos ? 0 : dot);
+        const bool agrees = path.empty() ? parent.is_null() : parent == expected;
         if (!agrees) {
-            fail(error_code::contradiction, "'" + path + "' names another parent than its path");
+            fail(error_code::contradiction,
+                 "'" + std::string(path) + "' names another parent than its path");
         }
     }
 
-    [[nodiscard]] std::string_view optional_text(const json& object, const char* key) const {
-        const auto found = object.find(key);
-        return found == object.end() || found->is_null() ? std::string_view() : text(object, key);
+    [[nodiscard]] std::string_view optional_text(json_part object, std::string_view key) const {
+        const auto found = object[key];
+        return !found || found.is_null() ? std::string_view() : text(object, key);
     }
 
-    void read_tensors(const json& module, const char* key, id m, bool buffers) {
-        const auto list = module.find(key);
-        if (list == module.end() || !list->is_array()) {
+    void read_tensors(json_part list, id m, bool buffers) {
+        if (!list.is_array()) {
             return;
         }
-        for (const auto& tensor : *list) {
-            const auto& name = text(tensor, "name");
+        for (const auto tensor : list) {
+            const auto name = text(tensor, "name");
             const auto dtype = optional_text(tensor, "dtype");
-            const auto listed = tensor.find("shape");
-            const auto extents =
-                listed == tensor.end() ? std::vector<std::int64_t>() : shape(*listed);
-            const auto trainable = tensor.find("trainable");
-            const tensor_info info{name, dtype, extents,
-                                   trainable != tensor.end() && trainable->is_boolean() &&
-                                       trainable->get<bool>()};
+            const auto listed = tensor["shape"];
+            read_shape(listed);
+            const auto trainable = tensor["trainable"];
+            const tensor_info info{name, dtype, shape_,
+                                   trainable.is_boolean() && trainable.boolean()};
             buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
         }
     }
 
-    [[nodiscard]] std::vector<std::int64_t> shape(const json& extents) const {
-        std::vector<std::int64_t> result;
-        for (const auto& extent : extents) {
-            if (!extent.is_number_integer()) {
+    /// What there is none of is a scalar.
+    void read_shape(json_part extents) {
+        shape_.clear();
+        if (!extents || extents.is_null()) {
+            return;
+        }
+        if (!extents.is_array()) {
+            fail(error_code::malformed, "a shape is no list");
+        }
+        for (const auto extent : extents) {
+            if (!extent.is_number<std::int64_t>()) {
                 fail(error_code::malformed, "an extent of a shape is no number");
             }
-            result.push_back(extent.get<std::int64_t>());
+            shape_.push_back(extent.number<std::int64_t>());
         }
-        return result;
     }
 
     /// [name, class, qualified class, [[parameter, shape], ...]]
-    void read_compact_module(const json& module) {
-        if (module.size() < 3 || !module[0].is_string() || !module[1].is_string() ||
-            !module[2].is_string()) {
+    void read_compact_module(json_part module) {
+        const auto path = module[0];
+        const auto class_name = module[1];
+        const auto qualified = module[2];
+        if (!path.is_text() || !class_name.is_text() || !qualified.is_text()) {
             fail(error_code::malformed, "is not [name, class, qualified class, parameters]");
         }
-        const auto m = add_module(module[0].get<std::string>());
-        builder_.set_class(m, module[1].get<std::string>(), module[2].get<std::string>());
-        if (module.size() < 4 || !module[3].is_array()) {
+        const auto m = add_module(path.text());
+        builder_.set_class(m, class_name.text(), qualified.text());
+        if (!module[3].is_array()) {
             return;
         }
-        for (const auto& tensor : module[3]) {
-            if (!tensor.is_array() || tensor.size() < 2 || !tensor[0].is_string() ||
-                !tensor[1].is_array()) {
+        for (const auto tensor : module[3]) {
+            if (!tensor[0].is_text() || !tensor[1].is_array()) {
                 fail(error_code::malformed, "a parameter is not [name, shape]");
             }
-            const auto name = tensor[0].get<std::string>();
-            const auto extents = shape(tensor[1]);
-            builder_.add_parameter(m, {name, "float32", extents, true});
+            read_shape(tensor[1]);
+            builder_.add_parameter(m, {tensor[0].text(), "float32", shape_, true});
         }
     }
 
@@ -288,9 +297,10 @@ private:
     captured_fx fx_;
     captured_trace torchscript_;
     captured_export export_;
-    std::unordered_map<std::string, id> by_path_;
-    std::string parent_path_; // of the module that was added last
-    id parent_ = no_id;
+    string_pool paths_;               // of the modules, numbered as in the builder
+    id parent_ = no_id;               // of the module that was read last
+    std::vector<std::int64_t> shape_; // that was read last
+    part part_ = part::none;          // that is being read
     std::vector<alias_record> aliases_;
     std::string file_;
     std::size_t count_ = 0;

@@ -4,9 +4,8 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/io/captured_json.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/model/module_tree.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <span>
@@ -33,7 +32,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
 
     /// Throws: `error` of `error_code::malformed`; `file` is named in it.
-    void read_node(const nlohmann::json& node, std::string_view file) {
+    void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "exported node", count_++);
         if (!at.has("scope")) {
             at.fail("lacks the text 'scope'");

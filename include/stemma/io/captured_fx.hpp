@@ -5,10 +5,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/io/captured_json.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -32,7 +31,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
-    void read_node(const nlohmann::json& node, std::string_view file) {
+    void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "FX node", count_++);
         node_record made;
         made.kind = at.text("op");

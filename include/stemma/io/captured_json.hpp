@@ -6,10 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,71 +24,63 @@ namespace stemma {
 class captured_json {
 public:
     /// Throws: `error` of `error_code::malformed` when the part is no object.
-    captured_json(const nlohmann::json& object, std::string_view file, std::string_view what,
+    captured_json(json_part object, std::string_view file, std::string_view what,
                   std::size_t number)
-        : object_(&object), file_(file), what_(what), number_(number) {
-        if (!object.is_object()) {
+        : object_(object), file_(file), what_(what), number_(number) {
+        if (!object_.is_object()) {
             fail("is no object");
         }
     }
 
     /// Whether the object has a key, be it null.
-    [[nodiscard]] bool has(const char* key) const { return object_->contains(key); }
+    [[nodiscard]] bool has(std::string_view key) const { return bool(object_[key]); }
 
     /// Whether the object has a text under a key.
-    [[nodiscard]] bool is_text(const char* key) const {
-        const auto found = object_->find(key);
-        return found != object_->end() && found->is_string();
-    }
+    [[nodiscard]] bool is_text(std::string_view key) const { return object_[key].is_text(); }
 
     /// Throws: when it is missing or no text.
-    [[nodiscard]] std::string text(const char* key) const {
-        const auto found = object_->find(key);
-        if (found == object_->end() || !found->is_string()) {
-            fail(std::string("lacks the text '") + key + "'");
+    [[nodiscard]] std::string text(std::string_view key) const {
+        const auto found = object_[key];
+        if (!found.is_text()) {
+            fail("lacks the text '" + std::string(key) + "'");
         }
-        return found->get<std::string>();
+        return std::string(found.text());
     }
 
     /// Returns: `no_id` when it is missing, null or out of range.
-    [[nodiscard]] id number(const char* key) const {
-        const auto found = object_->find(key);
-        const bool fits =
-            found != object_->end() && found->is_number_integer() && *found >= 0 && *found < no_id;
-        return fits ? found->get<id>() : no_id;
+    [[nodiscard]] id number(std::string_view key) const {
+        const auto found = object_[key];
+        return found.is_number<id>() ? found.number<id>() : no_id;
     }
 
     /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
     /// Complexity: O(length of the list).
-    [[nodiscard]] std::vector<std::string> strings(const char* key) const {
+    [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
         std::vector<std::string> result;
-        const auto found = object_->find(key);
-        if (found == object_->end() || found->is_null()) {
+        const auto found = object_[key];
+        if (!found || found.is_null()) {
             return result;
         }
-        if (!found->is_array()) {
-            fail(std::string("has something else than a list as '") + key + "'");
+        if (!found.is_array()) {
+            fail("has something else than a list as '" + std::string(key) + "'");
         }
-        for (const auto& item : *found) {
-            if (!item.is_string()) {
-                fail(std::string("has something else than texts in '") + key + "'");
+        for (const auto item : found) {
+            if (!item.is_text()) {
+                fail("has something else than texts in '" + std::string(key) + "'");
             }
-            result.push_back(item.get<std::string>());
+            result.emplace_back(item.text());
         }
         return result;
     }
 
     /// Returns: the shapes in a list, that of what has none being empty.
     /// Complexity: O(length of the list).
-    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(const char* key) const {
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
         std::vector<std::vector<std::int64_t>> result;
-        const auto found = object_->find(key);
-        if (found != object_->end() && found->is_array()) {
-            for (const auto& shape : *found) {
-                auto& extents = result.emplace_back();
-                for (const auto& extent : shape.is_array() ? shape : nlohmann::json::array()) {
-                    extents.push_back(extent.is_number_integer() ? extent.get<std::int64_t>() : -1);
-                }
+        const auto found = object_[key];
+        if (found.is_array()) {
+            for (const auto shape : found) {
+                result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
             }
         }
         return result;
@@ -102,7 +93,17 @@ public:
     }
 
 private:
-    const nlohmann::json* object_;
+    /// What is no number is -1.
+    [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
+        std::vector<std::int64_t> result;
+        for (const auto extent : shape) {
+            const bool known = extent.is_number<std::int64_t>();
+            result.push_back(known ? extent.number<std::int64_t>() : -1);
+        }
+        return result;
+    }
+
+    json_part object_;
     std::string_view file_;
     std::string_view what_;
     std::size_t number_;

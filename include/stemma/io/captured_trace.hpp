@@ -8,10 +8,9 @@
 #include <stemma/detail/tensor_makers.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/captured_json.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_tree.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,7 +34,7 @@ public:
 
     /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
     /// Complexity: O(size of the event).
-    void read_event(const nlohmann::json& event, std::string_view file) {
+    void read_event(json_part event, std::string_view file) {
         const captured_json at(event, file, "event", count_++);
         const auto kind = at.text("kind");
         if (kind == "enter") {
@@ -48,7 +47,7 @@ public:
     }
 
     /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
-    void read_operation(const nlohmann::json& operation, std::string_view file) {
+    void read_operation(json_part operation, std::string_view file) {
         const captured_json at(operation, file, "operation", count_++);
         captured_operations::operation made;
         made.module = paths_.intern(at.text("module"));
@@ -59,13 +58,13 @@ public:
 
     /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
     /// Throws: as `read_event`.
-    void read_unhooked(const nlohmann::json& entry, std::string_view file) {
-        const auto& path = entry.is_array() && !entry.empty() ? entry[0] : entry;
-        if (!path.is_string()) {
+    void read_unhooked(json_part entry, std::string_view file) {
+        const auto path = entry.is_array() ? entry[0] : entry;
+        if (!path.is_text()) {
             STEMMA_THROW(
                 error(error_code::malformed, file, "unhooked modules", "an entry names no module"));
         }
-        unhooked_.push_back(path.get<std::string>());
+        unhooked_.emplace_back(path.text());
     }
 
     /// Returns: the operations, with modules of the tree. What does not add up is among the faults.

@@ -4,22 +4,21 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace stemma {
 
 /// Takes the parts of a JSON document one after the other.
 template <class Handler>
-concept json_handler = requires(Handler& handler, const std::string& path, nlohmann::json& part) {
+concept json_handler = requires(Handler& handler, const std::string& path, json_part part) {
     { handler.wants(path) } -> std::convertible_to<bool>;
     handler.element(path, part);
     handler.scalar(path, part);
@@ -36,33 +35,45 @@ public:
 
     json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
 
-    bool null() { return put(json()); }
-    bool boolean(bool value) { return put(json(value)); }
-    bool number_integer(json::number_integer_t value) { return put(json(value)); }
-    bool number_unsigned(json::number_unsigned_t value) { return put(json(value)); }
-    bool number_float(json::number_float_t value, const std::string&) { return put(json(value)); }
-    bool string(std::string& value) { return put(json(std::move(value))); }
-    bool binary(json::binary_t&) { return true; }
+    bool null() {
+        return put([&] { value_.null(); });
+    }
+    bool boolean(bool value) {
+        return put([&] { value_.boolean(value); });
+    }
+    bool number_integer(json::number_integer_t value) {
+        return put([&] { value_.negative(value); });
+    }
+    bool number_unsigned(json::number_unsigned_t value) {
+        return put([&] { value_.natural(value); });
+    }
+    bool number_float(json::number_float_t, const std::string&) {
+        return put([&] { value_.real(); });
+    }
+    bool string(const std::string& value) {
+        return put([&] { value_.text(value); });
+    }
+    bool binary(const json::binary_t&) { return true; }
 
-    bool key(std::string& name) {
-        if (open_.empty()) {
-            name_ = std::move(name);
-        } else {
-            keys_.back() = std::move(name);
+    bool key(const std::string& name) {
+        if (depth_ == 0) {
+            name_ = name;
+        } else if (wanted_) {
+            value_.key(name);
         }
         return true;
     }
 
     bool start_object(std::size_t) {
-        if (open_.empty() && !in_array_ && path_.size() < 2) {
+        if (depth_ == 0 && !in_array_ && path_.size() < 2) {
             enter_member();
             return true;
         }
-        return open(json::object());
+        return open([&] { value_.begin_object(); });
     }
 
     bool end_object() {
-        if (open_.empty()) {
+        if (depth_ == 0) {
             path_.pop_back();
             return true;
         }
@@ -70,7 +81,7 @@ public:
     }
 
     bool start_array(std::size_t) {
-        if (open_.empty() && !in_array_) {
+        if (depth_ == 0 && !in_array_) {
             if (path_.empty()) {
                 fail("", "the document is not an object");
             }
@@ -79,12 +90,13 @@ public:
             wanted_ = handler_.wants(array_);
             return true;
         }
-        return open(json::array());
+        return open([&] { value_.begin_array(); });
     }
 
     bool end_array() {
-        if (open_.empty()) {
+        if (depth_ == 0) {
             in_array_ = false;
+            wanted_ = true;
             return true;
         }
         return close();
@@ -118,43 +130,49 @@ private:
         return path_.size() < 2 ? name_ : path_.back() + "." + name_;
     }
 
-    bool put(json value) {
-        if (!open_.empty()) {
-            insert(std::move(value));
-        } else if (in_array_) {
-            if (wanted_) {
-                handler_.element(array_, value);
-            }
-        } else if (path_.empty()) {
+    template <class Add>
+    bool put(Add add) {
+        if (path_.empty()) {
             fail("", "the document is not an object");
-        } else {
-            handler_.scalar(full_path(), value);
+        }
+        if (wanted_) {
+            add();
+            hand_on();
         }
         return true;
     }
 
-    bool open(json value) {
-        if (open_.size() >= max_depth) {
+    template <class Begin>
+    bool open(Begin begin) {
+        if (depth_ >= max_depth) {
             fail("", "values nested deeper than 1000");
         }
-        open_.push_back(std::move(value));
-        keys_.emplace_back();
+        ++depth_;
+        if (wanted_) {
+            begin();
+        }
         return true;
     }
 
     bool close() {
-        auto value = std::move(open_.back());
-        open_.pop_back();
-        keys_.pop_back();
-        return put(std::move(value));
+        --depth_;
+        if (wanted_) {
+            value_.end();
+            hand_on();
+        }
+        return true;
     }
 
-    void insert(json value) {
-        if (open_.back().is_object()) {
-            open_.back().get_ref<json::object_t&>()[std::move(keys_.back())] = std::move(value);
-        } else {
-            open_.back().push_back(std::move(value));
+    void hand_on() {
+        if (depth_ > 0) {
+            return;
         }
+        if (in_array_) {
+            handler_.element(array_, value_.part());
+        } else {
+            handler_.scalar(full_path(), value_.part());
+        }
+        value_.clear();
     }
 
     Handler& handler_;
@@ -162,10 +180,10 @@ private:
     std::vector<std::string> path_; // open members, the document itself first
     std::string name_;
     std::string array_;
-    std::vector<json> open_; // the element that is being built
-    std::vector<std::string> keys_;
+    json_value value_;      // that is being built
+    std::size_t depth_ = 0; // of what is open inside of it
     bool in_array_ = false;
-    bool wanted_ = false;
+    bool wanted_ = true; // what is not has no value built
     bool saw_document_ = false;
 };
 
@@ -173,9 +191,10 @@ private:
 
 /// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
 /// `handler.scalar(path, value)` for everything else, where the path is `modules` or
-/// `trace.events`. Members nested deeper are part of an element, or come as one scalar. Throws:
-/// `error` of `error_code::malformed` naming `file` and the byte. Complexity: O(bytes); memory for
-/// one element.
+/// `trace.events`. Members nested deeper are part of an element, or come as one scalar.
+/// `handler.wants(path)` is asked before the first element of an array, all of which are passed
+/// over if it says no. A part is valid during the call. Throws: `error` of `error_code::malformed`
+/// naming `file` and the byte. Complexity: O(bytes); memory for one element.
 template <json_handler Handler>
 void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
     detail::json_splitter<Handler> splitter(handler, file);

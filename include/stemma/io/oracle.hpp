@@ -3,9 +3,8 @@
 #define STEMMA_IO_ORACLE_HPP
 
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <string>
@@ -45,21 +44,20 @@ public:
     [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
 
     /// For `stream_json`; no scalar means anything.
-    void scalar(const std::string&, nlohmann::json&) {}
+    void scalar(const std::string&, json_part) {}
 
     /// For `stream_json`; a node without the name of a module is passed over.
     /// Complexity: O(1) on average.
-    void element(const std::string&, nlohmann::json& node) {
+    void element(const std::string&, json_part node) {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
-            const auto module = node.find(std::string(key));
-            if (module == node.end() || !module->is_string()) {
+            const auto module = node[key];
+            if (!module.is_text()) {
                 continue;
             }
-            for (const char* name_key : {"original", "opaque"}) {
-                const auto name = node.find(name_key);
-                if (name != node.end() && name->is_string()) {
-                    const truth told{module->get<std::string>(), key == scope_key, false};
-                    const auto [known, added] = by_name_.emplace(name->get<std::string>(), told);
+            for (const auto name : {node["original"], node["opaque"]}) {
+                if (name.is_text()) {
+                    const truth told{std::string(module.text()), key == scope_key, false};
+                    const auto [known, added] = by_name_.emplace(name.text(), told);
                     known->second.several |= known->second.module != told.module;
                 }
             }

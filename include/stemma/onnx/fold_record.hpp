@@ -6,11 +6,10 @@
 #include <stemma/core/base64.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/policy/carrier.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -233,23 +232,26 @@ public:
 
     [[nodiscard]] bool wants(const std::string&) const { return true; }
 
-    void element(const std::string& path, nlohmann::json& part) {
+    void element(const std::string& path, json_part part) {
         if (path == "functions") {
             const auto pair = texts(part);
             check(pair.size() == 2);
             record_.functions.emplace_back(pair[0], pair[1]);
         } else if (path == "domains") {
-            check(part.is_string());
-            record_.domains.push_back(part.get<std::string>());
+            check(part.is_text());
+            record_.domains.emplace_back(part.text());
         } else if (path == "bodies") {
             check(part.is_object());
             auto& body = record_.bodies.emplace_back();
-            for (auto& [name, member] : part.items()) {
-                if (member.is_array()) {
-                    for (auto& inner : member) {
+            for (const char* name : {"layout", "infos", "texts"}) {
+                if (const auto list = part[name]; list.is_array()) {
+                    for (const auto inner : list) {
                         graph_element(name, inner, body);
                     }
-                } else {
+                }
+            }
+            for (const char* name : {"nodes", "order"}) {
+                if (const auto member = part[name]; member && !member.is_array()) {
                     graph_scalar(name, member, body);
                 }
             }
@@ -258,14 +260,14 @@ public:
         }
     }
 
-    void scalar(const std::string& path, nlohmann::json& part) {
+    void scalar(const std::string& path, json_part part) {
         if (path == "schema") {
             has_schema_ = part == "stemma.fold/1";
         } else if (path == "ir_version") {
             record_.lifted = true;
-            check(part.is_null() || part.is_number_integer());
+            check(part.is_null() || part.is_number<std::int64_t>());
             if (!part.is_null()) {
-                record_.ir_version = part.get<std::int64_t>();
+                record_.ir_version = part.number<std::int64_t>();
             }
         } else {
             graph_scalar(path, part, record_);
@@ -278,31 +280,29 @@ public:
     }
 
 private:
-    void graph_element(const std::string& path, const nlohmann::json& part,
-                       folded_graph_record& graph) {
+    void graph_element(const std::string& path, json_part part, folded_graph_record& graph) {
         if (path == "layout") {
             check(part.is_array() && part.size() == 3);
             graph.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
         } else if (path == "infos") {
-            check(part.is_array() && part.size() == 3 && part[2].is_string());
-            auto bytes = from_base64(part[2].get_ref<const std::string&>());
+            check(part.is_array() && part.size() == 3 && part[2].is_text());
+            auto bytes = from_base64(part[2].text());
             check(bytes.has_value());
             graph.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
         } else if (path == "texts") {
-            check(part.is_array() && part.size() == 5 && part[4].is_string());
+            check(part.is_array() && part.size() == 5 && part[4].is_text());
             const auto last = graph.changes.empty() ? 0 : graph.changes.back().node;
             graph.changes.push_back({last + number(part[0]), small(part[1]), small(part[2]),
-                                     small(part[3]), part[4].get<std::string>()});
+                                     small(part[3]), std::string(part[4].text())});
         }
     }
 
-    void graph_scalar(const std::string& path, const nlohmann::json& part,
-                      folded_graph_record& graph) const {
+    void graph_scalar(const std::string& path, json_part part, folded_graph_record& graph) const {
         if (path == "nodes") {
             graph.nodes = number(part);
         } else if (path == "order") {
-            check(part.is_string());
-            read_order(part.get_ref<const std::string&>(), graph);
+            check(part.is_text());
+            read_order(part.text(), graph);
         }
     }
 
@@ -313,21 +313,21 @@ private:
         }
     }
 
-    [[nodiscard]] std::uint64_t number(const nlohmann::json& part) const {
+    [[nodiscard]] std::uint64_t number(json_part part) const {
         // Sums of these stay far below 2^64.
-        check(part.is_number_unsigned() && part.get<std::uint64_t>() < no_id);
-        return part.get<std::uint64_t>();
+        check(part.is_number<std::uint64_t>() && part.number<std::uint64_t>() < no_id);
+        return part.number<std::uint64_t>();
     }
-    [[nodiscard]] std::uint32_t small(const nlohmann::json& part) const {
+    [[nodiscard]] std::uint32_t small(json_part part) const {
         return static_cast<std::uint32_t>(number(part));
     }
 
-    [[nodiscard]] std::vector<std::string> texts(const nlohmann::json& part) const {
+    [[nodiscard]] std::vector<std::string> texts(json_part part) const {
         std::vector<std::string> result;
         check(part.is_array());
-        for (const auto& text : part) {
-            check(text.is_string());
-            result.push_back(text.get<std::string>());
+        for (const auto text : part) {
+            check(text.is_text());
+            result.emplace_back(text.text());
         }
         return result;
     }

@@ -4,14 +4,13 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/policy/carrier.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,33 +77,33 @@ public:
 
     [[nodiscard]] bool wants(const std::string&) const { return true; }
 
-    void element(const std::string& path, nlohmann::json& part) {
+    void element(const std::string& path, json_part part) {
         if (path == "carriers") {
             read_carrier(part);
         } else if (path == "classes") {
-            classes_.push_back(part.get<std::string>());
+            classes_.emplace_back(part.text());
         } else if (path == "modules") {
             read_module(part);
         } else if (path == "aliases") {
-            aliases_.emplace_back(part.at(0).get<std::string>(), number(part.at(1)));
+            aliases_.emplace_back(part[0].text(), number(part[1]));
         } else if (path == "captured") {
-            claims_.push_back(std::move(part));
+            claims_.emplace_back(part);
         } else if (path == "shared_parameters") {
-            builder_.add_shared_parameters(part.get<std::vector<std::string>>());
+            builder_.add_shared_parameters(part.texts());
         }
     }
 
-    void scalar(const std::string& path, nlohmann::json& part) {
-        if (path == "schema" && part != "stemma.model/1") {
+    void scalar(const std::string& path, json_part part) {
+        if (path == "schema" && !(part == "stemma.model/1")) {
             fail("has another schema than stemma.model/1");
         } else if (path == "nodes") {
             record_.nodes = number(part);
         } else if (path == "digest") {
-            record_.digest = std::stoull(part.get<std::string>(), nullptr, 16);
+            record_.digest = std::stoull(std::string(part.text()), nullptr, 16);
         } else if (path == "from_model") {
-            record_.from_model = part.get<bool>();
+            record_.from_model = part.boolean();
         } else if (path.starts_with("options.")) {
-            record_.options[path.substr(8)] = part.get<std::string>();
+            record_.options[path.substr(8)] = part.text();
         }
     }
 
@@ -117,8 +116,8 @@ public:
             builder_.add_alias(std::move(path), module);
         }
         record_.modules = builder_.build();
-        for (const auto& part : claims_) {
-            auto claims = read_claims(part, record_.nodes, record_.modules.size());
+        for (const auto& kept : claims_) {
+            auto claims = read_claims(kept.part(), record_.nodes, record_.modules.size());
             if (!claims) {
                 fail("holds claims that do not fit the model");
             }
@@ -132,7 +131,7 @@ public:
     }
 
 private:
-    void read_carrier(const nlohmann::json& part) {
+    void read_carrier(json_part part) {
         auto& carriers = record_.carriers;
         carriers.metadata |= part == "metadata";
         carriers.attribute |= part == "attribute";
@@ -141,22 +140,11 @@ private:
         carriers.model |= part == "model";
     }
 
-    [[nodiscard]] id number(const nlohmann::json& part) const {
-        if (!part.is_number_unsigned() || part.get<std::uint64_t>() >= no_id) {
+    [[nodiscard]] id number(json_part part) const {
+        if (!part.is_number<id>() || part.number<id>() == no_id) {
             fail("holds something else where a number belongs");
         }
-        return part.get<id>();
-    }
-
-    [[nodiscard]] std::vector<std::int64_t> extents(const nlohmann::json& part) const {
-        std::vector<std::int64_t> shape;
-        for (const auto& extent : part) {
-            if (!extent.is_number_integer()) {
-                fail("holds something else where a number belongs");
-            }
-            shape.push_back(extent.get<std::int64_t>());
-        }
-        return shape;
+        return part.number<id>();
     }
 
     void check_module(id m) const {
@@ -166,13 +154,13 @@ private:
     }
 
     /// [parent, attribute, class, qualified class, calls, parameters, buffers]
-    void read_module(const nlohmann::json& part) {
-        const auto attribute = part.at(1).get<std::string>();
+    void read_module(json_part part) {
+        const auto attribute = part[1].text();
         id m = 0;
         if (count_ == 0) {
             builder_.set_root_name(attribute);
         } else {
-            const auto parent = number(part.at(0));
+            const auto parent = number(part[0]);
             check_module(parent);
             m = builder_.child(parent, attribute);
             if (m != count_) {
@@ -181,28 +169,26 @@ private:
         }
         ++count_;
         const auto class_at = [&](std::size_t i) {
-            return part.at(i).is_null() ? std::string() : classes_.at(number(part.at(i)));
+            return part[i].is_null() ? std::string() : classes_.at(number(part[i]));
         };
         const auto class_name = class_at(2);
         if (!class_name.empty()) {
             builder_.set_class(m, class_name, class_at(3));
         }
-        if (!part.at(4).is_null()) {
-            builder_.set_calls(m, number(part.at(4)));
+        if (!part[4].is_null()) {
+            builder_.set_calls(m, number(part[4]));
         }
         read_tensors(part, 5, m, false);
         read_tensors(part, 6, m, true);
     }
 
-    void read_tensors(const nlohmann::json& part, std::size_t i, id m, bool buffers) {
+    void read_tensors(json_part part, std::size_t i, id m, bool buffers) {
         if (part.size() <= i) {
             return;
         }
-        for (const auto& tensor : part[i]) {
-            const auto name = tensor.at(0).get<std::string>();
-            const auto shape = extents(tensor.at(1));
-            const auto dtype = tensor.at(2).get<std::string>();
-            const tensor_info info{name, dtype, shape, tensor.at(3).get<bool>()};
+        for (const auto tensor : part[i]) {
+            const auto shape = tensor[1].numbers<std::int64_t>();
+            const tensor_info info{tensor[0].text(), tensor[2].text(), shape, tensor[3].boolean()};
             buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
         }
     }
@@ -212,7 +198,7 @@ private:
     module_tree_builder builder_;
     std::vector<std::string> classes_;
     std::vector<std::pair<std::string, id>> aliases_;
-    std::vector<nlohmann::json> claims_;
+    std::vector<json_value> claims_;
     id count_ = 0;
 };
 
@@ -316,8 +302,6 @@ private:
     detail::record_reader reader(file);
     try {
         stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
-    } catch (const nlohmann::json::exception&) {
-        reader.fail("is not what stemma.model/1 says");
     } catch (const std::out_of_range&) {
         reader.fail("is not what stemma.model/1 says");
     } catch (const std::invalid_argument&) {

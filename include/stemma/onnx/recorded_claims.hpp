@@ -4,9 +4,8 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/given_claims.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/model/attribution.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -101,23 +100,23 @@ void write_claims(Writer& json, const claim_runs& claims) {
 /// Reads what `write_claims` writes, for a model of so many nodes and modules.
 /// Returns: nothing when it is something else.
 /// Complexity: O(runs).
-[[nodiscard]] inline std::optional<claim_runs>
-read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules) {
-    const auto source = part.is_object() ? part.value("source", nlohmann::json()) : part;
-    const auto runs = part.is_object() ? part.value("runs", nlohmann::json()) : part;
-    if (!source.is_string() || !runs.is_array()) {
+[[nodiscard]] inline std::optional<claim_runs> read_claims(json_part part, std::uint64_t nodes,
+                                                           std::size_t modules) {
+    const auto source = part["source"];
+    const auto runs = part["runs"];
+    if (!source.is_text() || !runs.is_array()) {
         return std::nullopt;
     }
-    const auto known = parse_provenance(source.get<std::string>());
+    const auto known = parse_provenance(source.text());
     if (!known || !is_evidence(*known)) {
         return std::nullopt;
     }
     claim_runs result{*known, {}};
     std::uint64_t total = 0;
-    for (const auto& run : runs) {
+    for (const auto run : runs) {
         const auto number = [&](std::size_t i) -> std::uint64_t {
-            return run.size() > i && run[i].is_number_unsigned() ? run[i].get<std::uint64_t>()
-                                                                 : UINT64_MAX;
+            const auto found = run[i];
+            return found.is_number<std::uint64_t>() ? found.number<std::uint64_t>() : UINT64_MAX;
         };
         if (!run.is_array() || run.size() == 2 || number(0) > nodes - total) {
             return std::nullopt;

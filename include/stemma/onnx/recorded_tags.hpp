@@ -5,11 +5,10 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/policy/carrier.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -82,30 +81,31 @@ struct tags_reader {
     bool valid = true;
 
     [[nodiscard]] bool wants(const std::string& path) const { return path == "runs"; }
-    void scalar(const std::string&, nlohmann::json&) {}
+    void scalar(const std::string&, json_part) {}
 
-    void element(const std::string&, nlohmann::json& run) {
-        const auto is_module = [&](const nlohmann::json& m) {
-            return m.is_number_unsigned() && m.get<std::uint64_t>() < modules;
+    void element(const std::string&, json_part run) {
+        const auto is_module = [&](json_part m) {
+            return m.is_number<id>() && m.number<id>() < modules;
         };
-        valid = valid && run.is_array() && run.size() >= 2 && run[0].is_number_unsigned() &&
-                run[0].get<std::uint64_t>() <= nodes - tags.module.size() && is_module(run[1]);
+        const auto several = run[2];
+        valid = valid && run[0].is_number<std::size_t>() &&
+                run[0].number<std::size_t>() <= nodes - tags.module.size() && is_module(run[1]) &&
+                (!several || several.is_array());
         if (!valid) {
             return;
         }
-        const auto count = run[0].get<std::size_t>();
-        if (run.size() > 2) {
-            listed += count * run[2].size();
-            valid = run[2].is_array() && listed <= nodes * max_tags_on_average;
-            for (const auto& m : run[2]) {
+        const auto count = run[0].number<std::size_t>();
+        if (several) {
+            listed += count * several.size();
+            valid = listed <= nodes * max_tags_on_average;
+            for (const auto m : several) {
                 valid = valid && is_module(m);
             }
             for (std::size_t i = 0; valid && i < count; ++i) {
-                tags.several[static_cast<id>(tags.module.size() + i)] =
-                    run[2].get<std::vector<id>>();
+                tags.several[static_cast<id>(tags.module.size() + i)] = several.numbers<id>();
             }
         }
-        tags.module.insert(tags.module.end(), count, run[1].get<id>());
+        tags.module.insert(tags.module.end(), count, run[1].number<id>());
     }
 };
 

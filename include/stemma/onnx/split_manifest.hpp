@@ -5,12 +5,12 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_part.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -105,10 +105,10 @@ public:
 
     bool wants(const std::string&) const { return true; }
 
-    void scalar(const std::string& path, nlohmann::json& value) {
+    void scalar(const std::string& path, json_part value) {
         if (path == "schema") {
             known_ = value == split_schema;
-        } else if (value.is_string()) {
+        } else if (value.is_text()) {
             auto* at = path == "source.file"     ? &manifest_.source.file
                        : path == "source.hash"   ? &manifest_.source.hash
                        : path == "skeleton.file" ? &manifest_.skeleton.file
@@ -117,42 +117,42 @@ public:
                        : path == "weights.hash"  ? &manifest_.weights.hash
                                                  : nullptr;
             if (at != nullptr) {
-                *at = value.get<std::string>();
+                *at = value.text();
             }
         }
     }
 
-    void element(const std::string& path, nlohmann::json& value) {
+    void element(const std::string& path, json_part value) {
         if (path == "parts") {
             read_part(value);
         } else if (path == "recipe") {
             read_piece(value);
         } else if (path == "order") {
-            manifest_.order.push_back(value.get<id>());
+            manifest_.order.push_back(value.number<id>());
         }
     }
 
     [[nodiscard]] bool knows_schema() const noexcept { return known_; }
 
 private:
-    void read_part(const nlohmann::json& value) {
+    void read_part(json_part value) {
         split_manifest::part_entry part;
-        part.at = {value.at("file").get<std::string>(), value.at("hash").get<std::string>()};
-        part.module = value.at("module").get<std::string>();
-        part.nodes = value.at("nodes").get<std::vector<id>>();
-        part.clones = value.at("clones").get<std::vector<id>>();
-        part.cloned_values = value.at("cloned_values").get<std::vector<std::string>>();
-        part.initializers = value.at("initializers").get<std::vector<std::string>>();
-        if (value.contains("file_order")) {
-            part.order = value.at("file_order").get<std::vector<id>>();
+        part.at = {std::string(value["file"].text()), std::string(value["hash"].text())};
+        part.module = value["module"].text();
+        part.nodes = value["nodes"].numbers<id>();
+        part.clones = value["clones"].numbers<id>();
+        part.cloned_values = value["cloned_values"].texts();
+        part.initializers = value["initializers"].texts();
+        if (const auto order = value["file_order"]) {
+            part.order = order.numbers<id>();
         }
         manifest_.parts.push_back(std::move(part));
     }
 
-    void read_piece(const nlohmann::json& value) {
+    void read_piece(json_part value) {
         using kind = split_manifest::piece::kind;
         split_manifest::piece piece;
-        const auto name = value.at(0).get<std::string>();
+        const std::string name(value[0].text());
         unsigned k = 0;
         while (k < std::size(piece_names) && piece_names[k] != name) {
             ++k;
@@ -162,14 +162,14 @@ private:
         }
         piece.from = static_cast<kind>(k);
         if (piece.from == kind::bytes) {
-            piece.text = from_hex(value.at(1).get<std::string>());
+            piece.text = from_hex(std::string(value[1].text()));
         } else if (piece.from == kind::initializer) {
-            piece.text = value.at(1).get<std::string>();
-            piece.first = value.at(2).get<std::uint64_t>();
-            piece.count = value.at(3).get<std::uint64_t>();
+            piece.text = value[1].text();
+            piece.first = value[2].number<std::uint64_t>();
+            piece.count = value[3].number<std::uint64_t>();
         } else {
-            piece.first = value.at(1).get<std::uint64_t>();
-            piece.count = piece.from == kind::node ? 1 : value.at(2).get<std::uint64_t>();
+            piece.first = value[1].number<std::uint64_t>();
+            piece.count = piece.from == kind::node ? 1 : value[2].number<std::uint64_t>();
         }
         manifest_.recipe.push_back(std::move(piece));
     }
@@ -208,7 +208,7 @@ private:
     detail::split_manifest_handler handler(manifest, file);
     try {
         stream_json(text, file, handler);
-    } catch (const nlohmann::json::exception& e) {
+    } catch (const std::invalid_argument& e) {
         STEMMA_THROW(error(error_code::malformed, file, "", e.what()));
     }
     if (!handler.knows_schema()) {
