@@ -33,6 +33,7 @@
 #include <queue>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -44,6 +45,289 @@
 #include <variant>
 #include <vector>
 
+// <stemma/io/json_part.hpp>
+#ifndef STEMMA_IO_JSON_PART_HPP
+#define STEMMA_IO_JSON_PART_HPP
+
+namespace stemma {
+
+namespace detail {
+
+enum class json_kind : std::uint8_t { null, boolean, negative, natural, real, text, array, object };
+
+/// A value, and its key where it is a member of an object. The values inside follow it.
+struct json_node {
+    json_kind kind = json_kind::null;
+    std::size_t key = 0; // begins there in the texts
+    std::size_t key_size = 0;
+    std::uint64_t content = 0; // number, begin in the texts, or how many values are directly inside
+    std::size_t size = 1;      // of a text in bytes, of all else in nodes
+
+    /// Returns: how many nodes on the next value stands that is not inside of this one.
+    [[nodiscard]] std::size_t step() const noexcept { return kind == json_kind::text ? 1 : size; }
+};
+
+} // namespace detail
+
+/// A view of one value of a JSON document, or of none, which is what an index or a key gives that
+/// leads nowhere. Valid until the `json_value` that holds it changes.
+class json_part {
+    using kind = detail::json_kind;
+
+public:
+    /// The elements of an array, for loops over it.
+    class iterator {
+    public:
+        iterator(const detail::json_node* at, const char* texts) : at_(at), texts_(texts) {}
+
+        [[nodiscard]] json_part operator*() const noexcept { return {at_, texts_}; }
+        iterator& operator++() noexcept {
+            at_ += at_->step();
+            return *this;
+        }
+        [[nodiscard]] bool operator==(const iterator& other) const noexcept {
+            return at_ == other.at_;
+        }
+
+    private:
+        const detail::json_node* at_;
+        const char* texts_;
+    };
+
+    /// No value.
+    json_part() = default;
+
+    /// The value of a node, the texts of which begin at `texts`.
+    json_part(const detail::json_node* node, const char* texts) : node_(node), texts_(texts) {}
+
+    /// Whether there is a value, be it null.
+    [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
+
+    [[nodiscard]] bool is_null() const noexcept { return is(kind::null); }
+    [[nodiscard]] bool is_boolean() const noexcept { return is(kind::boolean); }
+    [[nodiscard]] bool is_text() const noexcept { return is(kind::text); }
+    [[nodiscard]] bool is_array() const noexcept { return is(kind::array); }
+    [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
+
+    /// Whether it is a number without a fraction that `Number` can hold.
+    template <std::integral Number>
+    [[nodiscard]] bool is_number() const noexcept {
+        return is(kind::natural) ? std::in_range<Number>(node_->content)
+                                 : is(kind::negative) && std::in_range<Number>(negative());
+    }
+
+    /// Throws: `std::invalid_argument` when it is no boolean.
+    [[nodiscard]] bool boolean() const {
+        check(is_boolean(), "a boolean");
+        return node_->content != 0;
+    }
+
+    /// Throws: `std::invalid_argument` when it is no text.
+    [[nodiscard]] std::string_view text() const {
+        check(is_text(), "a text");
+        return {texts_ + node_->content, node_->size};
+    }
+
+    /// Throws: `std::invalid_argument` unless `is_number<Number>()`.
+    template <std::integral Number>
+    [[nodiscard]] Number number() const {
+        check(is_number<Number>(), "a number");
+        return is(kind::natural) ? static_cast<Number>(node_->content)
+                                 : static_cast<Number>(negative());
+    }
+
+    /// Returns: how many values an array or object holds, 0 for all else.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return is_array() || is_object() ? static_cast<std::size_t>(node_->content) : 0;
+    }
+
+    /// Returns: element `i` of an array, or none. Complexity: O(i).
+    [[nodiscard]] json_part operator[](std::size_t i) const noexcept {
+        if (!is_array() || i >= size()) {
+            return {};
+        }
+        iterator element(node_ + 1, texts_);
+        while (i-- > 0) {
+            ++element;
+        }
+        return *element;
+    }
+
+    /// Returns: the member of an object, the last of several of one key, or none.
+    /// Complexity: O(members), so no table of them needs to be made.
+    [[nodiscard]] json_part operator[](std::string_view key) const noexcept {
+        const detail::json_node* found = nullptr;
+        const auto* member = is_object() ? node_ + 1 : nullptr;
+        for (auto left = member == nullptr ? 0 : size(); left-- > 0; member += member->step()) {
+            if (std::string_view(texts_ + member->key, member->key_size) == key) {
+                found = member;
+            }
+        }
+        return {found, texts_};
+    }
+
+    /// Throws: `std::invalid_argument` when it is no array.
+    [[nodiscard]] iterator begin() const {
+        check(is_array(), "a list");
+        return {node_ + 1, texts_};
+    }
+
+    /// Requires: an array.
+    [[nodiscard]] iterator end() const noexcept { return {node_ + node_->size, texts_}; }
+
+    /// Throws: `std::invalid_argument` when it is no list of texts. Complexity: O(length).
+    [[nodiscard]] std::vector<std::string> texts() const {
+        std::vector<std::string> result;
+        for (const auto element : *this) {
+            result.emplace_back(element.text());
+        }
+        return result;
+    }
+
+    /// Throws: `std::invalid_argument` when it is no list of such numbers. Complexity: O(length).
+    template <std::integral Number>
+    [[nodiscard]] std::vector<Number> numbers() const {
+        std::vector<Number> result;
+        for (const auto element : *this) {
+            result.push_back(element.number<Number>());
+        }
+        return result;
+    }
+
+    /// Whether it is this text.
+    friend bool operator==(const json_part& part, std::string_view text) {
+        return part.is_text() && part.text() == text;
+    }
+
+private:
+    friend class json_value;
+
+    [[nodiscard]] bool is(kind wanted) const noexcept {
+        return node_ != nullptr && node_->kind == wanted;
+    }
+
+    [[nodiscard]] std::size_t steps() const noexcept {
+        return node_ == nullptr ? 0 : node_->step();
+    }
+
+    [[nodiscard]] std::int64_t negative() const noexcept {
+        return static_cast<std::int64_t>(node_->content);
+    }
+
+    static void check(bool right, const char* wanted) {
+        if (!right) {
+            STEMMA_THROW(std::invalid_argument(std::string("something else stands where ") +
+                                               wanted + " belongs"));
+        }
+    }
+
+    const detail::json_node* node_ = nullptr;
+    const char* texts_ = nullptr;
+};
+
+/// Holds a JSON value, made from the events of a parser in their order.
+///
+/// Two arrays for all of it, which are used again for the next value: nlohmann's values allocate
+/// for every name and text, and take longer to make than to parse.
+class json_value {
+    using kind = detail::json_kind;
+
+public:
+    /// Without a value.
+    json_value() = default;
+
+    /// Keeps what `part` sees. Complexity: O(size of that).
+    explicit json_value(const json_part& part) : nodes_(part.node_, part.node_ + part.steps()) {
+        for (auto& node : nodes_) {
+            node.key = keep({part.texts_ + node.key, node.key_size});
+            if (node.kind == kind::text) {
+                node.content = keep({part.texts_ + node.content, node.size});
+            }
+        }
+    }
+
+    /// Returns: a view of it all, of none before anything was added.
+    [[nodiscard]] json_part part() const noexcept {
+        return nodes_.empty() ? json_part() : json_part(nodes_.data(), texts_.data());
+    }
+
+    /// Forgets the value, and keeps the room.
+    void clear() noexcept {
+        nodes_.clear();
+        texts_.clear();
+    }
+
+    /// Whether every array and object that was begun has come to its end.
+    [[nodiscard]] bool is_whole() const noexcept { return open_.empty(); }
+
+    /// The key of what is added next.
+    void key(std::string_view name) {
+        key_ = keep(name);
+        key_size_ = name.size();
+    }
+
+    void null() { add(kind::null); }
+    void boolean(bool value) { add(kind::boolean).content = value ? 1 : 0; }
+    void text(std::string_view value) {
+        auto& node = add(kind::text);
+        node.content = keep(value);
+        node.size = value.size();
+    }
+
+    /// A number that is below zero.
+    void negative(std::int64_t value) {
+        add(kind::negative).content = static_cast<std::uint64_t>(value);
+    }
+
+    /// A number that is not.
+    void natural(std::uint64_t value) { add(kind::natural).content = value; }
+
+    /// A number with a fraction, or one that is too large for the others. Its value is not kept,
+    /// as nothing that is read has one.
+    void real() { add(kind::real); }
+
+    /// What is added up to the matching `end` is inside.
+    void begin_array() { begin(kind::array); }
+
+    /// As `begin_array`, each value behind its key.
+    void begin_object() { begin(kind::object); }
+
+    /// Of the array or object that was begun last.
+    void end() {
+        nodes_[open_.back()].size = nodes_.size() - open_.back();
+        open_.pop_back();
+    }
+
+private:
+    detail::json_node& add(kind added) {
+        if (!open_.empty()) {
+            ++nodes_[open_.back()].content;
+        }
+        return nodes_.emplace_back(
+            detail::json_node{added, key_, std::exchange(key_size_, 0), 0, 1});
+    }
+
+    void begin(kind added) {
+        add(added);
+        open_.push_back(nodes_.size() - 1);
+    }
+
+    [[nodiscard]] std::size_t keep(std::string_view text) {
+        texts_.append(text);
+        return texts_.size() - text.size();
+    }
+
+    std::vector<std::size_t> open_; // arrays and objects that have not ended
+    std::size_t key_ = 0;
+    std::size_t key_size_ = 0;
+    std::vector<detail::json_node> nodes_;
+    std::string texts_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_IO_JSON_PART_HPP
+
 // <stemma/io/captured_json.hpp>
 #ifndef STEMMA_IO_CAPTURED_JSON_HPP
 #define STEMMA_IO_CAPTURED_JSON_HPP
@@ -54,71 +338,63 @@ namespace stemma {
 class captured_json {
 public:
     /// Throws: `error` of `error_code::malformed` when the part is no object.
-    captured_json(const nlohmann::json& object, std::string_view file, std::string_view what,
+    captured_json(json_part object, std::string_view file, std::string_view what,
                   std::size_t number)
-        : object_(&object), file_(file), what_(what), number_(number) {
-        if (!object.is_object()) {
+        : object_(object), file_(file), what_(what), number_(number) {
+        if (!object_.is_object()) {
             fail("is no object");
         }
     }
 
     /// Whether the object has a key, be it null.
-    [[nodiscard]] bool has(const char* key) const { return object_->contains(key); }
+    [[nodiscard]] bool has(std::string_view key) const { return bool(object_[key]); }
 
     /// Whether the object has a text under a key.
-    [[nodiscard]] bool is_text(const char* key) const {
-        const auto found = object_->find(key);
-        return found != object_->end() && found->is_string();
-    }
+    [[nodiscard]] bool is_text(std::string_view key) const { return object_[key].is_text(); }
 
     /// Throws: when it is missing or no text.
-    [[nodiscard]] std::string text(const char* key) const {
-        const auto found = object_->find(key);
-        if (found == object_->end() || !found->is_string()) {
-            fail(std::string("lacks the text '") + key + "'");
+    [[nodiscard]] std::string text(std::string_view key) const {
+        const auto found = object_[key];
+        if (!found.is_text()) {
+            fail("lacks the text '" + std::string(key) + "'");
         }
-        return found->get<std::string>();
+        return std::string(found.text());
     }
 
     /// Returns: `no_id` when it is missing, null or out of range.
-    [[nodiscard]] id number(const char* key) const {
-        const auto found = object_->find(key);
-        const bool fits =
-            found != object_->end() && found->is_number_integer() && *found >= 0 && *found < no_id;
-        return fits ? found->get<id>() : no_id;
+    [[nodiscard]] id number(std::string_view key) const {
+        const auto found = object_[key];
+        return found.is_number<id>() ? found.number<id>() : no_id;
     }
 
     /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
     /// Complexity: O(length of the list).
-    [[nodiscard]] std::vector<std::string> strings(const char* key) const {
+    [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
         std::vector<std::string> result;
-        const auto found = object_->find(key);
-        if (found == object_->end() || found->is_null()) {
+        const auto found = object_[key];
+        if (!found || found.is_null()) {
             return result;
         }
-        if (!found->is_array()) {
-            fail(std::string("has something else than a list as '") + key + "'");
+        if (!found.is_array()) {
+            fail("has something else than a list as '" + std::string(key) + "'");
         }
-        for (const auto& item : *found) {
-            if (!item.is_string()) {
-                fail(std::string("has something else than texts in '") + key + "'");
+        for (const auto item : found) {
+            if (!item.is_text()) {
+                fail("has something else than texts in '" + std::string(key) + "'");
             }
-            result.push_back(item.get<std::string>());
+            result.emplace_back(item.text());
         }
         return result;
     }
 
     /// Returns: the shapes in a list, that of what has none being empty.
     /// Complexity: O(length of the list).
-    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(const char* key) const {
+    [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
         std::vector<std::vector<std::int64_t>> result;
-        const auto found = object_->find(key);
-        if (found != object_->end() && found->is_array()) {
-            for (const auto& shape : *found) {
-                auto& extents = result.emplace_back();
-                for (const auto& extent : shape.is_array() ? shape : nlohmann::json::array()) {
-                    extents.push_back(extent.is_number_integer() ? extent.get<std::int64_t>() : -1);
-                }
+        const auto found = object_[key];
+        if (found.is_array()) {
+            for (const auto shape : found) {
+                result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
             }
         }
         return result;
@@ -131,7 +407,17 @@ public:
     }
 
 private:
-    const nlohmann::json* object_;
+    /// What is no number is -1.
+    [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
+        std::vector<std::int64_t> result;
+        for (const auto extent : shape) {
+            const bool known = extent.is_number<std::int64_t>();
+            result.push_back(known ? extent.number<std::int64_t>() : -1);
+        }
+        return result;
+    }
+
+    json_part object_;
     std::string_view file_;
     std::string_view what_;
     std::size_t number_;
@@ -242,7 +528,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return nodes_.empty(); }
 
     /// Throws: `error` of `error_code::malformed`; `file` is named in it.
-    void read_node(const nlohmann::json& node, std::string_view file) {
+    void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "exported node", count_++);
         if (!at.has("scope")) {
             at.fail("lacks the text 'scope'");
@@ -290,7 +576,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` for what is no FX node; `file` is named in it.
-    void read_node(const nlohmann::json& node, std::string_view file) {
+    void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "FX node", count_++);
         node_record made;
         made.kind = at.text("op");
@@ -581,7 +867,7 @@ public:
 
     /// Throws: `error` of `error_code::malformed` for what is no event; `file` is named in it.
     /// Complexity: O(size of the event).
-    void read_event(const nlohmann::json& event, std::string_view file) {
+    void read_event(json_part event, std::string_view file) {
         const captured_json at(event, file, "event", count_++);
         const auto kind = at.text("kind");
         if (kind == "enter") {
@@ -594,7 +880,7 @@ public:
     }
 
     /// Reads an operation that comes without events: `op`, `module`, and ids and shapes as there.
-    void read_operation(const nlohmann::json& operation, std::string_view file) {
+    void read_operation(json_part operation, std::string_view file) {
         const captured_json at(operation, file, "operation", count_++);
         captured_operations::operation made;
         made.module = paths_.intern(at.text("module"));
@@ -605,13 +891,13 @@ public:
 
     /// Reads an entry of the list of modules that could not be watched: a path, or path and reason.
     /// Throws: as `read_event`.
-    void read_unhooked(const nlohmann::json& entry, std::string_view file) {
-        const auto& path = entry.is_array() && !entry.empty() ? entry[0] : entry;
-        if (!path.is_string()) {
+    void read_unhooked(json_part entry, std::string_view file) {
+        const auto path = entry.is_array() ? entry[0] : entry;
+        if (!path.is_text()) {
             STEMMA_THROW(
                 error(error_code::malformed, file, "unhooked modules", "an entry names no module"));
         }
-        unhooked_.push_back(path.get<std::string>());
+        unhooked_.emplace_back(path.text());
     }
 
     /// Returns: the operations, with modules of the tree. What does not add up is among the faults.
@@ -1423,7 +1709,7 @@ namespace stemma {
 
 /// Takes the parts of a JSON document one after the other.
 template <class Handler>
-concept json_handler = requires(Handler& handler, const std::string& path, nlohmann::json& part) {
+concept json_handler = requires(Handler& handler, const std::string& path, json_part part) {
     { handler.wants(path) } -> std::convertible_to<bool>;
     handler.element(path, part);
     handler.scalar(path, part);
@@ -1440,33 +1726,45 @@ public:
 
     json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
 
-    bool null() { return put(json()); }
-    bool boolean(bool value) { return put(json(value)); }
-    bool number_integer(json::number_integer_t value) { return put(json(value)); }
-    bool number_unsigned(json::number_unsigned_t value) { return put(json(value)); }
-    bool number_float(json::number_float_t value, const std::string&) { return put(json(value)); }
-    bool string(std::string& value) { return put(json(std::move(value))); }
-    bool binary(json::binary_t&) { return true; }
+    bool null() {
+        return put([&] { value_.null(); });
+    }
+    bool boolean(bool value) {
+        return put([&] { value_.boolean(value); });
+    }
+    bool number_integer(json::number_integer_t value) {
+        return put([&] { value_.negative(value); });
+    }
+    bool number_unsigned(json::number_unsigned_t value) {
+        return put([&] { value_.natural(value); });
+    }
+    bool number_float(json::number_float_t, const std::string&) {
+        return put([&] { value_.real(); });
+    }
+    bool string(const std::string& value) {
+        return put([&] { value_.text(value); });
+    }
+    bool binary(const json::binary_t&) { return true; }
 
-    bool key(std::string& name) {
-        if (open_.empty()) {
-            name_ = std::move(name);
-        } else {
-            keys_.back() = std::move(name);
+    bool key(const std::string& name) {
+        if (depth_ == 0) {
+            name_ = name;
+        } else if (wanted_) {
+            value_.key(name);
         }
         return true;
     }
 
     bool start_object(std::size_t) {
-        if (open_.empty() && !in_array_ && path_.size() < 2) {
+        if (depth_ == 0 && !in_array_ && path_.size() < 2) {
             enter_member();
             return true;
         }
-        return open(json::object());
+        return open([&] { value_.begin_object(); });
     }
 
     bool end_object() {
-        if (open_.empty()) {
+        if (depth_ == 0) {
             path_.pop_back();
             return true;
         }
@@ -1474,7 +1772,7 @@ public:
     }
 
     bool start_array(std::size_t) {
-        if (open_.empty() && !in_array_) {
+        if (depth_ == 0 && !in_array_) {
             if (path_.empty()) {
                 fail("", "the document is not an object");
             }
@@ -1483,12 +1781,13 @@ public:
             wanted_ = handler_.wants(array_);
             return true;
         }
-        return open(json::array());
+        return open([&] { value_.begin_array(); });
     }
 
     bool end_array() {
-        if (open_.empty()) {
+        if (depth_ == 0) {
             in_array_ = false;
+            wanted_ = true;
             return true;
         }
         return close();
@@ -1522,43 +1821,49 @@ private:
         return path_.size() < 2 ? name_ : path_.back() + "." + name_;
     }
 
-    bool put(json value) {
-        if (!open_.empty()) {
-            insert(std::move(value));
-        } else if (in_array_) {
-            if (wanted_) {
-                handler_.element(array_, value);
-            }
-        } else if (path_.empty()) {
+    template <class Add>
+    bool put(Add add) {
+        if (path_.empty()) {
             fail("", "the document is not an object");
-        } else {
-            handler_.scalar(full_path(), value);
+        }
+        if (wanted_) {
+            add();
+            hand_on();
         }
         return true;
     }
 
-    bool open(json value) {
-        if (open_.size() >= max_depth) {
+    template <class Begin>
+    bool open(Begin begin) {
+        if (depth_ >= max_depth) {
             fail("", "values nested deeper than 1000");
         }
-        open_.push_back(std::move(value));
-        keys_.emplace_back();
+        ++depth_;
+        if (wanted_) {
+            begin();
+        }
         return true;
     }
 
     bool close() {
-        auto value = std::move(open_.back());
-        open_.pop_back();
-        keys_.pop_back();
-        return put(std::move(value));
+        --depth_;
+        if (wanted_) {
+            value_.end();
+            hand_on();
+        }
+        return true;
     }
 
-    void insert(json value) {
-        if (open_.back().is_object()) {
-            open_.back().get_ref<json::object_t&>()[std::move(keys_.back())] = std::move(value);
-        } else {
-            open_.back().push_back(std::move(value));
+    void hand_on() {
+        if (depth_ > 0) {
+            return;
         }
+        if (in_array_) {
+            handler_.element(array_, value_.part());
+        } else {
+            handler_.scalar(full_path(), value_.part());
+        }
+        value_.clear();
     }
 
     Handler& handler_;
@@ -1566,10 +1871,10 @@ private:
     std::vector<std::string> path_; // open members, the document itself first
     std::string name_;
     std::string array_;
-    std::vector<json> open_; // the element that is being built
-    std::vector<std::string> keys_;
+    json_value value_;      // that is being built
+    std::size_t depth_ = 0; // of what is open inside of it
     bool in_array_ = false;
-    bool wanted_ = false;
+    bool wanted_ = true; // what is not has no value built
     bool saw_document_ = false;
 };
 
@@ -1577,9 +1882,10 @@ private:
 
 /// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
 /// `handler.scalar(path, value)` for everything else, where the path is `modules` or
-/// `trace.events`. Members nested deeper are part of an element, or come as one scalar. Throws:
-/// `error` of `error_code::malformed` naming `file` and the byte. Complexity: O(bytes); memory for
-/// one element.
+/// `trace.events`. Members nested deeper are part of an element, or come as one scalar.
+/// `handler.wants(path)` is asked before the first element of an array, all of which are passed
+/// over if it says no. A part is valid during the call. Throws: `error` of `error_code::malformed`
+/// naming `file` and the byte. Complexity: O(bytes); memory for one element.
 template <json_handler Handler>
 void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
     detail::json_splitter<Handler> splitter(handler, file);
@@ -1614,19 +1920,19 @@ public:
     }
 
     /// Whether any module was read, so that `tree` says more than that there is a root.
-    [[nodiscard]] bool has_modules() const noexcept { return !by_path_.empty(); }
+    [[nodiscard]] bool has_modules() const noexcept { return paths_.size() > 0; }
 
     /// Returns: the tree of all modules that were read.
     /// Throws: as `read`, when aliases or shared parameters name modules that are not there.
     /// Complexity: O(modules + tensors).
     [[nodiscard]] module_tree tree() {
         for (auto& [alias, canonical, file] : aliases_) {
-            const auto module = by_path_.find(canonical);
-            if (module == by_path_.end()) {
+            const auto module = paths_.find(canonical);
+            if (module == no_id) {
                 STEMMA_THROW(error(error_code::contradiction, file, "alias '" + alias + "'",
                                    "its module '" + canonical + "' is not listed"));
             }
-            builder_.add_alias(alias, module->second);
+            builder_.add_alias(alias, module);
         }
         aliases_.clear();
         return builder_.build();
@@ -1657,14 +1963,25 @@ public:
     [[nodiscard]] const captured_export& exported() const noexcept { return export_; }
 
     /// For `stream_json`.
-    [[nodiscard]] bool wants(const std::string& path) const {
-        return path == "modules" || path == "aliases" || path == "shared_parameters" ||
-               part_of(path) != part::none;
+    [[nodiscard]] bool wants(const std::string& path) {
+        part_ = part_of(path);
+        return part_ != part::none;
     }
 
-    /// For `stream_json`. Throws: as `read`.
-    void element(const std::string& path, nlohmann::json& item) {
-        switch (part_of(path)) {
+    /// For `stream_json`, of the array that `wants` was asked for. Throws: as `read`.
+    void element(const std::string&, json_part item) {
+        switch (part_) {
+        case part::module:
+            return item.is_array() ? read_compact_module(item) : read_module(item);
+        case part::alias:
+            aliases_.push_back(
+                {std::string(text(item, "alias")), std::string(text(item, "canonical")), file_});
+            return;
+        case part::shared:
+            if (item.is_array()) {
+                builder_.add_shared_parameters(strings(item));
+            }
+            return;
         case part::event:
             return trace_.read_event(item, file_);
         case part::unhooked:
@@ -1675,29 +1992,33 @@ public:
             return torchscript_.read_operation(item, file_);
         case part::exported_node:
             return export_.read_node(item, file_);
-        default:
-            break;
-        }
-        if (path == "modules") {
-            item.is_array() ? read_compact_module(item) : read_module(item);
-        } else if (path == "aliases") {
-            aliases_.push_back({text(item, "alias"), text(item, "canonical"), file_});
-        } else if (item.is_array()) {
-            builder_.add_shared_parameters(strings(item));
+        case part::none:
+            return;
         }
     }
 
     /// For `stream_json`; no scalar means anything.
-    void scalar(const std::string&, nlohmann::json&) {}
+    void scalar(const std::string&, json_part) {}
 
 private:
-    using json = nlohmann::json;
-
-    enum class part { none, event, unhooked, fx_node, operation, exported_node };
+    enum class part {
+        none,
+        module,
+        alias,
+        shared,
+        event,
+        unhooked,
+        fx_node,
+        operation,
+        exported_node
+    };
 
     /// Parts in files of their own have no name around them.
-    [[nodiscard]] static part part_of(const std::string& path) {
-        return path == "events" || path == "trace.events"       ? part::event
+    [[nodiscard]] static part part_of(std::string_view path) {
+        return path == "modules"                                ? part::module
+               : path == "aliases"                              ? part::alias
+               : path == "shared_parameters"                    ? part::shared
+               : path == "events" || path == "trace.events"     ? part::event
                : path == "unhooked" || path == "trace.unhooked" ? part::unhooked
                : path == "nodes" || path == "fx.nodes"          ? part::fx_node
                : path == "torchscript.operations"               ? part::operation
@@ -1715,143 +2036,138 @@ private:
         STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));
     }
 
-    [[nodiscard]] const std::string& text(const json& object, const char* key) const {
-        const auto found = object.is_object() ? object.find(key) : object.end();
-        if (!object.is_object() || found == object.end() || !found->is_string()) {
-            fail(error_code::malformed, std::string("lacks the text '") + key + "'");
+    [[nodiscard]] std::string_view text(json_part object, std::string_view key) const {
+        const auto found = object[key];
+        if (!found.is_text()) {
+            fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
         }
-        return found->get_ref<const std::string&>();
+        return found.text();
     }
 
-    [[nodiscard]] std::vector<std::string> strings(const json& array) const {
+    [[nodiscard]] std::vector<std::string> strings(json_part array) const {
         std::vector<std::string> result;
-        for (const auto& item : array) {
-            if (!item.is_string()) {
+        for (const auto item : array) {
+            if (!item.is_text()) {
                 fail(error_code::malformed, "a list of names holds something else");
             }
-            result.push_back(item.get<std::string>());
+            result.emplace_back(item.text());
         }
         return result;
     }
 
-    id add_module(const std::string& path) {
+    // The root comes first, so that a path has the number of its module in the builder.
+    id add_module(std::string_view path) {
         ++count_;
-        const bool first = by_path_.empty();
-        const auto [known, added] = by_path_.emplace(path, 0);
-        if (!added) {
-            fail(error_code::contradiction,
-                 path.empty() ? "there are two roots" : "'" + path + "' is listed twice");
-        }
+        const auto next = static_cast<id>(paths_.size());
         if (path.empty()) {
-            if (!first) {
-                fail(error_code::contradiction, "the root does not come first");
+            if (next != 0) {
+                fail(error_code::contradiction, "there are two roots");
             }
-            return known->second;
+            return paths_.intern(path);
         }
         const auto dot = path.rfind('.');
-        const auto parent_path = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+        const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);
         // Children of one module mostly follow each other.
-        if (parent_ == no_id || parent_path != parent_path_) {
-            parent_path_ = parent_path;
-            const auto parent = by_path_.find(parent_path_);
-            if (parent == by_path_.end()) {
-                fail(error_code::contradiction,
-                     "the parent of '" + path + "' is not listed before it");
-            }
-            parent_ = parent->second;
+        if (parent_ == no_id || parent_path != paths_[parent_]) {
+            parent_ = paths_.find(parent_path);
         }
-        known->second =
-            builder_.child(parent_, std::string_view(path).substr(dot == path.npos ? 0 : dot + 1));
-        return known->second;
+        if (parent_ == no_id) {
+            fail(error_code::contradiction,
+                 "the parent of '" + std::string(path) + "' is not listed before it");
+        }
+        if (paths_.intern(path) != next) {
+            fail(error_code::contradiction, "'" + std::string(path) + "' is listed twice");
+        }
+        return builder_.child(parent_, path.substr(dot == path.npos ? 0 : dot + 1));
     }
 
-    void read_module(const json& module) {
-        const auto& path = text(module, "name");
+    void read_module(json_part module) {
+        const auto path = text(module, "name");
         const auto m = add_module(path);
-        if (const auto parent = module.find("parent"); parent != module.end()) {
-            check_parent(path, *parent);
+        if (const auto parent = module["parent"]) {
+            check_parent(path, parent);
         }
         builder_.set_class(m, optional_text(module, "class_name"),
                            optional_text(module, "qualified_class"));
-        if (const auto calls = module.find("calls");
-            calls != module.end() && calls->is_number_unsigned()) {
-            builder_.set_calls(m, calls->get<id>());
+        if (const auto calls = module["calls"]; calls.is_number<id>()) {
+            builder_.set_calls(m, calls.number<id>());
         }
-        read_tensors(module, "own_parameters", m, false);
-        read_tensors(module, "own_buffers", m, true);
-        if (const auto aliases = module.find("aliases");
-            aliases != module.end() && aliases->is_array()) {
-            for (auto& alias : strings(*aliases)) {
-                aliases_.push_back({std::move(alias), path, file_});
+        read_tensors(module["own_parameters"], m, false);
+        read_tensors(module["own_buffers"], m, true);
+        if (const auto aliases = module["aliases"]; aliases.is_array()) {
+            for (auto& alias : strings(aliases)) {
+                aliases_.push_back({std::move(alias), std::string(path), file_});
             }
         }
     }
 
-    void check_parent(const std::string& path, const json& parent) const {
+    void check_parent(std::string_view path, json_part parent) const {
         const auto dot = path.rfind('.');
-        const auto expected = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
-        const bool agrees =
-            path.empty() ? parent.is_null()
-                         : parent.is_string() && parent.get_ref<const std::string&>() == expected;
+        const auto expected = path.substr(0, dot == path.npos ? 0 : dot);
+        const bool agrees = path.empty() ? parent.is_null() : parent == expected;
         if (!agrees) {
-            fail(error_code::contradiction, "'" + path + "' names another parent than its path");
+            fail(error_code::contradiction,
+                 "'" + std::string(path) + "' names another parent than its path");
         }
     }
 
-    [[nodiscard]] std::string_view optional_text(const json& object, const char* key) const {
-        const auto found = object.find(key);
-        return found == object.end() || found->is_null() ? std::string_view() : text(object, key);
+    [[nodiscard]] std::string_view optional_text(json_part object, std::string_view key) const {
+        const auto found = object[key];
+        return !found || found.is_null() ? std::string_view() : text(object, key);
     }
 
-    void read_tensors(const json& module, const char* key, id m, bool buffers) {
-        const auto list = module.find(key);
-        if (list == module.end() || !list->is_array()) {
+    void read_tensors(json_part list, id m, bool buffers) {
+        if (!list.is_array()) {
             return;
         }
-        for (const auto& tensor : *list) {
-            const auto& name = text(tensor, "name");
+        for (const auto tensor : list) {
+            const auto name = text(tensor, "name");
             const auto dtype = optional_text(tensor, "dtype");
-            const auto listed = tensor.find("shape");
-            const auto extents =
-                listed == tensor.end() ? std::vector<std::int64_t>() : shape(*listed);
-            const auto trainable = tensor.find("trainable");
-            const tensor_info info{name, dtype, extents,
-                                   trainable != tensor.end() && trainable->is_boolean() &&
-                                       trainable->get<bool>()};
+            const auto listed = tensor["shape"];
+            read_shape(listed);
+            const auto trainable = tensor["trainable"];
+            const tensor_info info{name, dtype, shape_,
+                                   trainable.is_boolean() && trainable.boolean()};
             buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
         }
     }
 
-    [[nodiscard]] std::vector<std::int64_t> shape(const json& extents) const {
-        std::vector<std::int64_t> result;
-        for (const auto& extent : extents) {
-            if (!extent.is_number_integer()) {
+    /// What there is none of is a scalar.
+    void read_shape(json_part extents) {
+        shape_.clear();
+        if (!extents || extents.is_null()) {
+            return;
+        }
+        if (!extents.is_array()) {
+            fail(error_code::malformed, "a shape is no list");
+        }
+        for (const auto extent : extents) {
+            if (!extent.is_number<std::int64_t>()) {
                 fail(error_code::malformed, "an extent of a shape is no number");
             }
-            result.push_back(extent.get<std::int64_t>());
+            shape_.push_back(extent.number<std::int64_t>());
         }
-        return result;
     }
 
     /// [name, class, qualified class, [[parameter, shape], ...]]
-    void read_compact_module(const json& module) {
-        if (module.size() < 3 || !module[0].is_string() || !module[1].is_string() ||
-            !module[2].is_string()) {
+    void read_compact_module(json_part module) {
+        const auto path = module[0];
+        const auto class_name = module[1];
+        const auto qualified = module[2];
+        if (!path.is_text() || !class_name.is_text() || !qualified.is_text()) {
             fail(error_code::malformed, "is not [name, class, qualified class, parameters]");
         }
-        const auto m = add_module(module[0].get<std::string>());
-        builder_.set_class(m, module[1].get<std::string>(), module[2].get<std::string>());
-        if (module.size() < 4 || !module[3].is_array()) {
+        const auto m = add_module(path.text());
+        builder_.set_class(m, class_name.text(), qualified.text());
+        if (!module[3].is_array()) {
             return;
         }
-        for (const auto& tensor : module[3]) {
-            if (!tensor.is_array() || tensor.size() < 2 || !tensor[0].is_string() ||
-                !tensor[1].is_array()) {
+        for (const auto tensor : module[3]) {
+            if (!tensor[0].is_text() || !tensor[1].is_array()) {
                 fail(error_code::malformed, "a parameter is not [name, shape]");
             }
-            const auto name = tensor[0].get<std::string>();
-            const auto extents = shape(tensor[1]);
-            builder_.add_parameter(m, {name, "float32", extents, true});
+            read_shape(tensor[1]);
+            builder_.add_parameter(m, {tensor[0].text(), "float32", shape_, true});
         }
     }
 
@@ -1860,9 +2176,10 @@ private:
     captured_fx fx_;
     captured_trace torchscript_;
     captured_export export_;
-    std::unordered_map<std::string, id> by_path_;
-    std::string parent_path_; // of the module that was added last
-    id parent_ = no_id;
+    string_pool paths_;               // of the modules, numbered as in the builder
+    id parent_ = no_id;               // of the module that was read last
+    std::vector<std::int64_t> shape_; // that was read last
+    part part_ = part::none;          // that is being read
     std::vector<alias_record> aliases_;
     std::string file_;
     std::size_t count_ = 0;
@@ -2692,21 +3009,20 @@ public:
     [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
 
     /// For `stream_json`; no scalar means anything.
-    void scalar(const std::string&, nlohmann::json&) {}
+    void scalar(const std::string&, json_part) {}
 
     /// For `stream_json`; a node without the name of a module is passed over.
     /// Complexity: O(1) on average.
-    void element(const std::string&, nlohmann::json& node) {
+    void element(const std::string&, json_part node) {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
-            const auto module = node.find(std::string(key));
-            if (module == node.end() || !module->is_string()) {
+            const auto module = node[key];
+            if (!module.is_text()) {
                 continue;
             }
-            for (const char* name_key : {"original", "opaque"}) {
-                const auto name = node.find(name_key);
-                if (name != node.end() && name->is_string()) {
-                    const truth told{module->get<std::string>(), key == scope_key, false};
-                    const auto [known, added] = by_name_.emplace(name->get<std::string>(), told);
+            for (const auto name : {node["original"], node["opaque"]}) {
+                if (name.is_text()) {
+                    const truth told{std::string(module.text()), key == scope_key, false};
+                    const auto [known, added] = by_name_.emplace(name.text(), told);
                     known->second.several |= known->second.module != told.module;
                 }
             }
@@ -5912,23 +6228,26 @@ public:
 
     [[nodiscard]] bool wants(const std::string&) const { return true; }
 
-    void element(const std::string& path, nlohmann::json& part) {
+    void element(const std::string& path, json_part part) {
         if (path == "functions") {
             const auto pair = texts(part);
             check(pair.size() == 2);
             record_.functions.emplace_back(pair[0], pair[1]);
         } else if (path == "domains") {
-            check(part.is_string());
-            record_.domains.push_back(part.get<std::string>());
+            check(part.is_text());
+            record_.domains.emplace_back(part.text());
         } else if (path == "bodies") {
             check(part.is_object());
             auto& body = record_.bodies.emplace_back();
-            for (auto& [name, member] : part.items()) {
-                if (member.is_array()) {
-                    for (auto& inner : member) {
+            for (const char* name : {"layout", "infos", "texts"}) {
+                if (const auto list = part[name]; list.is_array()) {
+                    for (const auto inner : list) {
                         graph_element(name, inner, body);
                     }
-                } else {
+                }
+            }
+            for (const char* name : {"nodes", "order"}) {
+                if (const auto member = part[name]; member && !member.is_array()) {
                     graph_scalar(name, member, body);
                 }
             }
@@ -5937,14 +6256,14 @@ public:
         }
     }
 
-    void scalar(const std::string& path, nlohmann::json& part) {
+    void scalar(const std::string& path, json_part part) {
         if (path == "schema") {
             has_schema_ = part == "stemma.fold/1";
         } else if (path == "ir_version") {
             record_.lifted = true;
-            check(part.is_null() || part.is_number_integer());
+            check(part.is_null() || part.is_number<std::int64_t>());
             if (!part.is_null()) {
-                record_.ir_version = part.get<std::int64_t>();
+                record_.ir_version = part.number<std::int64_t>();
             }
         } else {
             graph_scalar(path, part, record_);
@@ -5957,31 +6276,29 @@ public:
     }
 
 private:
-    void graph_element(const std::string& path, const nlohmann::json& part,
-                       folded_graph_record& graph) {
+    void graph_element(const std::string& path, json_part part, folded_graph_record& graph) {
         if (path == "layout") {
             check(part.is_array() && part.size() == 3);
             graph.layout.push_back({small(part[0]), small(part[1]), number(part[2])});
         } else if (path == "infos") {
-            check(part.is_array() && part.size() == 3 && part[2].is_string());
-            auto bytes = from_base64(part[2].get_ref<const std::string&>());
+            check(part.is_array() && part.size() == 3 && part[2].is_text());
+            auto bytes = from_base64(part[2].text());
             check(bytes.has_value());
             graph.infos.push_back({small(part[0]), small(part[1]), std::move(*bytes)});
         } else if (path == "texts") {
-            check(part.is_array() && part.size() == 5 && part[4].is_string());
+            check(part.is_array() && part.size() == 5 && part[4].is_text());
             const auto last = graph.changes.empty() ? 0 : graph.changes.back().node;
             graph.changes.push_back({last + number(part[0]), small(part[1]), small(part[2]),
-                                     small(part[3]), part[4].get<std::string>()});
+                                     small(part[3]), std::string(part[4].text())});
         }
     }
 
-    void graph_scalar(const std::string& path, const nlohmann::json& part,
-                      folded_graph_record& graph) const {
+    void graph_scalar(const std::string& path, json_part part, folded_graph_record& graph) const {
         if (path == "nodes") {
             graph.nodes = number(part);
         } else if (path == "order") {
-            check(part.is_string());
-            read_order(part.get_ref<const std::string&>(), graph);
+            check(part.is_text());
+            read_order(part.text(), graph);
         }
     }
 
@@ -5992,21 +6309,21 @@ private:
         }
     }
 
-    [[nodiscard]] std::uint64_t number(const nlohmann::json& part) const {
+    [[nodiscard]] std::uint64_t number(json_part part) const {
         // Sums of these stay far below 2^64.
-        check(part.is_number_unsigned() && part.get<std::uint64_t>() < no_id);
-        return part.get<std::uint64_t>();
+        check(part.is_number<std::uint64_t>() && part.number<std::uint64_t>() < no_id);
+        return part.number<std::uint64_t>();
     }
-    [[nodiscard]] std::uint32_t small(const nlohmann::json& part) const {
+    [[nodiscard]] std::uint32_t small(json_part part) const {
         return static_cast<std::uint32_t>(number(part));
     }
 
-    [[nodiscard]] std::vector<std::string> texts(const nlohmann::json& part) const {
+    [[nodiscard]] std::vector<std::string> texts(json_part part) const {
         std::vector<std::string> result;
         check(part.is_array());
-        for (const auto& text : part) {
-            check(text.is_string());
-            result.push_back(text.get<std::string>());
+        for (const auto text : part) {
+            check(text.is_text());
+            result.emplace_back(text.text());
         }
         return result;
     }
@@ -8317,23 +8634,23 @@ void write_claims(Writer& json, const claim_runs& claims) {
 /// Reads what `write_claims` writes, for a model of so many nodes and modules.
 /// Returns: nothing when it is something else.
 /// Complexity: O(runs).
-[[nodiscard]] inline std::optional<claim_runs>
-read_claims(const nlohmann::json& part, std::uint64_t nodes, std::size_t modules) {
-    const auto source = part.is_object() ? part.value("source", nlohmann::json()) : part;
-    const auto runs = part.is_object() ? part.value("runs", nlohmann::json()) : part;
-    if (!source.is_string() || !runs.is_array()) {
+[[nodiscard]] inline std::optional<claim_runs> read_claims(json_part part, std::uint64_t nodes,
+                                                           std::size_t modules) {
+    const auto source = part["source"];
+    const auto runs = part["runs"];
+    if (!source.is_text() || !runs.is_array()) {
         return std::nullopt;
     }
-    const auto known = parse_provenance(source.get<std::string>());
+    const auto known = parse_provenance(source.text());
     if (!known || !is_evidence(*known)) {
         return std::nullopt;
     }
     claim_runs result{*known, {}};
     std::uint64_t total = 0;
-    for (const auto& run : runs) {
+    for (const auto run : runs) {
         const auto number = [&](std::size_t i) -> std::uint64_t {
-            return run.size() > i && run[i].is_number_unsigned() ? run[i].get<std::uint64_t>()
-                                                                 : UINT64_MAX;
+            const auto found = run[i];
+            return found.is_number<std::uint64_t>() ? found.number<std::uint64_t>() : UINT64_MAX;
         };
         if (!run.is_array() || run.size() == 2 || number(0) > nodes - total) {
             return std::nullopt;
@@ -8440,33 +8757,33 @@ public:
 
     [[nodiscard]] bool wants(const std::string&) const { return true; }
 
-    void element(const std::string& path, nlohmann::json& part) {
+    void element(const std::string& path, json_part part) {
         if (path == "carriers") {
             read_carrier(part);
         } else if (path == "classes") {
-            classes_.push_back(part.get<std::string>());
+            classes_.emplace_back(part.text());
         } else if (path == "modules") {
             read_module(part);
         } else if (path == "aliases") {
-            aliases_.emplace_back(part.at(0).get<std::string>(), number(part.at(1)));
+            aliases_.emplace_back(part[0].text(), number(part[1]));
         } else if (path == "captured") {
-            claims_.push_back(std::move(part));
+            claims_.emplace_back(part);
         } else if (path == "shared_parameters") {
-            builder_.add_shared_parameters(part.get<std::vector<std::string>>());
+            builder_.add_shared_parameters(part.texts());
         }
     }
 
-    void scalar(const std::string& path, nlohmann::json& part) {
-        if (path == "schema" && part != "stemma.model/1") {
+    void scalar(const std::string& path, json_part part) {
+        if (path == "schema" && !(part == "stemma.model/1")) {
             fail("has another schema than stemma.model/1");
         } else if (path == "nodes") {
             record_.nodes = number(part);
         } else if (path == "digest") {
-            record_.digest = std::stoull(part.get<std::string>(), nullptr, 16);
+            record_.digest = std::stoull(std::string(part.text()), nullptr, 16);
         } else if (path == "from_model") {
-            record_.from_model = part.get<bool>();
+            record_.from_model = part.boolean();
         } else if (path.starts_with("options.")) {
-            record_.options[path.substr(8)] = part.get<std::string>();
+            record_.options[path.substr(8)] = part.text();
         }
     }
 
@@ -8479,8 +8796,8 @@ public:
             builder_.add_alias(std::move(path), module);
         }
         record_.modules = builder_.build();
-        for (const auto& part : claims_) {
-            auto claims = read_claims(part, record_.nodes, record_.modules.size());
+        for (const auto& kept : claims_) {
+            auto claims = read_claims(kept.part(), record_.nodes, record_.modules.size());
             if (!claims) {
                 fail("holds claims that do not fit the model");
             }
@@ -8494,7 +8811,7 @@ public:
     }
 
 private:
-    void read_carrier(const nlohmann::json& part) {
+    void read_carrier(json_part part) {
         auto& carriers = record_.carriers;
         carriers.metadata |= part == "metadata";
         carriers.attribute |= part == "attribute";
@@ -8503,22 +8820,11 @@ private:
         carriers.model |= part == "model";
     }
 
-    [[nodiscard]] id number(const nlohmann::json& part) const {
-        if (!part.is_number_unsigned() || part.get<std::uint64_t>() >= no_id) {
+    [[nodiscard]] id number(json_part part) const {
+        if (!part.is_number<id>() || part.number<id>() == no_id) {
             fail("holds something else where a number belongs");
         }
-        return part.get<id>();
-    }
-
-    [[nodiscard]] std::vector<std::int64_t> extents(const nlohmann::json& part) const {
-        std::vector<std::int64_t> shape;
-        for (const auto& extent : part) {
-            if (!extent.is_number_integer()) {
-                fail("holds something else where a number belongs");
-            }
-            shape.push_back(extent.get<std::int64_t>());
-        }
-        return shape;
+        return part.number<id>();
     }
 
     void check_module(id m) const {
@@ -8528,13 +8834,13 @@ private:
     }
 
     /// [parent, attribute, class, qualified class, calls, parameters, buffers]
-    void read_module(const nlohmann::json& part) {
-        const auto attribute = part.at(1).get<std::string>();
+    void read_module(json_part part) {
+        const auto attribute = part[1].text();
         id m = 0;
         if (count_ == 0) {
             builder_.set_root_name(attribute);
         } else {
-            const auto parent = number(part.at(0));
+            const auto parent = number(part[0]);
             check_module(parent);
             m = builder_.child(parent, attribute);
             if (m != count_) {
@@ -8543,28 +8849,26 @@ private:
         }
         ++count_;
         const auto class_at = [&](std::size_t i) {
-            return part.at(i).is_null() ? std::string() : classes_.at(number(part.at(i)));
+            return part[i].is_null() ? std::string() : classes_.at(number(part[i]));
         };
         const auto class_name = class_at(2);
         if (!class_name.empty()) {
             builder_.set_class(m, class_name, class_at(3));
         }
-        if (!part.at(4).is_null()) {
-            builder_.set_calls(m, number(part.at(4)));
+        if (!part[4].is_null()) {
+            builder_.set_calls(m, number(part[4]));
         }
         read_tensors(part, 5, m, false);
         read_tensors(part, 6, m, true);
     }
 
-    void read_tensors(const nlohmann::json& part, std::size_t i, id m, bool buffers) {
+    void read_tensors(json_part part, std::size_t i, id m, bool buffers) {
         if (part.size() <= i) {
             return;
         }
-        for (const auto& tensor : part[i]) {
-            const auto name = tensor.at(0).get<std::string>();
-            const auto shape = extents(tensor.at(1));
-            const auto dtype = tensor.at(2).get<std::string>();
-            const tensor_info info{name, dtype, shape, tensor.at(3).get<bool>()};
+        for (const auto tensor : part[i]) {
+            const auto shape = tensor[1].numbers<std::int64_t>();
+            const tensor_info info{tensor[0].text(), tensor[2].text(), shape, tensor[3].boolean()};
             buffers ? builder_.add_buffer(m, info) : builder_.add_parameter(m, info);
         }
     }
@@ -8574,7 +8878,7 @@ private:
     module_tree_builder builder_;
     std::vector<std::string> classes_;
     std::vector<std::pair<std::string, id>> aliases_;
-    std::vector<nlohmann::json> claims_;
+    std::vector<json_value> claims_;
     id count_ = 0;
 };
 
@@ -8678,8 +8982,6 @@ private:
     detail::record_reader reader(file);
     try {
         stream_json(text, std::string(file) + ": " + std::string(model_key), reader);
-    } catch (const nlohmann::json::exception&) {
-        reader.fail("is not what stemma.model/1 says");
     } catch (const std::out_of_range&) {
         reader.fail("is not what stemma.model/1 says");
     } catch (const std::invalid_argument&) {
@@ -10054,30 +10356,31 @@ struct tags_reader {
     bool valid = true;
 
     [[nodiscard]] bool wants(const std::string& path) const { return path == "runs"; }
-    void scalar(const std::string&, nlohmann::json&) {}
+    void scalar(const std::string&, json_part) {}
 
-    void element(const std::string&, nlohmann::json& run) {
-        const auto is_module = [&](const nlohmann::json& m) {
-            return m.is_number_unsigned() && m.get<std::uint64_t>() < modules;
+    void element(const std::string&, json_part run) {
+        const auto is_module = [&](json_part m) {
+            return m.is_number<id>() && m.number<id>() < modules;
         };
-        valid = valid && run.is_array() && run.size() >= 2 && run[0].is_number_unsigned() &&
-                run[0].get<std::uint64_t>() <= nodes - tags.module.size() && is_module(run[1]);
+        const auto several = run[2];
+        valid = valid && run[0].is_number<std::size_t>() &&
+                run[0].number<std::size_t>() <= nodes - tags.module.size() && is_module(run[1]) &&
+                (!several || several.is_array());
         if (!valid) {
             return;
         }
-        const auto count = run[0].get<std::size_t>();
-        if (run.size() > 2) {
-            listed += count * run[2].size();
-            valid = run[2].is_array() && listed <= nodes * max_tags_on_average;
-            for (const auto& m : run[2]) {
+        const auto count = run[0].number<std::size_t>();
+        if (several) {
+            listed += count * several.size();
+            valid = listed <= nodes * max_tags_on_average;
+            for (const auto m : several) {
                 valid = valid && is_module(m);
             }
             for (std::size_t i = 0; valid && i < count; ++i) {
-                tags.several[static_cast<id>(tags.module.size() + i)] =
-                    run[2].get<std::vector<id>>();
+                tags.several[static_cast<id>(tags.module.size() + i)] = several.numbers<id>();
             }
         }
-        tags.module.insert(tags.module.end(), count, run[1].get<id>());
+        tags.module.insert(tags.module.end(), count, run[1].number<id>());
     }
 };
 
@@ -10569,10 +10872,10 @@ public:
 
     bool wants(const std::string&) const { return true; }
 
-    void scalar(const std::string& path, nlohmann::json& value) {
+    void scalar(const std::string& path, json_part value) {
         if (path == "schema") {
             known_ = value == split_schema;
-        } else if (value.is_string()) {
+        } else if (value.is_text()) {
             auto* at = path == "source.file"     ? &manifest_.source.file
                        : path == "source.hash"   ? &manifest_.source.hash
                        : path == "skeleton.file" ? &manifest_.skeleton.file
@@ -10581,42 +10884,42 @@ public:
                        : path == "weights.hash"  ? &manifest_.weights.hash
                                                  : nullptr;
             if (at != nullptr) {
-                *at = value.get<std::string>();
+                *at = value.text();
             }
         }
     }
 
-    void element(const std::string& path, nlohmann::json& value) {
+    void element(const std::string& path, json_part value) {
         if (path == "parts") {
             read_part(value);
         } else if (path == "recipe") {
             read_piece(value);
         } else if (path == "order") {
-            manifest_.order.push_back(value.get<id>());
+            manifest_.order.push_back(value.number<id>());
         }
     }
 
     [[nodiscard]] bool knows_schema() const noexcept { return known_; }
 
 private:
-    void read_part(const nlohmann::json& value) {
+    void read_part(json_part value) {
         split_manifest::part_entry part;
-        part.at = {value.at("file").get<std::string>(), value.at("hash").get<std::string>()};
-        part.module = value.at("module").get<std::string>();
-        part.nodes = value.at("nodes").get<std::vector<id>>();
-        part.clones = value.at("clones").get<std::vector<id>>();
-        part.cloned_values = value.at("cloned_values").get<std::vector<std::string>>();
-        part.initializers = value.at("initializers").get<std::vector<std::string>>();
-        if (value.contains("file_order")) {
-            part.order = value.at("file_order").get<std::vector<id>>();
+        part.at = {std::string(value["file"].text()), std::string(value["hash"].text())};
+        part.module = value["module"].text();
+        part.nodes = value["nodes"].numbers<id>();
+        part.clones = value["clones"].numbers<id>();
+        part.cloned_values = value["cloned_values"].texts();
+        part.initializers = value["initializers"].texts();
+        if (const auto order = value["file_order"]) {
+            part.order = order.numbers<id>();
         }
         manifest_.parts.push_back(std::move(part));
     }
 
-    void read_piece(const nlohmann::json& value) {
+    void read_piece(json_part value) {
         using kind = split_manifest::piece::kind;
         split_manifest::piece piece;
-        const auto name = value.at(0).get<std::string>();
+        const std::string name(value[0].text());
         unsigned k = 0;
         while (k < std::size(piece_names) && piece_names[k] != name) {
             ++k;
@@ -10626,14 +10929,14 @@ private:
         }
         piece.from = static_cast<kind>(k);
         if (piece.from == kind::bytes) {
-            piece.text = from_hex(value.at(1).get<std::string>());
+            piece.text = from_hex(std::string(value[1].text()));
         } else if (piece.from == kind::initializer) {
-            piece.text = value.at(1).get<std::string>();
-            piece.first = value.at(2).get<std::uint64_t>();
-            piece.count = value.at(3).get<std::uint64_t>();
+            piece.text = value[1].text();
+            piece.first = value[2].number<std::uint64_t>();
+            piece.count = value[3].number<std::uint64_t>();
         } else {
-            piece.first = value.at(1).get<std::uint64_t>();
-            piece.count = piece.from == kind::node ? 1 : value.at(2).get<std::uint64_t>();
+            piece.first = value[1].number<std::uint64_t>();
+            piece.count = piece.from == kind::node ? 1 : value[2].number<std::uint64_t>();
         }
         manifest_.recipe.push_back(std::move(piece));
     }
@@ -10672,7 +10975,7 @@ private:
     detail::split_manifest_handler handler(manifest, file);
     try {
         stream_json(text, file, handler);
-    } catch (const nlohmann::json::exception& e) {
+    } catch (const std::invalid_argument& e) {
         STEMMA_THROW(error(error_code::malformed, file, "", e.what()));
     }
     if (!handler.knows_schema()) {
