@@ -198,7 +198,7 @@ private:
         if (by_argument) {
             axes = extents{attributes.whole("axis").value_or(0)};
         } else {
-            axes = table_.axes_of(node, 1, "axes");
+            axes = table_.numbers_of(node, 1, "axes");
             if (!axes && table_.has_input(node, 1)) {
                 if (keeps) {
                     table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));

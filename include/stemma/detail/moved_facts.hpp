@@ -159,7 +159,7 @@ private:
     }
 
     void infer_unsqueeze(id node, const tensor_facts& x) {
-        const auto axes = table_.axes_of(node, 1, "axes");
+        const auto axes = table_.numbers_of(node, 1, "axes");
         const auto added =
             axes ? std::optional(axes->size()) : fact_table::length_of(table_.input(node, 1));
         if (!x.ranked() || !added) {
@@ -189,7 +189,7 @@ private:
     }
 
     void infer_squeeze(id node, const tensor_facts& x) {
-        const auto axes = table_.axes_of(node, 1, "axes");
+        const auto axes = table_.numbers_of(node, 1, "axes");
         if (!x.ranked() || (!axes && table_.has_input(node, 1))) {
             return;
         }

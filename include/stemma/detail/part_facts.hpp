@@ -42,10 +42,10 @@ private:
         if (!x.ranked()) {
             return;
         }
-        const auto starts = table_.axes_of(node, 1, "starts");
-        const auto ends = table_.axes_of(node, 2, "ends");
-        const auto steps = table_.axes_of(node, 4, "steps");
-        auto axes = table_.axes_of(node, 3, "axes");
+        const auto starts = table_.numbers_of(node, 1, "starts");
+        const auto ends = table_.numbers_of(node, 2, "ends");
+        const auto steps = table_.numbers_of(node, 4, "steps");
+        auto axes = table_.numbers_of(node, 3, "axes");
         const bool known = starts && ends && starts->size() == ends->size() &&
                            (steps ? steps->size() == starts->size() : !table_.has_input(node, 4)) &&
                            (axes ? axes->size() == starts->size() : !table_.has_input(node, 3));
@@ -95,7 +95,7 @@ private:
             x.ranked()
                 ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank())
                 : std::nullopt;
-        const auto sizes = table_.axes_of(node, 1, "split");
+        const auto sizes = table_.numbers_of(node, 1, "split");
         std::int64_t first = 0;
         for (std::size_t i = 0; axis && i < count; ++i) {
             const auto whole = (*x.dims)[*axis];

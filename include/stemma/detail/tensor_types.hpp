@@ -44,16 +44,14 @@ public:
         for (auto extent : *facts.dims) {
             std::string dim;
             if (extent >= 0) {
-                append_varint(1U << 3U, dim);
-                append_varint(static_cast<std::uint64_t>(extent), dim);
+                append_number(1, extent, dim);
             } else if (extent < any_extent) {
                 append_field(2, symbols_[static_cast<id>(-2 - extent)], dim);
             }
             append_field(1, dim, shape);
         }
         std::string tensor;
-        append_varint(1U << 3U, tensor);
-        append_varint(static_cast<std::uint64_t>(facts.data_type), tensor);
+        append_number(1, facts.data_type, tensor);
         append_field(2, shape, tensor);
         std::string type;
         append_field(1, tensor, type);

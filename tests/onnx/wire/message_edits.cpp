@@ -4,8 +4,11 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/onnx/wire/wire_reader.hpp>
+
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -82,6 +85,20 @@ TEST_CASE("append_field: writes what any reader of protobuf reads", "[onnx][mess
         std::string written;
         stemma::detail::append_field(number, content, written);
         CHECK(written == test::message().text(number, content).bytes());
+    }
+}
+
+TEST_CASE("append_number: writes what a reader reads, below zero too", "[onnx][message_edits]") {
+    for (const std::int64_t number : {std::int64_t{0}, std::int64_t{127}, std::int64_t{128},
+                                      std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()}) {
+        std::string text;
+        stemma::detail::append_number(20, number, text);
+        stemma::wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()), "");
+        stemma::wire_field field;
+        REQUIRE(fields.next(field));
+        CHECK(field.is(20, stemma::wire_type::varint));
+        CHECK(static_cast<std::int64_t>(field.value) == number);
+        CHECK_FALSE(fields.next(field));
     }
 }
 

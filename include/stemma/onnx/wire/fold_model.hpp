@@ -132,8 +132,7 @@ private:
 
     [[nodiscard]] static std::string version_field() {
         std::string field;
-        detail::append_varint(at_model::ir_version << 3U, field);
-        detail::append_varint(static_cast<std::uint64_t>(first_version_with_functions), field);
+        detail::append_number(at_model::ir_version, first_version_with_functions, field);
         return field;
     }
 

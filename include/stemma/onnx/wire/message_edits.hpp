@@ -36,6 +36,12 @@ inline void append_field(std::uint32_t field, std::string_view content, std::str
     out.append(content);
 }
 
+/// Appends a field that holds a number; one below zero as protobuf has it, in ten bytes.
+inline void append_number(std::uint32_t field, std::int64_t number, std::string& out) {
+    append_varint(field << 3U, out);
+    append_varint(static_cast<std::uint64_t>(number), out);
+}
+
 /// Appends a StringStringEntryProto as a field.
 inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
                          std::string& out) {

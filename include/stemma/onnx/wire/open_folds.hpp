@@ -102,8 +102,7 @@ private:
     [[nodiscard]] std::string version_field() const {
         std::string field;
         if (record_.ir_version) {
-            detail::append_varint(at_model::ir_version << 3U, field);
-            detail::append_varint(static_cast<std::uint64_t>(*record_.ir_version), field);
+            detail::append_number(at_model::ir_version, *record_.ir_version, field);
         }
         return field;
     }

@@ -33,8 +33,7 @@ namespace stemma {
     using at = detail::onnx_fields::opset;
     std::string text;
     detail::append_field(at::domain, import.domain, text);
-    detail::append_varint(at::version << 3U, text);
-    detail::append_varint(static_cast<std::uint64_t>(import.version), text);
+    detail::append_number(at::version, import.version, text);
     return text;
 }
 

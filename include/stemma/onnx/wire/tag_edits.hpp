@@ -79,8 +79,7 @@ private:
             detail::append_field(field, value, content);
         }
         detail::append_field(at::doc_string, attribute_mark, content);
-        detail::append_varint(at::type << 3U, content);
-        detail::append_varint(type, content);
+        detail::append_number(at::type, type, content);
         detail::append_field(detail::onnx_fields::node::attribute, content,
                              name == source_module_attribute ? source_attribute_ : tags_attribute_);
     }

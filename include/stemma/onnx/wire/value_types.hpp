@@ -118,13 +118,11 @@ private:
     std::string shape;
     for (auto dim : header.dims) {
         std::string extent;
-        detail::append_varint(1U << 3U, extent); // dim_value
-        detail::append_varint(static_cast<std::uint64_t>(dim), extent);
+        detail::append_number(1, dim, extent); // dim_value
         detail::append_field(1, extent, shape);
     }
     std::string tensor;
-    detail::append_varint(1U << 3U, tensor); // elem_type
-    detail::append_varint(static_cast<std::uint64_t>(header.data_type), tensor);
+    detail::append_number(1, header.data_type, tensor); // elem_type
     detail::append_field(2, shape, tensor);
     std::string type;
     detail::append_field(1, tensor, type);

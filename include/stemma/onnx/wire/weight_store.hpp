@@ -184,8 +184,7 @@ stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint
     add("location", store.location());
     add("offset", std::to_string(place->offset));
     add("length", std::to_string(place->length));
-    detail::append_varint(at::data_location << 3U, entries);
-    detail::append_varint(1, entries); // EXTERNAL
+    detail::append_number(at::data_location, 1, entries); // EXTERNAL
     kept.add_text(entries);
     return kept;
 }
