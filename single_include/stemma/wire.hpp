@@ -11502,6 +11502,12 @@ inline void append_field(std::uint32_t field, std::string_view content, std::str
     out.append(content);
 }
 
+/// Appends a field that holds a number; one below zero as protobuf has it, in ten bytes.
+inline void append_number(std::uint32_t field, std::int64_t number, std::string& out) {
+    append_varint(field << 3U, out);
+    append_varint(static_cast<std::uint64_t>(number), out);
+}
+
 /// Appends a StringStringEntryProto as a field.
 inline void append_entry(std::uint32_t field, std::string_view key, std::string_view value,
                          std::string& out) {
@@ -12183,8 +12189,7 @@ private:
             detail::append_field(field, value, content);
         }
         detail::append_field(at::doc_string, attribute_mark, content);
-        detail::append_varint(at::type << 3U, content);
-        detail::append_varint(type, content);
+        detail::append_number(at::type, type, content);
         detail::append_field(detail::onnx_fields::node::attribute, content,
                              name == source_module_attribute ? source_attribute_ : tags_attribute_);
     }
@@ -15498,13 +15503,11 @@ private:
     std::string shape;
     for (auto dim : header.dims) {
         std::string extent;
-        detail::append_varint(1U << 3U, extent); // dim_value
-        detail::append_varint(static_cast<std::uint64_t>(dim), extent);
+        detail::append_number(1, dim, extent); // dim_value
         detail::append_field(1, extent, shape);
     }
     std::string tensor;
-    detail::append_varint(1U << 3U, tensor); // elem_type
-    detail::append_varint(static_cast<std::uint64_t>(header.data_type), tensor);
+    detail::append_number(1, header.data_type, tensor); // elem_type
     detail::append_field(2, shape, tensor);
     std::string type;
     detail::append_field(1, tensor, type);
@@ -15679,8 +15682,7 @@ stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint
     add("location", store.location());
     add("offset", std::to_string(place->offset));
     add("length", std::to_string(place->length));
-    detail::append_varint(at::data_location << 3U, entries);
-    detail::append_varint(1, entries); // EXTERNAL
+    detail::append_number(at::data_location, 1, entries); // EXTERNAL
     kept.add_text(entries);
     return kept;
 }
@@ -17791,8 +17793,7 @@ namespace stemma {
     using at = detail::onnx_fields::opset;
     std::string text;
     detail::append_field(at::domain, import.domain, text);
-    detail::append_varint(at::version << 3U, text);
-    detail::append_varint(static_cast<std::uint64_t>(import.version), text);
+    detail::append_number(at::version, import.version, text);
     return text;
 }
 
@@ -17901,8 +17902,7 @@ private:
 
     [[nodiscard]] static std::string version_field() {
         std::string field;
-        detail::append_varint(at_model::ir_version << 3U, field);
-        detail::append_varint(static_cast<std::uint64_t>(first_version_with_functions), field);
+        detail::append_number(at_model::ir_version, first_version_with_functions, field);
         return field;
     }
 
@@ -18429,16 +18429,14 @@ public:
         for (auto extent : *facts.dims) {
             std::string dim;
             if (extent >= 0) {
-                append_varint(1U << 3U, dim);
-                append_varint(static_cast<std::uint64_t>(extent), dim);
+                append_number(1, extent, dim);
             } else if (extent < any_extent) {
                 append_field(2, symbols_[static_cast<id>(-2 - extent)], dim);
             }
             append_field(1, dim, shape);
         }
         std::string tensor;
-        append_varint(1U << 3U, tensor);
-        append_varint(static_cast<std::uint64_t>(facts.data_type), tensor);
+        append_number(1, facts.data_type, tensor);
         append_field(2, shape, tensor);
         std::string type;
         append_field(1, tensor, type);
@@ -18566,8 +18564,8 @@ public:
     }
 
     /// Returns: the numbers in an input, or those of an attribute that older opsets have instead.
-    [[nodiscard]] std::optional<extents> axes_of(id node, std::size_t slot,
-                                                 std::string_view name) const {
+    [[nodiscard]] std::optional<extents> numbers_of(id node, std::size_t slot,
+                                                    std::string_view name) const {
         if (has_input(node, slot)) {
             const auto value = model_->inputs(node)[slot];
             return literal(value);
@@ -18830,7 +18828,7 @@ private:
         if (by_argument) {
             axes = extents{attributes.whole("axis").value_or(0)};
         } else {
-            axes = table_.axes_of(node, 1, "axes");
+            axes = table_.numbers_of(node, 1, "axes");
             if (!axes && table_.has_input(node, 1)) {
                 if (keeps) {
                     table_.set(node, 0, made(x.data_type, extents(x.rank(), any_extent)));
@@ -19171,7 +19169,7 @@ private:
     }
 
     void infer_unsqueeze(id node, const tensor_facts& x) {
-        const auto axes = table_.axes_of(node, 1, "axes");
+        const auto axes = table_.numbers_of(node, 1, "axes");
         const auto added =
             axes ? std::optional(axes->size()) : fact_table::length_of(table_.input(node, 1));
         if (!x.ranked() || !added) {
@@ -19201,7 +19199,7 @@ private:
     }
 
     void infer_squeeze(id node, const tensor_facts& x) {
-        const auto axes = table_.axes_of(node, 1, "axes");
+        const auto axes = table_.numbers_of(node, 1, "axes");
         if (!x.ranked() || (!axes && table_.has_input(node, 1))) {
             return;
         }
@@ -19409,10 +19407,10 @@ private:
         if (!x.ranked()) {
             return;
         }
-        const auto starts = table_.axes_of(node, 1, "starts");
-        const auto ends = table_.axes_of(node, 2, "ends");
-        const auto steps = table_.axes_of(node, 4, "steps");
-        auto axes = table_.axes_of(node, 3, "axes");
+        const auto starts = table_.numbers_of(node, 1, "starts");
+        const auto ends = table_.numbers_of(node, 2, "ends");
+        const auto steps = table_.numbers_of(node, 4, "steps");
+        auto axes = table_.numbers_of(node, 3, "axes");
         const bool known = starts && ends && starts->size() == ends->size() &&
                            (steps ? steps->size() == starts->size() : !table_.has_input(node, 4)) &&
                            (axes ? axes->size() == starts->size() : !table_.has_input(node, 3));
@@ -19462,7 +19460,7 @@ private:
             x.ranked()
                 ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank())
                 : std::nullopt;
-        const auto sizes = table_.axes_of(node, 1, "split");
+        const auto sizes = table_.numbers_of(node, 1, "split");
         std::int64_t first = 0;
         for (std::size_t i = 0; axis && i < count; ++i) {
             const auto whole = (*x.dims)[*axis];
@@ -20810,8 +20808,7 @@ private:
     [[nodiscard]] std::string version_field() const {
         std::string field;
         if (record_.ir_version) {
-            detail::append_varint(at_model::ir_version << 3U, field);
-            detail::append_varint(static_cast<std::uint64_t>(*record_.ir_version), field);
+            detail::append_number(at_model::ir_version, *record_.ir_version, field);
         }
         return field;
     }

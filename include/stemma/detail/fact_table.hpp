@@ -110,7 +110,7 @@ public:
 
     /// Returns: the numbers in an input, or those of an attribute that older opsets have instead.
     [[nodiscard]] std::optional<extents> numbers_of(id node, std::size_t slot,
-                                                 std::string_view name) const {
+                                                    std::string_view name) const {
         if (has_input(node, slot)) {
             const auto value = model_->inputs(node)[slot];
             return literal(value);
