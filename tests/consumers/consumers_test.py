@@ -83,7 +83,7 @@ def no_exceptions(folder):
 def documents(folder):
     """What documents show for CMake can be configured, in a project with the installed stemma."""
     emptied(folder)
-    blocks = [block for name in ("README.md", "docs/install.md", "docs/policies.md")
+    blocks = [block for name in ("docs/library.md", "docs/install.md", "docs/policies.md")
               for block in re.findall(r"^```cmake\n(.*?)^```$", (ROOT / name).read_text(), re.M | re.S)]
     for number, block in enumerate(blocks):
         project = emptied(folder / str(number))
