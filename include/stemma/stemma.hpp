@@ -38,6 +38,7 @@
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/id_set_union.hpp>
 #include <stemma/core/json_text.hpp>
 #include <stemma/core/log_sum.hpp>
 #include <stemma/core/nearest_texts.hpp>

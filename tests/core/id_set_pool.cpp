@@ -87,4 +87,21 @@ TEST_CASE("id_set_pool: a set and its beginning are two sets", "[core][id_set_po
     }
 }
 
+TEST_CASE("id_set_pool: sets are told apart wherever their elements stand", "[core][id_set_pool]") {
+    id_set_pool pool;
+    const auto last = (id{1} << 31) - 1;
+    const std::vector<std::vector<id>> sets{{0, 1},   {31, 32}, {32, 33},         {0, 32},
+                                            {1, 33},  {0, 64},  {0, last},        {31, 63},
+                                            {30, 31}, {32, 64}, {last - 1, last}, {0, 1, 32, 33}};
+    std::set<id_set> names;
+    for (const auto& set : sets) {
+        names.insert(pool.intern(set));
+    }
+    CHECK(names.size() == sets.size());
+    for (const auto& set : sets) {
+        CHECK(elements(pool, pool.intern(set)) == set);
+    }
+    CHECK(pool.size() == sets.size());
+}
+
 } // namespace test::core_id_set_pool

@@ -8,6 +8,7 @@
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,7 +20,45 @@ namespace stemma {
 /// `no_id` is the empty set.
 using id_set = id;
 
-/// Keeps one copy of every distinct set of two or more ids below 2^31, sorted.
+namespace detail {
+
+/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
+/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
+using id_chunk = std::uint64_t;
+
+[[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
+    return std::uint64_t{element / 32} << 32U | std::uint64_t{1} << element % 32;
+}
+
+[[nodiscard]] constexpr std::uint64_t place_of(id_chunk chunk) noexcept {
+    return chunk >> 32U;
+}
+
+[[nodiscard]] constexpr std::uint32_t bits_of(id_chunk chunk) noexcept {
+    return static_cast<std::uint32_t>(chunk);
+}
+
+[[nodiscard]] constexpr id least_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 +
+           static_cast<id>(std::countr_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] constexpr id greatest_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 + 31 -
+           static_cast<id>(std::countl_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] inline std::size_t count_ids(std::span<const id_chunk> set) noexcept {
+    std::size_t count = 0;
+    for (auto chunk : set) {
+        count += static_cast<std::size_t>(std::popcount(bits_of(chunk)));
+    }
+    return count;
+}
+
+} // namespace detail
+
+/// Keeps one copy of every distinct set of two or more ids below 2^31.
 class id_set_pool {
 public:
     /// Returns: whether `set` is empty or a single id, and so needs no pool.
@@ -31,56 +70,86 @@ public:
     /// Requires: ascending, each id once.
     /// Complexity: O(size) on average.
     id_set intern(std::span<const id> sorted) {
-        if (sorted.size() <= 1) {
-            return sorted.empty() ? no_id : sorted.front();
-        }
-        std::uint64_t hash = sorted.size();
+        made_.clear();
         for (auto element : sorted) {
-            hash = hash_mix(hash, element);
+            const auto chunk = detail::chunk_of(element);
+            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
+                made_.back() |= chunk;
+            } else {
+                made_.push_back(chunk);
+            }
         }
-        const auto next = static_cast<id>(first_.size());
-        const auto found = index_.insert(
-            hash, next, [&](id known) { return std::ranges::equal(pooled(known), sorted); });
-        if (found == next) {
-            first_.push_back(static_cast<std::uint32_t>(elements_.size()));
-            elements_.insert(elements_.end(), sorted.begin(), sorted.end());
-        }
-        return first_pooled + found;
+        return intern_chunks(made_);
     }
 
     /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
     template <class Function>
     void for_each(id_set set, Function f) const {
-        if (set == no_id) {
-            return;
-        }
         if (is_single(set)) {
-            f(set);
+            if (set != no_id) {
+                f(set);
+            }
             return;
         }
-        for (auto element : pooled(set - first_pooled)) {
-            f(element);
+        for (auto chunk : pooled(set)) {
+            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
+                f(detail::least_of(left));
+            }
         }
     }
 
     /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
     [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
-        return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
+        return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
     }
 
     /// Returns: how many sets of two or more are kept.
-    [[nodiscard]] std::size_t size() const noexcept { return first_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
 private:
+    friend class id_set_union;
+
     static constexpr id first_pooled = id{1} << 31;
 
-    [[nodiscard]] std::span<const id> pooled(id place) const noexcept {
-        const auto end = place + 1 < first_.size() ? first_[place + 1] : elements_.size();
-        return std::span(elements_).subspan(first_[place], end - first_[place]);
+    struct entry {
+        std::uint32_t first = 0; // of its chunks
+        std::uint32_t size = 0;  // in elements
+    };
+
+    [[nodiscard]] id_set intern_chunks(std::span<const detail::id_chunk> chunks) {
+        if (chunks.empty()) {
+            return no_id;
+        }
+        if (const auto only = detail::least_of(chunks[0]);
+            chunks.size() == 1 && chunks[0] == detail::chunk_of(only)) {
+            return only;
+        }
+        std::uint64_t hash = chunks.size();
+        for (auto chunk : chunks) {
+            hash = hash_mix(hash, chunk);
+        }
+        const auto next = static_cast<id>(entries_.size());
+        const auto found = index_.insert(hash, next, [&](id known) {
+            return std::ranges::equal(pooled(first_pooled + known), chunks);
+        });
+        if (found == next) {
+            entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
+                                static_cast<std::uint32_t>(detail::count_ids(chunks))});
+            chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+        }
+        return first_pooled + found;
     }
 
-    std::vector<std::uint32_t> first_;
-    std::vector<id> elements_;
+    [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {
+        const auto place = set - first_pooled;
+        const auto first = entries_[place].first;
+        const auto end = place + 1 < entries_.size() ? entries_[place + 1].first : chunks_.size();
+        return {chunks_.data() + first, chunks_.data() + end};
+    }
+
+    std::vector<entry> entries_;
+    std::vector<detail::id_chunk> chunks_;
+    std::vector<detail::id_chunk> made_; // from the ids that are being interned
     flat_index index_;
 };
 

@@ -80,6 +80,7 @@ public:
         for (const auto& e : edges) {
             ++in_first_[e.target];
             ++out_first_[e.source];
+            leads_upwards_ = leads_upwards_ && e.source < e.target;
         }
         turn_counts_into_ends(in_first_);
         turn_counts_into_ends(out_first_);
@@ -222,6 +223,10 @@ public:
         return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
     }
 
+    /// Whether every edge leads from a lower vertex to a higher one: noted when the graph was made,
+    /// so that sweeps need not look.
+    friend bool is_topologically_indexed(const operator_graph& g) { return g.leads_upwards_; }
+
     friend id in_degree(id v, const operator_graph& g) {
         return g.in_first_[v + 1] - g.in_first_[v];
     }
@@ -261,6 +266,7 @@ private:
     std::vector<id> in_port_;
     std::vector<id> out_port_;
     std::vector<reader> out_;
+    bool leads_upwards_ = true;
 };
 
 /// Reads an edge property of an operator_graph by the edge's index.
