@@ -607,6 +607,7 @@ public:
         for (const auto& e : edges) {
             ++in_first_[e.target];
             ++out_first_[e.source];
+            leads_upwards_ = leads_upwards_ && e.source < e.target;
         }
         turn_counts_into_ends(in_first_);
         turn_counts_into_ends(out_first_);
@@ -749,6 +750,10 @@ public:
         return {{&g, v, g.out_first_[v]}, {&g, v, g.out_first_[v + 1]}};
     }
 
+    /// Whether every edge leads from a lower vertex to a higher one: noted when the graph was made,
+    /// so that sweeps need not look.
+    friend bool is_topologically_indexed(const operator_graph& g) { return g.leads_upwards_; }
+
     friend id in_degree(id v, const operator_graph& g) {
         return g.in_first_[v + 1] - g.in_first_[v];
     }
@@ -788,6 +793,7 @@ private:
     std::vector<id> in_port_;
     std::vector<id> out_port_;
     std::vector<reader> out_;
+    bool leads_upwards_ = true;
 };
 
 /// Reads an edge property of an operator_graph by the edge's index.
@@ -11365,7 +11371,45 @@ namespace stemma {
 /// `no_id` is the empty set.
 using id_set = id;
 
-/// Keeps one copy of every distinct set of two or more ids below 2^31, sorted.
+namespace detail {
+
+/// Some of 32 neighbouring ids: which ones in the lower half, a bit for each; which 32 in the
+/// upper. A set is a list of these, ascending: its elements mostly stand near each other.
+using id_chunk = std::uint64_t;
+
+[[nodiscard]] constexpr id_chunk chunk_of(id element) noexcept {
+    return std::uint64_t{element / 32} << 32U | std::uint64_t{1} << element % 32;
+}
+
+[[nodiscard]] constexpr std::uint64_t place_of(id_chunk chunk) noexcept {
+    return chunk >> 32U;
+}
+
+[[nodiscard]] constexpr std::uint32_t bits_of(id_chunk chunk) noexcept {
+    return static_cast<std::uint32_t>(chunk);
+}
+
+[[nodiscard]] constexpr id least_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 +
+           static_cast<id>(std::countr_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] constexpr id greatest_of(id_chunk chunk) noexcept {
+    return static_cast<id>(place_of(chunk)) * 32 + 31 -
+           static_cast<id>(std::countl_zero(bits_of(chunk)));
+}
+
+[[nodiscard]] inline std::size_t count_ids(std::span<const id_chunk> set) noexcept {
+    std::size_t count = 0;
+    for (auto chunk : set) {
+        count += static_cast<std::size_t>(std::popcount(bits_of(chunk)));
+    }
+    return count;
+}
+
+} // namespace detail
+
+/// Keeps one copy of every distinct set of two or more ids below 2^31.
 class id_set_pool {
 public:
     /// Returns: whether `set` is empty or a single id, and so needs no pool.
@@ -11377,56 +11421,86 @@ public:
     /// Requires: ascending, each id once.
     /// Complexity: O(size) on average.
     id_set intern(std::span<const id> sorted) {
-        if (sorted.size() <= 1) {
-            return sorted.empty() ? no_id : sorted.front();
-        }
-        std::uint64_t hash = sorted.size();
+        made_.clear();
         for (auto element : sorted) {
-            hash = hash_mix(hash, element);
+            const auto chunk = detail::chunk_of(element);
+            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
+                made_.back() |= chunk;
+            } else {
+                made_.push_back(chunk);
+            }
         }
-        const auto next = static_cast<id>(first_.size());
-        const auto found = index_.insert(
-            hash, next, [&](id known) { return std::ranges::equal(pooled(known), sorted); });
-        if (found == next) {
-            first_.push_back(static_cast<std::uint32_t>(elements_.size()));
-            elements_.insert(elements_.end(), sorted.begin(), sorted.end());
-        }
-        return first_pooled + found;
+        return intern_chunks(made_);
     }
 
     /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
     template <class Function>
     void for_each(id_set set, Function f) const {
-        if (set == no_id) {
-            return;
-        }
         if (is_single(set)) {
-            f(set);
+            if (set != no_id) {
+                f(set);
+            }
             return;
         }
-        for (auto element : pooled(set - first_pooled)) {
-            f(element);
+        for (auto chunk : pooled(set)) {
+            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
+                f(detail::least_of(left));
+            }
         }
     }
 
     /// Returns: how many elements `set` has; 0 for `no_id`, which is the empty set.
     [[nodiscard]] std::size_t size_of(id_set set) const noexcept {
-        return set == no_id ? 0 : is_single(set) ? 1 : pooled(set - first_pooled).size();
+        return set == no_id ? 0 : is_single(set) ? 1 : entries_[set - first_pooled].size;
     }
 
     /// Returns: how many sets of two or more are kept.
-    [[nodiscard]] std::size_t size() const noexcept { return first_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
 private:
+    friend class id_set_union;
+
     static constexpr id first_pooled = id{1} << 31;
 
-    [[nodiscard]] std::span<const id> pooled(id place) const noexcept {
-        const auto end = place + 1 < first_.size() ? first_[place + 1] : elements_.size();
-        return std::span(elements_).subspan(first_[place], end - first_[place]);
+    struct entry {
+        std::uint32_t first = 0; // of its chunks
+        std::uint32_t size = 0;  // in elements
+    };
+
+    [[nodiscard]] id_set intern_chunks(std::span<const detail::id_chunk> chunks) {
+        if (chunks.empty()) {
+            return no_id;
+        }
+        if (const auto only = detail::least_of(chunks[0]);
+            chunks.size() == 1 && chunks[0] == detail::chunk_of(only)) {
+            return only;
+        }
+        std::uint64_t hash = chunks.size();
+        for (auto chunk : chunks) {
+            hash = hash_mix(hash, chunk);
+        }
+        const auto next = static_cast<id>(entries_.size());
+        const auto found = index_.insert(hash, next, [&](id known) {
+            return std::ranges::equal(pooled(first_pooled + known), chunks);
+        });
+        if (found == next) {
+            entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
+                                static_cast<std::uint32_t>(detail::count_ids(chunks))});
+            chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
+        }
+        return first_pooled + found;
     }
 
-    std::vector<std::uint32_t> first_;
-    std::vector<id> elements_;
+    [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {
+        const auto place = set - first_pooled;
+        const auto first = entries_[place].first;
+        const auto end = place + 1 < entries_.size() ? entries_[place + 1].first : chunks_.size();
+        return {chunks_.data() + first, chunks_.data() + end};
+    }
+
+    std::vector<entry> entries_;
+    std::vector<detail::id_chunk> chunks_;
+    std::vector<detail::id_chunk> made_; // from the ids that are being interned
     flat_index index_;
 };
 
@@ -12578,6 +12652,153 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
 
 #endif // STEMMA_ALGORITHM_PROPAGATE_HPP
 
+// <stemma/core/id_set_union.hpp>
+#ifndef STEMMA_CORE_ID_SET_UNION_HPP
+#define STEMMA_CORE_ID_SET_UNION_HPP
+
+namespace stemma {
+
+/// The union of sets of a pool, as they come. Two or more sets with more than `cap` elements
+/// together are too large: then only the least and the greatest are known.
+class id_set_union {
+public:
+    /// `pool` must outlive the union.
+    id_set_union(id_set_pool& pool, std::size_t cap) : pool_(&pool), cap_(cap) {}
+
+    /// Makes it empty.
+    void clear() noexcept {
+        set_ = no_id;
+        merged_.clear();
+        is_large_ = false;
+    }
+
+    /// Adds the elements of a set of the pool.
+    /// Complexity: O(elements of both), O(1) for a set that is all there is so far.
+    void add(id_set set) {
+        if (set == no_id || set == set_) {
+            return;
+        }
+        if (set_ == no_id && merged_.empty()) {
+            set_ = set;
+            return;
+        }
+        unite(set);
+        if (!is_large_ && bound() > cap_) {
+            look_at_size();
+        }
+    }
+
+    /// Whether there are two or more sets, and more than `cap` elements.
+    [[nodiscard]] bool is_large() const noexcept { return is_large_; }
+
+    /// Returns: the least element. Requires: `is_large()`.
+    [[nodiscard]] id least() const noexcept { return least_; }
+
+    /// Returns: the greatest element. Requires: `is_large()`.
+    [[nodiscard]] id greatest() const noexcept { return greatest_; }
+
+    /// Returns: the union as a set of the pool, which it is added to.
+    /// Requires: not `is_large()`.
+    [[nodiscard]] id_set get() {
+        return set_ != no_id || merged_.empty() ? set_ : pool_->intern_chunks(merged_);
+    }
+
+private:
+    using chunks = std::span<const detail::id_chunk>;
+
+    /// The chunks of a set; that of a single id is made in `single`.
+    [[nodiscard]] chunks chunks_of(id_set set, detail::id_chunk& single) const noexcept {
+        if (id_set_pool::is_single(set)) {
+            single = detail::chunk_of(set);
+            return {&single, 1};
+        }
+        return pool_->pooled(set);
+    }
+
+    // Most sets that meet hold one another: then the union has its name already, and nothing needs
+    // to be made or looked for.
+    void unite(id_set set) {
+        detail::id_chunk single_before = 0;
+        detail::id_chunk single_added = 0;
+        const auto before = set_ == no_id ? chunks(merged_) : chunks_of(set_, single_before);
+        const auto added = chunks_of(set, single_added);
+        if (is_large_) {
+            least_ = std::min(least_, detail::least_of(added.front()));
+            greatest_ = std::max(greatest_, detail::greatest_of(added.back()));
+        } else if (includes(before, added)) {
+            return;
+        } else if (includes(added, before)) {
+            set_ = set;
+        } else {
+            bound_ = bound() + pool_->size_of(set);
+            merge(before, added);
+        }
+    }
+
+    [[nodiscard]] static bool includes(chunks all, chunks some) noexcept {
+        auto at = all.begin();
+        for (auto chunk : some) {
+            while (at != all.end() && detail::place_of(*at) < detail::place_of(chunk)) {
+                ++at;
+            }
+            if (at == all.end() || detail::place_of(*at) != detail::place_of(chunk) ||
+                (*at | chunk) != *at) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void merge(chunks a, chunks b) {
+        next_.resize(a.size() + b.size());
+        auto out = next_.begin();
+        auto i = a.begin();
+        auto j = b.begin();
+        while (i != a.end() && j != b.end()) {
+            const auto in_a = detail::place_of(*i);
+            const auto in_b = detail::place_of(*j);
+            *out++ = (in_a <= in_b ? *i : 0) | (in_b <= in_a ? *j : 0);
+            i += in_a <= in_b ? 1 : 0;
+            j += in_b <= in_a ? 1 : 0;
+        }
+        out = std::copy(i, a.end(), out);
+        out = std::copy(j, b.end(), out);
+        next_.erase(out, next_.end());
+        merged_.swap(next_);
+        set_ = no_id;
+    }
+
+    /// Returns: what the size does not exceed. To count elements takes as long as to merge sets.
+    [[nodiscard]] std::size_t bound() const noexcept {
+        return set_ == no_id ? bound_ : pool_->size_of(set_);
+    }
+
+    void look_at_size() {
+        detail::id_chunk single = 0;
+        const auto all = set_ == no_id ? chunks(merged_) : chunks_of(set_, single);
+        bound_ = detail::count_ids(all);
+        if (bound_ > cap_) {
+            is_large_ = true;
+            least_ = detail::least_of(all.front());
+            greatest_ = detail::greatest_of(all.back());
+        }
+    }
+
+    id_set_pool* pool_;
+    std::size_t cap_;
+    id_set set_ = no_id;                   // the one that is all of the union, if there is one
+    std::vector<detail::id_chunk> merged_; // all of it otherwise
+    std::vector<detail::id_chunk> next_;   // room for the next `merged_`
+    std::size_t bound_ = 0;                // of `merged_`
+    bool is_large_ = false;
+    id least_ = no_id;
+    id greatest_ = no_id;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_ID_SET_UNION_HPP
+
 // <stemma/algorithm/propagate_tags.hpp>
 #ifndef STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
 #define STEMMA_ALGORITHM_PROPAGATE_TAGS_HPP
@@ -12591,84 +12812,20 @@ class tag_union {
 public:
     tag_union(const tree_index& modules, std::span<const id> selected, std::size_t cap,
               id_set_pool& pool)
-        : modules_(modules)
-        , selected_(selected)
-        , cap_(std::max<std::size_t>(cap, 1))
-        , pool_(pool)
-        , bits_(modules.size() / 64 + 1) {}
+        : modules_(modules), selected_(selected), sets_(pool, std::max<std::size_t>(cap, 1)) {}
 
     void clear() { sets_.clear(); }
-
-    void add(id_set set) {
-        if (set != no_id && (sets_.empty() || sets_.back() != set)) {
-            sets_.push_back(set);
-        }
-    }
+    void add(id_set set) { sets_.add(set); }
 
     [[nodiscard]] id_set get() {
-        if (sets_.size() <= 1) {
-            return sets_.empty() ? no_id : sets_.front();
-        }
-        std::sort(sets_.begin(), sets_.end());
-        sets_.erase(std::unique(sets_.begin(), sets_.end()), sets_.end());
-        if (sets_.size() == 1) {
-            return sets_.front();
-        }
-        if (sets_.size() > 2) {
-            return unite();
-        }
-        auto& known = recent_[(sets_[0] * 31U + sets_[1]) % recent_.size()];
-        if (known.a != sets_[0] || known.b != sets_[1]) {
-            known = {sets_[0], sets_[1], unite()};
-        }
-        return known.result;
+        return sets_.is_large() ? selected_[modules_.lca(sets_.least(), sets_.greatest())]
+                                : sets_.get();
     }
 
 private:
-    struct pair {
-        id_set a = no_id;
-        id_set b = no_id;
-        id_set result = no_id;
-    };
-
-    // Sets that meet hold neighbours in the tree, so their elements share a few words of bits,
-    // which come out sorted and without repetition.
-    [[nodiscard]] id_set unite() {
-        id low = no_id;
-        id high = 0;
-        for (auto set : sets_) {
-            pool_.for_each(set, [&](id m) {
-                low = std::min(low, m);
-                high = std::max(high, m);
-                auto& word = bits_[m / 64];
-                if (word == 0) {
-                    touched_.push_back(m / 64);
-                }
-                word |= std::uint64_t{1} << (m % 64);
-            });
-        }
-        std::sort(touched_.begin(), touched_.end());
-        elements_.clear();
-        for (auto at : touched_) {
-            for (auto word = std::exchange(bits_[at], 0); word != 0 && elements_.size() <= cap_;
-                 word &= word - 1) {
-                elements_.push_back(at * 64 + static_cast<id>(std::countr_zero(word)));
-            }
-        }
-        touched_.clear();
-        return elements_.size() > cap_ ? selected_[modules_.lca(low, high)]
-                                       : pool_.intern(elements_);
-    }
-
     const tree_index& modules_;
     std::span<const id> selected_;
-    std::size_t cap_;
-    id_set_pool& pool_;
-    std::vector<id_set> sets_;
-    std::vector<id> elements_;
-    std::vector<std::uint64_t> bits_; // by module, all clear between two unions
-    std::vector<id> touched_;         // words of them that are not
-    std::array<pair, 1024> recent_{};
+    id_set_union sets_;
 };
 
 } // namespace detail
