@@ -32,6 +32,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/base64.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/glob.hpp>
 #include <stemma/core/grouped_ids.hpp>

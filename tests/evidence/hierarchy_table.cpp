@@ -153,6 +153,8 @@ TEST_CASE("collect_hierarchies: what cannot be read is a problem and no chain") 
         test::dynamo(deep, deep),
         {{"namespace", "\xc3: app.Net/a: b/c: d"}},
         {{"namespace", "x/: app.Net/a: b/c: d"}},
+        scopes("['', 'blocks..0', 'linear']"),
+        {{"namespace", ": app.Net/a.: b/c: d"}},
     };
     for (std::size_t i = 0; i < bad.size(); ++i) {
         INFO(i);

@@ -21,6 +21,8 @@ TEST_CASE("owner_path: all but the last part, unless an exporter made the name u
     CHECK(owner_path("fc.").empty());
     CHECK(owner_path("onnx::MatMul_7.1").empty());
     CHECK(owner_path("/encoder/fc.0/Add_output_0").empty());
+    CHECK(owner_path("encoder..weight").empty());
+    CHECK(owner_path("..weight").empty());
 }
 
 TEST_CASE("find_path_mapping: paths that lead to modules need none") {

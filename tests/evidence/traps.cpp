@@ -335,10 +335,9 @@ TEST_CASE("traps: a name that cannot be read is said, and the operator falls to 
         deep += "/m" + std::to_string(i);
     }
     const std::map<std::string, std::string> bad{
-        {"levels", deep + "/Relu"},
-        {"long", "/" + std::string(1U << 20U, 'x') + "/Relu"},
-        {"UTF-8", "/enc\xff/Relu"},
-        {"class", "app.Net::/app/odd.Block::enc/Relu"},
+        {"levels", deep + "/Relu"}, {"long", "/" + std::string(1U << 20U, 'x') + "/Relu"},
+        {"UTF-8", "/enc\xff/Relu"}, {"class", "app.Net::/app/odd.Block::enc/Relu"},
+        {"empty", "/enc/.../Relu"}, {"empty ", "/.enc/fc/Relu"},
     };
     for (const auto& [says, name] : bad) {
         INFO(says);
@@ -364,7 +363,8 @@ TEST_CASE("traps: parameters with names that no model has make no modules") {
     }
     const std::map<std::string, std::string> bad{{"levels", deep + "weight"},
                                                  {"long", std::string(1U << 20U, 'x') + ".weight"},
-                                                 {"UTF-8", "enc.\xff.weight"}};
+                                                 {"UTF-8", "enc.\xff.weight"},
+                                                 {"empty", "enc..weight"}};
     for (const auto& [says, name] : bad) {
         INFO(says);
         test::evidence_scene scene(bytes_of(

@@ -108,6 +108,7 @@ TEST_CASE("capture_reader: what contradicts itself or is no capture is refused",
     for (const char* text :
          {R"({"modules":[{"name":""},{"name":""}]})", R"({"modules":[{"name":"a"}]})",
           R"({"modules":[{"name":""},{"name":"a.b"}]})",
+          R"({"modules":[{"name":""},{"name":"."}]})",
           R"({"modules":[{"name":""},{"name":"a","parent":"b"}]})",
           R"({"modules":[{"name":""}],"aliases":[{"alias":"b","canonical":"a"}]})"}) {
         INFO(text);

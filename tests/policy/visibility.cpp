@@ -5,6 +5,7 @@
 #include "../query_scene.hpp"
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace test::policy_visibility {
@@ -39,6 +40,23 @@ TEST_CASE("hide_constants: hides constants and nothing else", "[visibility]") {
         CHECK(stemma::hide_constants{}.shows(scene, v) == (v != 3));
         CHECK(stemma::show_all{}.shows(scene, v));
     }
+}
+
+namespace {
+
+struct scene_of_domain : test::query_scene {
+    std::string_view name_of_domain{};
+    [[nodiscard]] std::string_view domain(stemma::id) const { return name_of_domain; }
+};
+
+} // namespace
+
+TEST_CASE("hide_constants: an operator of another domain is no constant", "[visibility]") {
+    scene_of_domain scene;
+    scene.nodes[3].op_type = "Constant";
+    CHECK_FALSE(stemma::hide_constants{}.shows(scene, 3));
+    scene.name_of_domain = "module";
+    CHECK(stemma::hide_constants{}.shows(scene, 3));
 }
 
 TEST_CASE("hide_types: hides what fits a pattern", "[visibility]") {

@@ -129,7 +129,8 @@ public:
             return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
         }
         const auto producer = model_->producer(value);
-        if (producer == no_id || model_->op_type(producer) != "Constant") {
+        if (producer == no_id || model_->op_type(producer) != "Constant" ||
+            !model_->domain(producer).empty()) {
             return std::nullopt;
         }
         const node_attributes attributes(*model_, producer);

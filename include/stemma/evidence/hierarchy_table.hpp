@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
@@ -201,6 +202,9 @@ private:
             } else if (!name_items_[i].empty()) {
                 path.append(path.empty() ? "" : ".").append(name_items_[i]);
             }
+            if (has_empty_part(path)) {
+                return "a module has an empty name";
+            }
             chain.levels.push_back({path, class_items_[i]});
         }
         chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
@@ -232,6 +236,9 @@ private:
             const auto path = module_path_of(part.substr(0, colon));
             if (!path) {
                 return "a module is named by an expression that cannot be read";
+            }
+            if (has_empty_part(*path)) {
+                return "a module has an empty name";
             }
             if (part.find(no_module) != part.npos) {
                 chain.levels.clear();

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_PATH_MAPPING_HPP
 #define STEMMA_EVIDENCE_PATH_MAPPING_HPP
 
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/json_text.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -17,12 +18,14 @@
 namespace stemma {
 
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
-/// names, and they would cost their square.
+/// names, and they would cost their square; and none has a level without a name.
 [[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
     return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
            : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
            : std::count(parameter.begin(), parameter.end(), '.') > 1024
                ? "the name of a parameter has too many levels"
+           : has_empty_part(parameter.substr(0, std::min(parameter.rfind('.'), parameter.size())))
+               ? "the name of a parameter has an empty level"
                : nullptr;
 }
 

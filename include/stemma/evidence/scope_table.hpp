@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
@@ -230,7 +231,7 @@ template <named_operators Ops>
 }
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
-/// names, and they would cost their square.
+/// names, and they would cost their square; and no module has an empty name.
 [[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
     constexpr std::size_t max_bytes = std::size_t{1} << 18U;
     constexpr std::ptrdiff_t max_levels = 1024;
@@ -247,6 +248,9 @@ template <named_operators Ops>
     }
     if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
         return "the scope in the name has too many levels";
+    }
+    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
+        return "the scope in the name has an empty level";
     }
     if (name.style == scope_style::typed) {
         // A `/` in a class cannot be told from one between levels.

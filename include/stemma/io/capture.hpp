@@ -3,6 +3,7 @@
 #define STEMMA_IO_CAPTURE_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/error.hpp>
@@ -185,6 +186,9 @@ private:
                 fail(error_code::contradiction, "there are two roots");
             }
             return paths_.intern(path);
+        }
+        if (has_empty_part(path)) {
+            fail(error_code::contradiction, "'" + std::string(path) + "' has an empty part");
         }
         const auto dot = path.rfind('.');
         const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);

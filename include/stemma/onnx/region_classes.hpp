@@ -321,6 +321,11 @@ private:
     /// Gives functions their names, in the order in which they are first called.
     void name_functions() {
         std::set<std::pair<std::string, std::string>> taken;
+        // ONNX Runtime takes every operator of that name for the one of the standard.
+        const auto is_taken = [&](const planned_function& function) {
+            return function.numbered() == "Constant" ||
+                   !taken.emplace(function.domain, function.numbered()).second;
+        };
         for (const auto& function : model_.functions()) {
             taken.emplace(model_.text(function.domain), model_.text(function.name));
         }
@@ -341,7 +346,7 @@ private:
             auto& number = next[function.domain + '\n' + function.name];
             do {
                 function.number = number++;
-            } while (!taken.emplace(function.domain, function.numbered()).second);
+            } while (is_taken(function));
         }
     }
 

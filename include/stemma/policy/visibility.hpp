@@ -32,12 +32,17 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 template <class P, class Ops>
 concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
 
-/// Everything that computes: all operators but constants.
+/// Everything that computes: all operators but constants of the standard.
 struct hide_constants {
     using policy_category = visibility_category;
 
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        if constexpr (requires { std::string_view(ops.domain(v)); }) {
+            if (!std::string_view(ops.domain(v)).empty()) {
+                return true;
+            }
+        }
         return std::string_view(ops.op_type(v)) != "Constant";
     }
 };

@@ -21,7 +21,7 @@ namespace stemma {
     const auto is_false = [&](id value) {
         whole_numbers number;
         if (const auto node = model.producer(value); node != no_id) {
-            if (model.op_type(node) == "Constant") {
+            if (model.op_type(node) == "Constant" && model.domain(node).empty()) {
                 number = node_attributes(model, node).tensor("value").value_or(whole_numbers{});
             }
         } else if (model.is_initializer(value)) {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DOTTED_PATH_HPP
+#define STEMMA_CORE_DOTTED_PATH_HPP
+
+#include <string_view>
+
+namespace stemma {
+
+/// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
+/// part, as nothing would tell the module from the one above it; the path of the root, "", has no
+/// parts at all. Complexity: O(length).
+[[nodiscard]] constexpr bool has_empty_part(std::string_view path) noexcept {
+    return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DOTTED_PATH_HPP
