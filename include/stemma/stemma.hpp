@@ -59,6 +59,7 @@
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
 #include <stemma/evidence/given_claims.hpp>
+#include <stemma/evidence/handed_parameters.hpp>
 #include <stemma/evidence/hierarchy_metadata.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>

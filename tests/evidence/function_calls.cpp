@@ -45,6 +45,28 @@ TEST_CASE("function_calls: the body of a function that several modules share bel
     CHECK(scene.paths<function_calls>("Relu_2") == texts{"blocks.0", "blocks.1"});
 }
 
+TEST_CASE("function_calls: what only hands a parameter on is above the module that owns it") {
+    const auto linear = test::function("nn", "Linear", {"a", "w"}, {"b"},
+                                       {test::node("MatMul", {"a", "w"}, {"b"}, "product")});
+    const auto block = test::function("app", "Block", {"a", "w"}, {"b"},
+                                      {test::node("Linear", {"a", "w"}, {"c"}, "call", "nn"),
+                                       test::node("Relu", {"c"}, {"b"}, "own")});
+    const auto net = test::function("app", "Net", {"a", "w", "v"}, {"b"},
+                                    {test::node("Block", {"a", "w"}, {"c"}, "first", "app"),
+                                     test::node("Linear", {"c", "v"}, {"b"}, "head", "nn")});
+    test::evidence_scene scene(
+        with_functions(test::graph({test::node("Net", {"x", "blocks.0.fc.weight", "head.weight"},
+                                               {"y"}, "/head/Net", "app")},
+                                   {"x"}, {"y"}, {"blocks.0.fc.weight", "head.weight"}),
+                       {linear, block, net}));
+    CHECK(scene.paths<function_calls>("/head/Net") == texts{"/"});
+    CHECK(scene.paths<function_calls>("first") == texts{"blocks.0"});
+    CHECK(scene.paths<function_calls>("own") == texts{"blocks.0"});
+    CHECK(scene.paths<function_calls>("call") == texts{"blocks.0.fc"});
+    CHECK(scene.paths<function_calls>("head") == texts{"head"});
+    CHECK(scene.paths<function_calls>("product") == texts{"head", "blocks.0.fc"});
+}
+
 TEST_CASE("function_calls: nested functions that are named by module paths are found by them") {
     const std::string domain = "pkg.app.1.0";
     const auto inner = test::function(domain, "app_FC_block_fc_2", {"a", "w"}, {"b"},

@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/handed_parameters.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/attribution.hpp>
@@ -34,7 +35,8 @@ namespace detail {
 /// A function stands for a class: `domain` is its package and `name` the class, with `.1` behind it
 /// for a further variant. The name of a call in the main graph is scoped as that of the last
 /// operator in the body; the module is the one on that way that has the class, or, where classes
-/// are unknown, the deepest that holds all parameters passed. A call inside a body has no scope:
+/// are unknown, the deepest that holds all parameters passed, and as many levels above their owners
+/// as there are calls between it and who reads them. A call inside a body has no scope:
 /// its module lies below that of the body, and holds the parameters that the outer calls passed
 /// down. Metadata of a call, where it has some, name its module before all of these. A call in the
 /// body of an If or Loop about which nothing is known runs in the module of what owns the body.
@@ -50,7 +52,8 @@ public:
         , bound_(context.modules_of_scopes())
         , chains_(context.hierarchies())
         , bound_chains_(context.modules_of_hierarchies())
-        , lookup_(modules_) {
+        , lookup_(modules_)
+        , handed_(ops_) {
         for (const auto& op : operators_in_bodies(ops_)) {
             owner_of_body_.emplace(op.v, op.owner);
         }
@@ -147,6 +150,27 @@ private:
         return common;
     }
 
+    /// Returns: the same for a call below `top`, of those modules above the owners that may make
+    /// it: what a call hands on belongs to a module further down.
+    [[nodiscard]] id common_caller(std::span<const id> parameters, id top, id function) const {
+        // Functions of operators, such as torch's exporter adds, are no modules.
+        const bool levels = !ops_.function_domain(function).starts_with("pkg.");
+        id common = no_id;
+        for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
+            const auto p = parameters[slot];
+            if (p == no_id || owners_.of(p).size() != 1) {
+                continue;
+            }
+            auto m = nearest_called(modules_, owners_.of(p).front());
+            auto up = levels ? handed_.calls_below(function, static_cast<id>(slot)) : 0;
+            for (; up > 0 && m != 0 && tree_.parent(m) != top; --up) {
+                m = nearest_called(modules_, tree_.parent(m));
+            }
+            common = common == no_id ? m : tree_.lca(common, m);
+        }
+        return common;
+    }
+
     /// Returns: the deepest module at or above `m`, down from `top`, that has the function's class.
     [[nodiscard]] id of_class_above(id m, id top, id function) const {
         while (m != top && !has_class(m, function)) {
@@ -174,6 +198,7 @@ private:
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
         const auto owner = common_owner(passed);
+        const auto caller = common_caller(passed, around.function == no_id ? no_id : top, function);
         const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
         const bool described = around.function == no_id && !chains_.chain_of.empty();
         const auto chain = described ? chains_.chain_of[index] : no_id;
@@ -193,10 +218,13 @@ private:
                    : around.function != no_id ? around.module
                                               : top_level_module_of(index);
         }
+        if (caller != no_id && tree_.is_ancestor(caller, module) && has_class(caller, function)) {
+            return caller;
+        }
         if (const auto typed = of_class_above(module, top, function); typed != no_id) {
             return typed;
         }
-        while (module != top && owner != no_id && !tree_.is_ancestor(module, owner)) {
+        while (module != top && caller != no_id && !tree_.is_ancestor(module, caller)) {
             module = tree_.parent(module);
         }
         return module;
@@ -292,6 +320,7 @@ private:
     std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
     const module_lookup<Modules> lookup_;
+    const handed_parameters handed_;
     std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
     std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
