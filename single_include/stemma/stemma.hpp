@@ -3152,6 +3152,23 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
 
 #endif // STEMMA_DETAIL_FOLLOW_READERS_HPP
 
+// <stemma/core/dotted_path.hpp>
+#ifndef STEMMA_CORE_DOTTED_PATH_HPP
+#define STEMMA_CORE_DOTTED_PATH_HPP
+
+namespace stemma {
+
+/// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
+/// part, as nothing would tell the module from the one above it; the path of the root, "", has no
+/// parts at all. Complexity: O(length).
+[[nodiscard]] constexpr bool has_empty_part(std::string_view path) noexcept {
+    return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_DOTTED_PATH_HPP
+
 // <stemma/core/json_text.hpp>
 #ifndef STEMMA_CORE_JSON_TEXT_HPP
 #define STEMMA_CORE_JSON_TEXT_HPP
@@ -3761,12 +3778,14 @@ template <class Lookup>
 namespace stemma {
 
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
-/// names, and they would cost their square.
+/// names, and they would cost their square; and none has a level without a name.
 [[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
     return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
            : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
            : std::count(parameter.begin(), parameter.end(), '.') > 1024
                ? "the name of a parameter has too many levels"
+           : has_empty_part(parameter.substr(0, std::min(parameter.rfind('.'), parameter.size())))
+               ? "the name of a parameter has an empty level"
                : nullptr;
 }
 
@@ -4905,6 +4924,9 @@ private:
             } else if (!name_items_[i].empty()) {
                 path.append(path.empty() ? "" : ".").append(name_items_[i]);
             }
+            if (has_empty_part(path)) {
+                return "a module has an empty name";
+            }
             chain.levels.push_back({path, class_items_[i]});
         }
         chain.from_root = chain.levels.empty() || chain.levels.front().path.empty();
@@ -4936,6 +4958,9 @@ private:
             const auto path = module_path_of(part.substr(0, colon));
             if (!path) {
                 return "a module is named by an expression that cannot be read";
+            }
+            if (has_empty_part(*path)) {
+                return "a module has an empty name";
             }
             if (part.find(no_module) != part.npos) {
                 chain.levels.clear();
@@ -6697,7 +6722,7 @@ template <named_operators Ops>
 }
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
-/// names, and they would cost their square.
+/// names, and they would cost their square; and no module has an empty name.
 [[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
     constexpr std::size_t max_bytes = std::size_t{1} << 18U;
     constexpr std::ptrdiff_t max_levels = 1024;
@@ -6714,6 +6739,9 @@ template <named_operators Ops>
     }
     if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
         return "the scope in the name has too many levels";
+    }
+    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
+        return "the scope in the name has an empty level";
     }
     if (name.style == scope_style::typed) {
         // A `/` in a class cannot be told from one between levels.
@@ -7596,6 +7624,76 @@ struct optional_source {
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
+// <stemma/evidence/handed_parameters.hpp>
+#ifndef STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
+
+namespace stemma {
+
+/// How far functions hand down what they are called with: an operator in the body may read it, or a
+/// call in there may hand it on.
+class handed_parameters {
+public:
+    handed_parameters() = default;
+
+    /// Complexity: linear in what operators in bodies read, on average.
+    template <calling_operators Ops>
+    explicit handed_parameters(const Ops& ops) {
+        std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> handed_by;
+        std::vector<std::uint64_t> level;
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto function = ops.enclosing_function(*it);
+            if (function == no_id) {
+                continue;
+            }
+            const auto callee = ops.callee(*it);
+            id slot = 0;
+            ops.for_each_argument(*it, [&](const operator_argument& argument) {
+                if (argument.formal != no_id) {
+                    const auto from = key(function, argument.formal);
+                    if (callee != no_id) {
+                        handed_by[key(callee, slot)].push_back(from);
+                    } else if (calls_.emplace(from, 0).second) {
+                        level.push_back(from);
+                    }
+                }
+                ++slot;
+            });
+        }
+        for (id calls = 1; !level.empty(); ++calls) {
+            std::vector<std::uint64_t> next;
+            for (auto to : level) {
+                if (const auto found = handed_by.find(to); found != handed_by.end()) {
+                    for (auto from : found->second) {
+                        if (calls_.emplace(from, calls).second) {
+                            next.push_back(from);
+                        }
+                    }
+                }
+            }
+            level = std::move(next);
+        }
+    }
+
+    /// Returns: through how many calls at least an input of a function goes before an operator that
+    /// is no call reads it; 0 where none does. Complexity: O(1) on average.
+    [[nodiscard]] id calls_below(id function, id formal) const {
+        const auto found = calls_.find(key(function, formal));
+        return found == calls_.end() ? 0 : found->second;
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t key(id function, id formal) noexcept {
+        return std::uint64_t{function} << 32U | formal;
+    }
+
+    std::unordered_map<std::uint64_t, id> calls_; // by function and input
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
+
 // <stemma/evidence/function_calls.hpp>
 #ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
 #define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
@@ -7609,7 +7707,8 @@ namespace detail {
 /// A function stands for a class: `domain` is its package and `name` the class, with `.1` behind it
 /// for a further variant. The name of a call in the main graph is scoped as that of the last
 /// operator in the body; the module is the one on that way that has the class, or, where classes
-/// are unknown, the deepest that holds all parameters passed. A call inside a body has no scope:
+/// are unknown, the deepest that holds all parameters passed, and as many levels above their owners
+/// as there are calls between it and who reads them. A call inside a body has no scope:
 /// its module lies below that of the body, and holds the parameters that the outer calls passed
 /// down. Metadata of a call, where it has some, name its module before all of these. A call in the
 /// body of an If or Loop about which nothing is known runs in the module of what owns the body.
@@ -7625,7 +7724,8 @@ public:
         , bound_(context.modules_of_scopes())
         , chains_(context.hierarchies())
         , bound_chains_(context.modules_of_hierarchies())
-        , lookup_(modules_) {
+        , lookup_(modules_)
+        , handed_(ops_) {
         for (const auto& op : operators_in_bodies(ops_)) {
             owner_of_body_.emplace(op.v, op.owner);
         }
@@ -7722,6 +7822,27 @@ private:
         return common;
     }
 
+    /// Returns: the same for a call below `top`, of those modules above the owners that may make
+    /// it: what a call hands on belongs to a module further down.
+    [[nodiscard]] id common_caller(std::span<const id> parameters, id top, id function) const {
+        // Functions of operators, such as torch's exporter adds, are no modules.
+        const bool levels = !ops_.function_domain(function).starts_with("pkg.");
+        id common = no_id;
+        for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
+            const auto p = parameters[slot];
+            if (p == no_id || owners_.of(p).size() != 1) {
+                continue;
+            }
+            auto m = nearest_called(modules_, owners_.of(p).front());
+            auto up = levels ? handed_.calls_below(function, static_cast<id>(slot)) : 0;
+            for (; up > 0 && m != 0 && tree_.parent(m) != top; --up) {
+                m = nearest_called(modules_, tree_.parent(m));
+            }
+            common = common == no_id ? m : tree_.lca(common, m);
+        }
+        return common;
+    }
+
     /// Returns: the deepest module at or above `m`, down from `top`, that has the function's class.
     [[nodiscard]] id of_class_above(id m, id top, id function) const {
         while (m != top && !has_class(m, function)) {
@@ -7749,6 +7870,7 @@ private:
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
         const auto owner = common_owner(passed);
+        const auto caller = common_caller(passed, around.function == no_id ? no_id : top, function);
         const auto scope = around.function == no_id ? table_.scope_of[index] : no_id;
         const bool described = around.function == no_id && !chains_.chain_of.empty();
         const auto chain = described ? chains_.chain_of[index] : no_id;
@@ -7768,10 +7890,13 @@ private:
                    : around.function != no_id ? around.module
                                               : top_level_module_of(index);
         }
+        if (caller != no_id && tree_.is_ancestor(caller, module) && has_class(caller, function)) {
+            return caller;
+        }
         if (const auto typed = of_class_above(module, top, function); typed != no_id) {
             return typed;
         }
-        while (module != top && owner != no_id && !tree_.is_ancestor(module, owner)) {
+        while (module != top && caller != no_id && !tree_.is_ancestor(module, caller)) {
             module = tree_.parent(module);
         }
         return module;
@@ -7867,6 +7992,7 @@ private:
     std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
     const module_lookup<Modules> lookup_;
+    const handed_parameters handed_;
     std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
     std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
@@ -14846,12 +14972,17 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 template <class P, class Ops>
 concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
 
-/// Everything that computes: all operators but constants.
+/// Everything that computes: all operators but constants of the standard.
 struct hide_constants {
     using policy_category = visibility_category;
 
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
+        if constexpr (requires { std::string_view(ops.domain(v)); }) {
+            if (!std::string_view(ops.domain(v)).empty()) {
+                return true;
+            }
+        }
         return std::string_view(ops.op_type(v)) != "Constant";
     }
 };

@@ -2065,6 +2065,9 @@ private:
             }
             return paths_.intern(path);
         }
+        if (has_empty_part(path)) {
+            fail(error_code::contradiction, "'" + std::string(path) + "' has an empty part");
+        }
         const auto dot = path.rfind('.');
         const auto parent_path = path.substr(0, dot == path.npos ? 0 : dot);
         // Children of one module mostly follow each other.
@@ -9888,6 +9891,11 @@ private:
     /// Gives functions their names, in the order in which they are first called.
     void name_functions() {
         std::set<std::pair<std::string, std::string>> taken;
+        // ONNX Runtime takes every operator of that name for the one of the standard.
+        const auto is_taken = [&](const planned_function& function) {
+            return function.numbered() == "Constant" ||
+                   !taken.emplace(function.domain, function.numbered()).second;
+        };
         for (const auto& function : model_.functions()) {
             taken.emplace(model_.text(function.domain), model_.text(function.name));
         }
@@ -9908,7 +9916,7 @@ private:
             auto& number = next[function.domain + '\n' + function.name];
             do {
                 function.number = number++;
-            } while (!taken.emplace(function.domain, function.numbered()).second);
+            } while (is_taken(function));
         }
     }
 
@@ -18584,7 +18592,8 @@ public:
             return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
         }
         const auto producer = model_->producer(value);
-        if (producer == no_id || model_->op_type(producer) != "Constant") {
+        if (producer == no_id || model_->op_type(producer) != "Constant" ||
+            !model_->domain(producer).empty()) {
             return std::nullopt;
         }
         const node_attributes attributes(*model_, producer);
@@ -20905,7 +20914,7 @@ namespace stemma {
     const auto is_false = [&](id value) {
         whole_numbers number;
         if (const auto node = model.producer(value); node != no_id) {
-            if (model.op_type(node) == "Constant") {
+            if (model.op_type(node) == "Constant" && model.domain(node).empty()) {
                 number = node_attributes(model, node).tensor("value").value_or(whole_numbers{});
             }
         } else if (model.is_initializer(value)) {
