@@ -6086,6 +6086,7 @@ public:
             forward_ = topological_order(graph);
             if (forward_.size() < num_vertices(graph)) {
                 backward_ = reverse_topological_order(graph);
+                std::reverse(backward_.begin(), backward_.end());
             }
         }
     }
@@ -6098,35 +6099,25 @@ public:
     /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
     template <class Function>
     void forward(Function f) const {
-        if (indexed_) {
-            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
-                f(*it);
-            }
-        } else {
-            for (const auto& v : forward_) {
-                f(v);
-            }
+        // A single call becomes part of the loop, and most of what sweeps do is short.
+        auto it = vertices(*graph_).first;
+        const auto count = indexed_ ? num_vertices(*graph_) : forward_.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            f(indexed_ ? vertex_t<Graph>(*it++) : forward_[i]);
         }
     }
 
     /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
-        if constexpr (steps_back) {
-            if (indexed_) {
-                for (auto [first, it] = vertices(*graph_); it != first;) {
-                    f(*--it);
-                }
-                return;
-            }
-        }
-        if (has_cycle()) {
-            for (const auto& v : backward_) {
-                f(v);
-            }
-        } else {
-            for (auto it = forward_.rbegin(); it != forward_.rend(); ++it) {
-                f(*it);
+        [[maybe_unused]] auto it = vertices(*graph_).second;
+        const bool steps = steps_back && indexed_;
+        const auto& listed = has_cycle() ? backward_ : forward_;
+        for (auto i = steps ? num_vertices(*graph_) : listed.size(); i-- > 0;) {
+            if constexpr (steps_back) {
+                f(indexed_ ? vertex_t<Graph>(*--it) : listed[i]);
+            } else {
+                f(listed[i]);
             }
         }
     }
@@ -6141,7 +6132,7 @@ private:
     const Graph* graph_;
     bool indexed_;
     std::vector<vertex_t<Graph>> forward_;
-    std::vector<vertex_t<Graph>> backward_;
+    std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
 };
 
 } // namespace stemma
