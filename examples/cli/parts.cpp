@@ -6,7 +6,6 @@
 #include <stemma/core/hash.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 
 #include <fmt/core.h>
 
@@ -106,9 +105,15 @@ std::string file_namer::name(const stemma::attributed_model& opened, id module, 
 
 std::optional<id> boundary_types::find_untyped(const stemma::cut_plan& plan) {
     auto untyped = stemma::find_untyped(plan, types_);
-    if (untyped && !inferred_) {
-        inferred_ = true;
-        stemma::infer_shapes(model_, types_);
+    if (untyped) {
+        if (!inference_) {
+            inference_.emplace(model_, types_);
+        }
+        for (const auto* values : {&plan.inputs, &plan.outputs}) {
+            for (auto value : *values) {
+                inference_->find(value);
+            }
+        }
         untyped = stemma::find_untyped(plan, types_);
     }
     if (untyped && !asked_library_) {

@@ -6,6 +6,7 @@
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 
 #include <cstddef>
@@ -60,8 +61,8 @@ private:
 
     const stemma::wire_model& model_;
     stemma::value_types types_;
-    std::string problem_; // of the inference of the ONNX library
-    bool inferred_ = false;
+    std::optional<stemma::shape_inference> inference_; // once a type is missing
+    std::string problem_;                              // of the inference of the ONNX library
     bool asked_library_ = false;
 };
 

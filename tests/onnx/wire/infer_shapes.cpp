@@ -7,10 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
+#include <random>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace test::onnx_wire_infer_shapes {
 
@@ -75,6 +79,47 @@ TEST_CASE("infer_shapes: contradicts the inference of onnx nowhere, and knows as
     }
     CHECK(all.known > 2000);
     CHECK(all.ours * 100 >= all.known * 99);
+}
+
+TEST_CASE("shape_inference: a value asked for by itself has the type that it has among all",
+          "[onnx][infer_shapes]") {
+    std::mt19937 random(3);
+    std::size_t known = 0;
+    for (const auto& file : test::files_called("", ".onnx")) {
+        const stemma::mapped_file bytes(file);
+        const stemma::wire_model model(bytes.bytes(), file);
+        stemma::value_types all(model);
+        stemma::infer_shapes(model, all);
+        stemma::value_types asked(model);
+        stemma::shape_inference inference(model, asked);
+        std::vector<stemma::id> order(model.value_count());
+        std::iota(order.begin(), order.end(), stemma::id{0});
+        std::shuffle(order.begin(), order.end(), random);
+        for (const auto value : order) {
+            inference.find(value);
+            INFO(file << ": " << model.value_name(value));
+            REQUIRE(asked.type_of(value) == all.type_of(value));
+            known += asked.type_of(value) ? 1U : 0U;
+        }
+    }
+    CHECK(known > 10000);
+}
+
+TEST_CASE("shape_inference: nodes may stand in any order, and a cycle is no danger",
+          "[onnx][infer_shapes]") {
+    auto graph =
+        test::graph({test::node("Relu", {"b"}, {"c"}), test::node("Neg", {"a"}, {"b"}),
+                     test::node("Add", {"a", "e"}, {"d"}), test::node("Add", {"a", "d"}, {"e"})});
+    graph.inner(11, test::typed_value("a", {2, 3}));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    stemma::shape_inference inference(model, types);
+    for (stemma::id value = 0; value < model.value_count(); ++value) {
+        inference.find(value);
+        const auto name = model.value_name(value);
+        CHECK(types.type_of(value).has_value() == (name != "d" && name != "e"));
+    }
 }
 
 TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]") {

@@ -40,7 +40,8 @@ inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
 /// Complexity: a look-up for each value at the boundary.
-[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan, value_types& types) {
+[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan,
+                                                    const value_types& types) {
     for (const auto* values : {&plan.inputs, &plan.outputs}) {
         for (auto value : *values) {
             if (!types.type_of(value)) {
@@ -84,7 +85,7 @@ template <cut_policy Policy = standard_cut>
 class cut_writer {
 public:
     /// Requires: all outlive the writer. Complexity: O(nodes + values + graphs).
-    cut_writer(const wire_model& model, const graph_contents& contents, value_types& types,
+    cut_writer(const wire_model& model, const graph_contents& contents, const value_types& types,
                Policy policy = {})
         : model_(model)
         , contents_(contents)
@@ -376,7 +377,7 @@ private:
 
     const wire_model& model_;
     const graph_contents& contents_;
-    value_types& types_;
+    const value_types& types_;
     Policy policy_;
     std::vector<id> tensor_of_; // by value
     std::vector<graph_extras> extras_;

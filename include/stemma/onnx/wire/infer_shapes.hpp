@@ -28,39 +28,130 @@
 
 namespace stemma {
 
-namespace detail {
-
-/// Infers types and ranks, and extents where they follow simply, of the values that standard
-/// operators make. What it does not know it leaves open.
+/// Infers the types of the values that standard operators make, as far as they follow from declared
+/// types and small constants: element type and rank, and extents where they follow simply. Of a
+/// large model it looks only at what the values depend on that somebody asks for.
+///
+/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
+/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
+/// call, and of values in them what all calls agree on is known.
 class shape_inference {
 public:
+    /// Requires: both outlive it.
+    /// Complexity: O(values + nodes).
     shape_inference(const wire_model& model, value_types& types)
-        : model_(model), types_(types), table_(model, types), contents_(model) {}
+        : model_(model)
+        , types_(types)
+        , table_(model, types)
+        , contents_(model)
+        , met_(model.node_count(), false) {}
 
-    void run() {
+    /// Adds the type of a value to the types, if it has none there and it can be known.
+    /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
+    /// functions all are.
+    void find(id value) {
+        if (table_.opset() > last_known_opset || types_.type_of(value)) {
+            return;
+        }
+        if (!model_.functions().empty()) {
+            infer_all();
+        } else if (const auto producer = model_.producer(value); producer != no_id) {
+            infer_with_sources(producer);
+        }
+        add(value);
+    }
+
+    /// As `find` of all values.
+    /// Complexity: O(nodes + values).
+    void find_all() {
         if (table_.opset() > last_known_opset) {
             return;
         }
-        infer_graph(0);
-        keep_common_facts();
+        infer_all();
         for (id value = 0; value < model_.value_count(); ++value) {
-            const auto& known = table_[value];
-            if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value)) {
-                types_.add(value, table_.type_of(value));
-            }
+            add(value);
         }
     }
 
 private:
-    /// Infers the nodes of the main graph or of a function.
-    void infer_graph(id g) {
-        const bool in_function = model_.graph(g).kind == graph_kind::function;
+    using extents = detail::extents;
+    using tensor_facts = detail::tensor_facts;
+
+    struct step {
+        id node;
+        bool listed; // whether its sources are on the stack above
+    };
+
+    void add(id value) {
+        const auto& known = table_[value];
+        if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value) &&
+            !types_.type_of(value)) {
+            types_.add(value, table_.type_of(value));
+        }
+    }
+
+    void infer_all() {
+        if (std::exchange(all_inferred_, true)) {
+            return;
+        }
+        for (auto node : contents_.nodes(0)) {
+            infer_with_sources(node);
+        }
+        keep_common_facts();
+    }
+
+    /// Infers a node of the main graph or its bodies, after all that it depends on. Nodes that
+    /// depend on themselves are inferred from what is known by then.
+    void infer_with_sources(id node) {
+        open_.push_back({node, false});
+        while (!open_.empty()) {
+            const auto top = open_.back();
+            if (top.listed || met_[top.node]) {
+                open_.pop_back();
+                if (top.listed) {
+                    infer_call_or_node(top.node);
+                }
+                continue;
+            }
+            met_[top.node] = true;
+            open_.back().listed = true;
+            for_each_source(top.node, [&](id source) {
+                if (!met_[source]) {
+                    open_.push_back({source, false});
+                }
+            });
+        }
+    }
+
+    /// Calls `f(producer)` for what a node reads, and for what its bodies give back.
+    template <class Function>
+    void for_each_source(id node, Function f) const {
+        const auto follow = [&](id value) {
+            if (value != no_id && model_.producer(value) != no_id) {
+                f(model_.producer(value));
+            }
+        };
+        const auto inputs = model_.inputs(node);
+        std::for_each(inputs.begin(), inputs.end(), follow);
+        for (auto g : contents_.bodies_of(node)) {
+            const auto& outputs = model_.graph(g).outputs;
+            std::for_each(outputs.begin(), outputs.end(), follow);
+        }
+    }
+
+    void infer_call_or_node(id node) {
+        if (const auto f = model_.callee(node); f != no_id) {
+            infer_call(node, model_.functions()[f].graph);
+        } else {
+            infer(node);
+        }
+    }
+
+    void infer_function(id g) {
         for (auto node : contents_.nodes(g)) {
-            if (const auto f = model_.callee(node); f != no_id) {
-                infer_call(node, model_.functions()[f].graph);
-            } else if (!in_function || !node_attributes(model_, node).has_reference()) {
-                infer(node);
-            } else if (is_one_of(model_.op_type(node), keeps_rank)) {
+            if (model_.callee(node) != no_id || !node_attributes(model_, node).has_reference()) {
+                infer_call_or_node(node);
+            } else if (detail::is_one_of(model_.op_type(node), keeps_rank)) {
                 infer(node);
                 forget_extents(node);
             }
@@ -84,7 +175,7 @@ private:
                 table_[function.inputs[i]] = table_.input(call, i);
             }
         }
-        infer_graph(g);
+        infer_function(g);
         for (std::size_t i = 0; i < function.outputs.size(); ++i) {
             if (function.outputs[i] != no_id) {
                 table_.set(call, i, table_[function.outputs[i]]);
@@ -97,7 +188,7 @@ private:
             if (first) {
                 common.emplace_back(value, table_[value]);
             } else {
-                keep_common(common[at++].second, table_[value]);
+                detail::keep_common(common[at++].second, table_[value]);
             }
         });
         calls_[g].open = false;
@@ -138,7 +229,7 @@ private:
             auto& facts = table_[model_.first_output(node) + i];
             facts.numbers.reset();
             if (facts.ranked()) {
-                facts.dims->assign(facts.rank(), any_extent);
+                facts.dims->assign(facts.rank(), detail::any_extent);
             }
         }
     }
@@ -148,7 +239,7 @@ private:
             return;
         }
         const auto op = model_.op_type(node);
-        if (is_one_of(op, " If Loop Scan ")) {
+        if (detail::is_one_of(op, " If Loop Scan ")) {
             infer_bodies(node, op);
         } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
                    !parts_.infer(node, op)) {
@@ -172,9 +263,9 @@ private:
                 }
                 const auto& facts = table_[outputs[slot]];
                 if (!common) {
-                    common = made(facts.data_type, facts.dims);
+                    common = detail::made(facts.data_type, facts.dims);
                 } else {
-                    keep_common(*common, facts);
+                    detail::keep_common(*common, facts);
                 }
             }
             if (!common || !common->ranked()) {
@@ -185,8 +276,8 @@ private:
                 continue;
             }
             const auto states = states_of(node, op, bodies.front());
-            extents dims(common->rank() + (i < states ? 0 : 1), any_extent);
-            table_.set(node, i, made(common->data_type, std::move(dims)));
+            extents dims(common->rank() + (i < states ? 0 : 1), detail::any_extent);
+            table_.set(node, i, detail::made(common->data_type, std::move(dims)));
         }
     }
 
@@ -216,27 +307,24 @@ private:
 
     const wire_model& model_;
     value_types& types_;
-    fact_table table_;
-    elementwise_facts elementwise_{table_};
-    computed_facts computed_{table_};
-    moved_facts moved_{table_};
-    part_facts parts_{table_};
+    detail::fact_table table_;
+    detail::elementwise_facts elementwise_{table_};
+    detail::computed_facts computed_{table_};
+    detail::moved_facts moved_{table_};
+    detail::part_facts parts_{table_};
     graph_contents contents_;
+    std::vector<bool> met_;  // by node: inferred, or about to be
+    std::vector<step> open_; // in `infer_with_sources`, whose memory it keeps
+    bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
     std::size_t open_calls_ = 0;
 };
 
-} // namespace detail
-
-/// Adds the types of the values that standard operators make, as far as they follow from declared
-/// types and small constants: element type and rank, and extents where they follow simply.
-///
-/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
-/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
-/// call, and of values in them what all calls agree on is known. Complexity: O(nodes + values).
+/// Adds the types of all values that can be known, see `shape_inference`.
+/// Complexity: O(nodes + values).
 inline void infer_shapes(const wire_model& model, value_types& types) {
-    detail::shape_inference(model, types).run();
+    shape_inference(model, types).find_all();
 }
 
 } // namespace stemma

@@ -9,8 +9,8 @@
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
-#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +26,9 @@ class value_types {
 public:
     /// Complexity: O(value infos + values).
     explicit value_types(const wire_model& model)
-        : model_(&model), declared_(model.value_count(), no_id) {
+        : model_(&model)
+        , declared_(model.value_count(), no_id)
+        , added_(model.value_count(), no_id) {
         const auto infos = model.value_infos();
         for (id i = 0; i < infos.size(); ++i) {
             if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
@@ -42,31 +44,21 @@ public:
                    : std::optional(model_->value_infos()[declared_[value]].message);
     }
 
-    /// Adds what inference, or a capture, says of a value.
+    /// Adds what inference, or a capture, says of a value; what was added first counts.
     void add(id value, std::string type) {
-        if (is_complete(type)) {
-            added_.emplace_back(value, std::move(type));
-            sorted_ = false;
+        if (added_[value] == no_id && is_complete(type)) {
+            added_[value] = static_cast<id>(texts_.size());
+            texts_.push_back(std::move(type));
         }
     }
 
     /// Returns: the type of a value; nothing when element type or rank is unknown.
-    [[nodiscard]] std::optional<std::string_view> type_of(id value) {
+    [[nodiscard]] std::optional<std::string_view> type_of(id value) const {
         if (declared_[value] != no_id) {
             return type_in(model_->value_infos()[declared_[value]]);
         }
-        if (!sorted_) {
-            std::stable_sort(added_.begin(), added_.end(),
-                             [](const auto& a, const auto& b) { return a.first < b.first; });
-            sorted_ = true;
-        }
-        const auto found =
-            std::lower_bound(added_.begin(), added_.end(), value,
-                             [](const auto& entry, id wanted) { return entry.first < wanted; });
-        if (found == added_.end() || found->first != value) {
-            return std::nullopt;
-        }
-        return std::string_view(found->second);
+        return added_[value] == no_id ? std::nullopt
+                                      : std::optional<std::string_view>(texts_[added_[value]]);
     }
 
     /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
@@ -109,8 +101,8 @@ private:
 
     const wire_model* model_;
     std::vector<id> declared_; // by value: place among the value infos
-    std::vector<std::pair<id, std::string>> added_;
-    bool sorted_ = true;
+    std::vector<id> added_;    // by value: place among the texts
+    std::deque<std::string> texts_;
 };
 
 /// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).

@@ -56,7 +56,7 @@ public:
     /// `source` is the file of the model; `store` is called `split_weights_name`.
     /// Requires: all outlive the writer; every value between parts has a type.
     split_writer(const wire_model& model, const mapped_file& source, cut_writer<Policy>& cuts,
-                 value_types& types, weight_store& store)
+                 const value_types& types, weight_store& store)
         : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
 
     /// Writes everything to `folder`, the manifest last.
@@ -186,7 +186,7 @@ private:
     const wire_model& model_;
     const mapped_file& source_;
     cut_writer<Policy>& cuts_;
-    value_types& types_;
+    const value_types& types_;
     weight_store& store_;
 };
 
