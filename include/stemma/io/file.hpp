@@ -316,11 +316,7 @@ public:
             if (sync && ::fsync(descriptor_) != 0) {
                 detail::fail_to_write(path_, detail::reason_of(errno));
             }
-            link_if_unnamed();
-            if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            temporary_.clear();
+            put_in_place();
             if (sync) {
                 sync_folder();
             }
@@ -365,23 +361,29 @@ private:
         return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
     }
 
-    // A link cannot replace a file, so the nameless one first gets a name to be renamed from.
-    void link_if_unnamed() {
-        if (!temporary_.empty()) {
+    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
+    // renamed from.
+    void put_in_place() {
+        if (temporary_.empty() && link_as(target_)) {
             return;
         }
-        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
-        for (unsigned attempt = 0; attempt < 100; ++attempt) {
+        for (unsigned attempt = 0; temporary_.empty() && attempt < 100; ++attempt) {
             auto name = temporary_name(attempt);
-            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+            if (link_as(name)) {
                 temporary_ = std::move(name);
-                return;
-            }
-            if (errno != EEXIST) {
+            } else if (errno != EEXIST) {
                 break;
             }
         }
-        detail::fail_to_write(path_, detail::reason_of(errno));
+        if (temporary_.empty() || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        temporary_.clear();
+    }
+
+    [[nodiscard]] bool link_as(const std::string& name) const {
+        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
+        return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     }
 
     void sync_folder() const {

@@ -31,40 +31,27 @@ struct graph_extras {
 };
 
 /// Returns: by graph of a model; nothing for functions.
-/// Complexity: O(fields of the graphs).
+/// Complexity: O(fields of the graphs that are no nodes, values or tensors).
 [[nodiscard]] inline std::vector<graph_extras> read_graph_extras(const wire_model& model) {
     using at = detail::onnx_fields::graph;
     using at_note = detail::onnx_fields::annotation;
     std::vector<graph_extras> result(model.graph_count());
-    const auto containers = model.containers();
-    for (const auto& container : containers) {
-        // Attributes and sparse tensors are containers too; a graph is what an attribute or the
-        // model holds directly.
-        const bool is_graph =
-            container.owner == no_id &&
-            (container.parent == no_id || containers[container.parent].owner != no_id);
-        if (!is_graph || model.graph(container.graph).kind == graph_kind::function) {
-            continue;
-        }
-        auto& extras = result[container.graph];
-        auto fields = model.reader({container.begin, container.size, no_id});
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at::name) || field.is_bytes(at::doc_string) ||
-                field.is_bytes(at::metadata_props)) {
-                extras.fields.emplace_back(field.begin, field.end);
-            } else if (field.is_bytes(at::quantization_annotation)) {
-                std::string_view value;
-                tensor_annotation note{{field.content, field.size(), no_id}, {}};
-                auto parts = fields.inner(field);
-                for (wire_field part; parts.next(part);) {
-                    if (part.is_bytes(at_note::tensor_name)) {
-                        value = parts.text(part);
-                    } else if (part.is_bytes(at_note::parameters)) {
-                        note.parameters.push_back(wire_model::read_entry(parts, part).second);
-                    }
+    for (const auto& [field, g] : model.graph_fields()) {
+        if (field.is_bytes(at::name) || field.is_bytes(at::doc_string) ||
+            field.is_bytes(at::metadata_props)) {
+            result[g].fields.emplace_back(field.begin, field.end);
+        } else if (field.is_bytes(at::quantization_annotation)) {
+            std::string_view value;
+            tensor_annotation note{{field.content, field.size(), no_id}, {}};
+            auto parts = model.reader(note.message);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at_note::tensor_name)) {
+                    value = parts.text(part);
+                } else if (part.is_bytes(at_note::parameters)) {
+                    note.parameters.push_back(wire_model::read_entry(parts, part).second);
                 }
-                extras.annotations.emplace(value, std::move(note));
             }
+            result[g].annotations.emplace(value, std::move(note));
         }
     }
     for (id g = 0; g < model.graph_count(); ++g) {

@@ -27,6 +27,12 @@ struct message_ref {
     id container = no_id;    ///< the message around it
 };
 
+/// A field of a graph that is neither a node nor a tensor, and declares no value.
+struct graph_field {
+    wire_field field; ///< where it stands
+    id graph = no_id; ///< number of the graph
+};
+
 /// An initializer's message, or that of the values of a sparse one.
 struct tensor_ref {
     message_ref message; ///< of the values, for a sparse one
@@ -126,6 +132,12 @@ public:
     }
 
     using onnx_model::container_record;
+
+    /// Name, docs, metadata and whatever else graphs say beside nodes, values and tensors, in file
+    /// order.
+    [[nodiscard]] std::span<const graph_field> graph_fields() const noexcept {
+        return graph_fields_;
+    }
 
     /// Messages that hold nodes, or hold one that does, in the order in which they begin.
     [[nodiscard]] std::span<const container_record> containers() const noexcept {
@@ -288,11 +300,14 @@ private:
                 scan_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::sparse_initializer)) {
                 scan_sparse_tensor(fields.inner(field), field, container);
-            } else if (field.is_bytes(at_graph::name)) {
-                graph_at(g).name = ref(field);
             } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
                        field.is_bytes(at_graph::value_info)) {
                 scan_value_info(fields.inner(field), field, container);
+            } else {
+                graph_fields_.push_back({field, g});
+                if (field.is_bytes(at_graph::name)) {
+                    graph_at(g).name = ref(field);
+                }
             }
         }
         end_container(container);
@@ -554,6 +569,7 @@ private:
     std::string file_;
     std::vector<tensor_ref> tensors_;
     std::vector<value_info_ref> value_infos_;
+    std::vector<graph_field> graph_fields_;
     std::vector<message_ref> model_metadata_;
     std::vector<id> described_tensors_; // those with metadata
     std::vector<id> described_infos_;
