@@ -1498,11 +1498,7 @@ public:
             if (sync && ::fsync(descriptor_) != 0) {
                 detail::fail_to_write(path_, detail::reason_of(errno));
             }
-            link_if_unnamed();
-            if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
-            temporary_.clear();
+            put_in_place();
             if (sync) {
                 sync_folder();
             }
@@ -1547,23 +1543,29 @@ private:
         return target_ + ".stemma-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
     }
 
-    // A link cannot replace a file, so the nameless one first gets a name to be renamed from.
-    void link_if_unnamed() {
-        if (!temporary_.empty()) {
+    // A link cannot replace a file; where there is one, the nameless one first gets a name to be
+    // renamed from.
+    void put_in_place() {
+        if (temporary_.empty() && link_as(target_)) {
             return;
         }
-        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
-        for (unsigned attempt = 0; attempt < 100; ++attempt) {
+        for (unsigned attempt = 0; temporary_.empty() && attempt < 100; ++attempt) {
             auto name = temporary_name(attempt);
-            if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+            if (link_as(name)) {
                 temporary_ = std::move(name);
-                return;
-            }
-            if (errno != EEXIST) {
+            } else if (errno != EEXIST) {
                 break;
             }
         }
-        detail::fail_to_write(path_, detail::reason_of(errno));
+        if (temporary_.empty() || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        temporary_.clear();
+    }
+
+    [[nodiscard]] bool link_as(const std::string& name) const {
+        const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
+        return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     }
 
     void sync_folder() const {
@@ -4972,6 +4974,12 @@ struct message_ref {
     id container = no_id;    ///< the message around it
 };
 
+/// A field of a graph that is neither a node nor a tensor, and declares no value.
+struct graph_field {
+    wire_field field; ///< where it stands
+    id graph = no_id; ///< number of the graph
+};
+
 /// An initializer's message, or that of the values of a sparse one.
 struct tensor_ref {
     message_ref message; ///< of the values, for a sparse one
@@ -5071,6 +5079,12 @@ public:
     }
 
     using onnx_model::container_record;
+
+    /// Name, docs, metadata and whatever else graphs say beside nodes, values and tensors, in file
+    /// order.
+    [[nodiscard]] std::span<const graph_field> graph_fields() const noexcept {
+        return graph_fields_;
+    }
 
     /// Messages that hold nodes, or hold one that does, in the order in which they begin.
     [[nodiscard]] std::span<const container_record> containers() const noexcept {
@@ -5233,11 +5247,14 @@ private:
                 scan_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::sparse_initializer)) {
                 scan_sparse_tensor(fields.inner(field), field, container);
-            } else if (field.is_bytes(at_graph::name)) {
-                graph_at(g).name = ref(field);
             } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
                        field.is_bytes(at_graph::value_info)) {
                 scan_value_info(fields.inner(field), field, container);
+            } else {
+                graph_fields_.push_back({field, g});
+                if (field.is_bytes(at_graph::name)) {
+                    graph_at(g).name = ref(field);
+                }
             }
         }
         end_container(container);
@@ -5499,6 +5516,7 @@ private:
     std::string file_;
     std::vector<tensor_ref> tensors_;
     std::vector<value_info_ref> value_infos_;
+    std::vector<graph_field> graph_fields_;
     std::vector<message_ref> model_metadata_;
     std::vector<id> described_tensors_; // those with metadata
     std::vector<id> described_infos_;
@@ -15059,40 +15077,27 @@ struct graph_extras {
 };
 
 /// Returns: by graph of a model; nothing for functions.
-/// Complexity: O(fields of the graphs).
+/// Complexity: O(fields of the graphs that are no nodes, values or tensors).
 [[nodiscard]] inline std::vector<graph_extras> read_graph_extras(const wire_model& model) {
     using at = detail::onnx_fields::graph;
     using at_note = detail::onnx_fields::annotation;
     std::vector<graph_extras> result(model.graph_count());
-    const auto containers = model.containers();
-    for (const auto& container : containers) {
-        // Attributes and sparse tensors are containers too; a graph is what an attribute or the
-        // model holds directly.
-        const bool is_graph =
-            container.owner == no_id &&
-            (container.parent == no_id || containers[container.parent].owner != no_id);
-        if (!is_graph || model.graph(container.graph).kind == graph_kind::function) {
-            continue;
-        }
-        auto& extras = result[container.graph];
-        auto fields = model.reader({container.begin, container.size, no_id});
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at::name) || field.is_bytes(at::doc_string) ||
-                field.is_bytes(at::metadata_props)) {
-                extras.fields.emplace_back(field.begin, field.end);
-            } else if (field.is_bytes(at::quantization_annotation)) {
-                std::string_view value;
-                tensor_annotation note{{field.content, field.size(), no_id}, {}};
-                auto parts = fields.inner(field);
-                for (wire_field part; parts.next(part);) {
-                    if (part.is_bytes(at_note::tensor_name)) {
-                        value = parts.text(part);
-                    } else if (part.is_bytes(at_note::parameters)) {
-                        note.parameters.push_back(wire_model::read_entry(parts, part).second);
-                    }
+    for (const auto& [field, g] : model.graph_fields()) {
+        if (field.is_bytes(at::name) || field.is_bytes(at::doc_string) ||
+            field.is_bytes(at::metadata_props)) {
+            result[g].fields.emplace_back(field.begin, field.end);
+        } else if (field.is_bytes(at::quantization_annotation)) {
+            std::string_view value;
+            tensor_annotation note{{field.content, field.size(), no_id}, {}};
+            auto parts = model.reader(note.message);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at_note::tensor_name)) {
+                    value = parts.text(part);
+                } else if (part.is_bytes(at_note::parameters)) {
+                    note.parameters.push_back(wire_model::read_entry(parts, part).second);
                 }
-                extras.annotations.emplace(value, std::move(note));
             }
+            result[g].annotations.emplace(value, std::move(note));
         }
     }
     for (id g = 0; g < model.graph_count(); ++g) {
@@ -15419,7 +15424,9 @@ class value_types {
 public:
     /// Complexity: O(value infos + values).
     explicit value_types(const wire_model& model)
-        : model_(&model), declared_(model.value_count(), no_id) {
+        : model_(&model)
+        , declared_(model.value_count(), no_id)
+        , added_(model.value_count(), no_id) {
         const auto infos = model.value_infos();
         for (id i = 0; i < infos.size(); ++i) {
             if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
@@ -15435,31 +15442,21 @@ public:
                    : std::optional(model_->value_infos()[declared_[value]].message);
     }
 
-    /// Adds what inference, or a capture, says of a value.
+    /// Adds what inference, or a capture, says of a value; what was added first counts.
     void add(id value, std::string type) {
-        if (is_complete(type)) {
-            added_.emplace_back(value, std::move(type));
-            sorted_ = false;
+        if (added_[value] == no_id && is_complete(type)) {
+            added_[value] = static_cast<id>(texts_.size());
+            texts_.push_back(std::move(type));
         }
     }
 
     /// Returns: the type of a value; nothing when element type or rank is unknown.
-    [[nodiscard]] std::optional<std::string_view> type_of(id value) {
+    [[nodiscard]] std::optional<std::string_view> type_of(id value) const {
         if (declared_[value] != no_id) {
             return type_in(model_->value_infos()[declared_[value]]);
         }
-        if (!sorted_) {
-            std::stable_sort(added_.begin(), added_.end(),
-                             [](const auto& a, const auto& b) { return a.first < b.first; });
-            sorted_ = true;
-        }
-        const auto found =
-            std::lower_bound(added_.begin(), added_.end(), value,
-                             [](const auto& entry, id wanted) { return entry.first < wanted; });
-        if (found == added_.end() || found->first != value) {
-            return std::nullopt;
-        }
-        return std::string_view(found->second);
+        return added_[value] == no_id ? std::nullopt
+                                      : std::optional<std::string_view>(texts_[added_[value]]);
     }
 
     /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
@@ -15502,8 +15499,8 @@ private:
 
     const wire_model* model_;
     std::vector<id> declared_; // by value: place among the value infos
-    std::vector<std::pair<id, std::string>> added_;
-    bool sorted_ = true;
+    std::vector<id> added_;    // by value: place among the texts
+    std::deque<std::string> texts_;
 };
 
 /// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
@@ -15710,7 +15707,8 @@ inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
 /// Complexity: a look-up for each value at the boundary.
-[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan, value_types& types) {
+[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan,
+                                                    const value_types& types) {
     for (const auto* values : {&plan.inputs, &plan.outputs}) {
         for (auto value : *values) {
             if (!types.type_of(value)) {
@@ -15754,7 +15752,7 @@ template <cut_policy Policy = standard_cut>
 class cut_writer {
 public:
     /// Requires: all outlive the writer. Complexity: O(nodes + values + graphs).
-    cut_writer(const wire_model& model, const graph_contents& contents, value_types& types,
+    cut_writer(const wire_model& model, const graph_contents& contents, const value_types& types,
                Policy policy = {})
         : model_(model)
         , contents_(contents)
@@ -16046,7 +16044,7 @@ private:
 
     const wire_model& model_;
     const graph_contents& contents_;
-    value_types& types_;
+    const value_types& types_;
     Policy policy_;
     std::vector<id> tensor_of_; // by value
     std::vector<graph_extras> extras_;
@@ -19505,39 +19503,130 @@ private:
 
 namespace stemma {
 
-namespace detail {
-
-/// Infers types and ranks, and extents where they follow simply, of the values that standard
-/// operators make. What it does not know it leaves open.
+/// Infers the types of the values that standard operators make, as far as they follow from declared
+/// types and small constants: element type and rank, and extents where they follow simply. Of a
+/// large model it looks only at what the values depend on that somebody asks for.
+///
+/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
+/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
+/// call, and of values in them what all calls agree on is known.
 class shape_inference {
 public:
+    /// Requires: both outlive it.
+    /// Complexity: O(values + nodes).
     shape_inference(const wire_model& model, value_types& types)
-        : model_(model), types_(types), table_(model, types), contents_(model) {}
+        : model_(model)
+        , types_(types)
+        , table_(model, types)
+        , contents_(model)
+        , met_(model.node_count(), false) {}
 
-    void run() {
+    /// Adds the type of a value to the types, if it has none there and it can be known.
+    /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
+    /// functions all are.
+    void find(id value) {
+        if (table_.opset() > last_known_opset || types_.type_of(value)) {
+            return;
+        }
+        if (!model_.functions().empty()) {
+            infer_all();
+        } else if (const auto producer = model_.producer(value); producer != no_id) {
+            infer_with_sources(producer);
+        }
+        add(value);
+    }
+
+    /// As `find` of all values.
+    /// Complexity: O(nodes + values).
+    void find_all() {
         if (table_.opset() > last_known_opset) {
             return;
         }
-        infer_graph(0);
-        keep_common_facts();
+        infer_all();
         for (id value = 0; value < model_.value_count(); ++value) {
-            const auto& known = table_[value];
-            if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value)) {
-                types_.add(value, table_.type_of(value));
-            }
+            add(value);
         }
     }
 
 private:
-    /// Infers the nodes of the main graph or of a function.
-    void infer_graph(id g) {
-        const bool in_function = model_.graph(g).kind == graph_kind::function;
+    using extents = detail::extents;
+    using tensor_facts = detail::tensor_facts;
+
+    struct step {
+        id node;
+        bool listed; // whether its sources are on the stack above
+    };
+
+    void add(id value) {
+        const auto& known = table_[value];
+        if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value) &&
+            !types_.type_of(value)) {
+            types_.add(value, table_.type_of(value));
+        }
+    }
+
+    void infer_all() {
+        if (std::exchange(all_inferred_, true)) {
+            return;
+        }
+        for (auto node : contents_.nodes(0)) {
+            infer_with_sources(node);
+        }
+        keep_common_facts();
+    }
+
+    /// Infers a node of the main graph or its bodies, after all that it depends on. Nodes that
+    /// depend on themselves are inferred from what is known by then.
+    void infer_with_sources(id node) {
+        open_.push_back({node, false});
+        while (!open_.empty()) {
+            const auto top = open_.back();
+            if (top.listed || met_[top.node]) {
+                open_.pop_back();
+                if (top.listed) {
+                    infer_call_or_node(top.node);
+                }
+                continue;
+            }
+            met_[top.node] = true;
+            open_.back().listed = true;
+            for_each_source(top.node, [&](id source) {
+                if (!met_[source]) {
+                    open_.push_back({source, false});
+                }
+            });
+        }
+    }
+
+    /// Calls `f(producer)` for what a node reads, and for what its bodies give back.
+    template <class Function>
+    void for_each_source(id node, Function f) const {
+        const auto follow = [&](id value) {
+            if (value != no_id && model_.producer(value) != no_id) {
+                f(model_.producer(value));
+            }
+        };
+        const auto inputs = model_.inputs(node);
+        std::for_each(inputs.begin(), inputs.end(), follow);
+        for (auto g : contents_.bodies_of(node)) {
+            const auto& outputs = model_.graph(g).outputs;
+            std::for_each(outputs.begin(), outputs.end(), follow);
+        }
+    }
+
+    void infer_call_or_node(id node) {
+        if (const auto f = model_.callee(node); f != no_id) {
+            infer_call(node, model_.functions()[f].graph);
+        } else {
+            infer(node);
+        }
+    }
+
+    void infer_function(id g) {
         for (auto node : contents_.nodes(g)) {
-            if (const auto f = model_.callee(node); f != no_id) {
-                infer_call(node, model_.functions()[f].graph);
-            } else if (!in_function || !node_attributes(model_, node).has_reference()) {
-                infer(node);
-            } else if (is_one_of(model_.op_type(node), keeps_rank)) {
+            if (model_.callee(node) != no_id || !node_attributes(model_, node).has_reference()) {
+                infer_call_or_node(node);
+            } else if (detail::is_one_of(model_.op_type(node), keeps_rank)) {
                 infer(node);
                 forget_extents(node);
             }
@@ -19561,7 +19650,7 @@ private:
                 table_[function.inputs[i]] = table_.input(call, i);
             }
         }
-        infer_graph(g);
+        infer_function(g);
         for (std::size_t i = 0; i < function.outputs.size(); ++i) {
             if (function.outputs[i] != no_id) {
                 table_.set(call, i, table_[function.outputs[i]]);
@@ -19574,7 +19663,7 @@ private:
             if (first) {
                 common.emplace_back(value, table_[value]);
             } else {
-                keep_common(common[at++].second, table_[value]);
+                detail::keep_common(common[at++].second, table_[value]);
             }
         });
         calls_[g].open = false;
@@ -19615,7 +19704,7 @@ private:
             auto& facts = table_[model_.first_output(node) + i];
             facts.numbers.reset();
             if (facts.ranked()) {
-                facts.dims->assign(facts.rank(), any_extent);
+                facts.dims->assign(facts.rank(), detail::any_extent);
             }
         }
     }
@@ -19625,7 +19714,7 @@ private:
             return;
         }
         const auto op = model_.op_type(node);
-        if (is_one_of(op, " If Loop Scan ")) {
+        if (detail::is_one_of(op, " If Loop Scan ")) {
             infer_bodies(node, op);
         } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
                    !parts_.infer(node, op)) {
@@ -19649,9 +19738,9 @@ private:
                 }
                 const auto& facts = table_[outputs[slot]];
                 if (!common) {
-                    common = made(facts.data_type, facts.dims);
+                    common = detail::made(facts.data_type, facts.dims);
                 } else {
-                    keep_common(*common, facts);
+                    detail::keep_common(*common, facts);
                 }
             }
             if (!common || !common->ranked()) {
@@ -19662,8 +19751,8 @@ private:
                 continue;
             }
             const auto states = states_of(node, op, bodies.front());
-            extents dims(common->rank() + (i < states ? 0 : 1), any_extent);
-            table_.set(node, i, made(common->data_type, std::move(dims)));
+            extents dims(common->rank() + (i < states ? 0 : 1), detail::any_extent);
+            table_.set(node, i, detail::made(common->data_type, std::move(dims)));
         }
     }
 
@@ -19693,27 +19782,24 @@ private:
 
     const wire_model& model_;
     value_types& types_;
-    fact_table table_;
-    elementwise_facts elementwise_{table_};
-    computed_facts computed_{table_};
-    moved_facts moved_{table_};
-    part_facts parts_{table_};
+    detail::fact_table table_;
+    detail::elementwise_facts elementwise_{table_};
+    detail::computed_facts computed_{table_};
+    detail::moved_facts moved_{table_};
+    detail::part_facts parts_{table_};
     graph_contents contents_;
+    std::vector<bool> met_;  // by node: inferred, or about to be
+    std::vector<step> open_; // in `infer_with_sources`, whose memory it keeps
+    bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
     std::size_t open_calls_ = 0;
 };
 
-} // namespace detail
-
-/// Adds the types of the values that standard operators make, as far as they follow from declared
-/// types and small constants: element type and rank, and extents where they follow simply.
-///
-/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
-/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
-/// call, and of values in them what all calls agree on is known. Complexity: O(nodes + values).
+/// Adds the types of all values that can be known, see `shape_inference`.
+/// Complexity: O(nodes + values).
 inline void infer_shapes(const wire_model& model, value_types& types) {
-    detail::shape_inference(model, types).run();
+    shape_inference(model, types).find_all();
 }
 
 } // namespace stemma
@@ -21315,7 +21401,7 @@ public:
     /// `source` is the file of the model; `store` is called `split_weights_name`.
     /// Requires: all outlive the writer; every value between parts has a type.
     split_writer(const wire_model& model, const mapped_file& source, cut_writer<Policy>& cuts,
-                 value_types& types, weight_store& store)
+                 const value_types& types, weight_store& store)
         : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
 
     /// Writes everything to `folder`, the manifest last.
@@ -21445,7 +21531,7 @@ private:
     const wire_model& model_;
     const mapped_file& source_;
     cut_writer<Policy>& cuts_;
-    value_types& types_;
+    const value_types& types_;
     weight_store& store_;
 };
 
