@@ -72,6 +72,70 @@ TEST_CASE("infer_types: an operator that changed since is not guessed at") {
     CHECK(found.empty());
 }
 
+TEST_CASE("infer_types: a new version of a domain that nothing uses is no hindrance") {
+    auto model = parse(two_nodes("Relu", 15));
+    auto& opset = *model.add_opset_import();
+    opset.set_domain("ai.onnx.ml");
+    opset.set_version(1000);
+    auto used = model;
+    types found;
+    CHECK(infer(model, found).empty());
+    CHECK(found.count({0, "z"}) == 1);
+    used.mutable_graph()->mutable_node(0)->set_domain("ai.onnx.ml");
+    CHECK_FALSE(infer(used, found).empty());
+}
+
+TEST_CASE("infer_types: the body of a function may be newer, too, but not changed") {
+    const auto calling = [](const char* operation) {
+        auto model = parse(two_nodes("Relu", 15));
+        model.mutable_graph()->mutable_node(0)->set_op_type("Mine");
+        model.mutable_graph()->mutable_node(0)->set_domain("own");
+        auto& own = *model.add_opset_import();
+        own.set_domain("own");
+        own.set_version(1);
+        auto& function = *model.add_functions();
+        function.set_name("Mine");
+        function.set_domain("own");
+        function.add_input("a");
+        function.add_output("b");
+        auto& opset = *function.add_opset_import();
+        opset.set_version(22);
+        auto& node = *function.add_node();
+        node.set_op_type(operation);
+        node.add_input("a");
+        node.add_output("b");
+        return model;
+    };
+    types found;
+    auto same = calling("Relu");
+    CHECK(infer(same, found).empty());
+    auto changed = calling("ReduceMax");
+    CHECK_FALSE(infer(changed, found).empty());
+}
+
+TEST_CASE("infer_types: an initializer that is stored as a sparse tensor is a dense one") {
+    auto model = parse(two_nodes("Relu", 15));
+    auto& node = *model.mutable_graph()->mutable_node(0);
+    node.set_op_type("MatMul");
+    node.add_input("s");
+    auto& sparse = *model.mutable_graph()->add_sparse_initializer();
+    sparse.mutable_values()->set_name("s");
+    sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
+    sparse.mutable_values()->add_dims(1);
+    sparse.mutable_values()->add_float_data(1);
+    sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+    sparse.mutable_indices()->add_dims(1);
+    sparse.mutable_indices()->add_int64_data(3);
+    sparse.add_dims(3);
+    sparse.add_dims(5);
+    types found;
+    CHECK(infer(model, found).empty());
+    REQUIRE(found.count({0, "y"}) == 1);
+    const auto& shape = found[{0, "y"}].tensor_type().shape();
+    REQUIRE(shape.dim_size() == 2);
+    CHECK(shape.dim(1).dim_value() == 5);
+}
+
 TEST_CASE("infer_types: values in bodies are told with the number of their graph") {
     const auto body = [](const char* result) {
         return test::graph({test::node("Relu", {"x"}, {result})}, {}, {result});
