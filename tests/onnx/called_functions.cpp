@@ -52,4 +52,26 @@ TEST_CASE("called_functions: those that nodes, their bodies and other functions 
     CHECK(called("if") == std::set<std::string>{"InBody"});
 }
 
+TEST_CASE("uncalled_functions: those that only each other call", "[onnx][called_functions]") {
+    const auto calling = [](const std::string& name, const std::string& callee) {
+        return test::function("local", name, {"x"}, {"y"},
+                              {test::node(callee, {"x"}, {"y"}, "", "local")});
+    };
+    const auto bytes =
+        test::model(test::graph({test::node("A", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}))
+            .inner(25, calling("A", "B"))
+            .inner(25, calling("B", "Outside"))
+            .inner(25, calling("C", "D"))
+            .inner(25, calling("D", "B"))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const auto found = stemma::uncalled_functions(model, stemma::graph_contents(model));
+    std::set<std::string> names;
+    for (auto g : found) {
+        names.emplace(model.text(model.functions()[model.graph(g).function].name));
+    }
+    CHECK(names == std::set<std::string>{"C", "D"});
+    CHECK(found.size() == 2);
+}
+
 } // namespace test::onnx_called_functions

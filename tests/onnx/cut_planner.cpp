@@ -191,6 +191,27 @@ TEST_CASE("cut_planner: takes along the functions that are called, and those the
     }
 }
 
+TEST_CASE("cut_planner: the body of a function is no part where the call is, or where nobody calls",
+          "[onnx][cut_planner]") {
+    const auto relu = [](const char* name) { return test::node("Relu", {"a"}, {"b"}, name); };
+    auto made = test::model(
+        test::graph({test::node("Outer", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}));
+    made.inner(8, test::opset("local", 1));
+    made.inner(25, test::function("local", "Inner", {"a"}, {"b"}, {relu("inner")}));
+    made.inner(25, test::function("local", "Outer", {"a"}, {"b"},
+                                  {test::node("Inner", {"a"}, {"b"}, "outer", "local")}));
+    made.inner(25, test::function("local", "Other", {"a"}, {"b"}, {relu("other")}));
+    const scene s(made);
+    for (const auto& wanted :
+         {test::names{"call", "inner"}, {"call", "other"}, {"call", "inner", "outer", "other"}}) {
+        const auto plans = s.plan(wanted);
+        REQUIRE(plans.size() == 1);
+        CHECK(plans[0].graph == 0);
+    }
+    CHECK(s.plan({"inner"}).at(0).graph != 0);
+    CHECK(s.plan({"other"}).at(0).graph != 0);
+}
+
 TEST_CASE("cut_planner: says when nodes had to be sorted, and when results are random",
           "[onnx][cut_planner]") {
     const scene s(test::model(test::graph({test::node("Relu", {"a"}, {"y"}, "reader"),

@@ -44,6 +44,22 @@ template <class Visit>
     return found;
 }
 
+/// Returns: the graphs of the functions that nothing in the main graph calls, nor what it calls.
+/// Complexity: O(nodes), expected.
+[[nodiscard]] inline std::vector<id> uncalled_functions(const onnx_model& model,
+                                                        const graph_contents& contents) {
+    std::vector<id> uncalled;
+    if (!model.functions().empty()) {
+        const auto called = called_functions(model, contents, contents.nodes(0), [](id) {});
+        for (id f = 0; f < model.functions().size(); ++f) {
+            if (!std::binary_search(called.begin(), called.end(), f)) {
+                uncalled.push_back(model.functions()[f].graph);
+            }
+        }
+    }
+    return uncalled;
+}
+
 } // namespace stemma
 
 #endif // STEMMA_ONNX_CALLED_FUNCTIONS_HPP

@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -39,6 +38,7 @@ public:
         : model_(model)
         , policy_(std::move(policy))
         , contents_(model)
+        , uncalled_(uncalled_functions(model, contents_))
         , random_(std::move(random))
         , dependence_(find_dependence(model, random_))
         , exposed_(model.value_count(), false)
@@ -83,16 +83,19 @@ public:
         for (auto node : wanted) {
             marks_[node] = mark::none;
         }
-        // Where the part calls a function, the call stands for the body.
-        std::set<id> called;
-        for (auto node : wanted) {
-            if (const auto f = model_.callee(node); f != no_id) {
-                called.insert(model_.functions()[f].graph);
-            }
-        }
         std::vector<cut_plan> plans;
+        // Where the part calls a function, the call stands for the body.
+        auto aside = uncalled_;
+        for (auto f : called_functions(model_, contents_, wanted, [](id) {})) {
+            aside.push_back(model_.functions()[f].graph);
+        }
+        const auto is_aside = [&](id g) {
+            return std::find(aside.begin(), aside.end(), contents_.root(g)) != aside.end();
+        };
+        const bool only_aside = std::all_of(by_graph.begin(), by_graph.end(),
+                                            [&](const auto& one) { return is_aside(one.first); });
         for (auto& [g, members] : by_graph) {
-            if (called.count(contents_.root(g)) == 0) {
+            if (only_aside || !is_aside(g)) {
                 plan_in_graph(g, members, plans);
             }
         }
@@ -374,6 +377,7 @@ private:
     const onnx_model& model_;
     Policy policy_;
     graph_contents contents_;
+    std::vector<id> uncalled_; // graphs of functions that never run
     std::vector<bool> random_; // by node
     std::vector<dependence> dependence_;
     std::vector<bool> exposed_; // values that are outputs of a graph
