@@ -125,7 +125,7 @@ class Validate(Case):
         program = shutil.copy(PROGRAM, self.folder / "stemma")
         library = self.folder / "stemma-onnx"
         reasons = {
-            "": "built without the onnx library",
+            "": "stemma-onnx, which asks the onnx library, is not beside this program",
             "kill -SEGV $$": "the onnx library crashed (Segmentation fault)",
             "exit 3": "stemma-onnx was built for another version of this program",
             "exit 9": "the onnx library ended without an answer",

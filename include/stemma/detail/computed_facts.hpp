@@ -53,6 +53,25 @@ public:
         return true;
     }
 
+    /// A MatMul whose attributes say which of its inputs are transposed.
+    void infer_turned_product(id node) {
+        const node_attributes attributes(table_.model(), node);
+        const auto is_set = [&](std::string_view name) {
+            return attributes.whole(name).value_or(0) != 0;
+        };
+        if (is_set("transBatchA") || is_set("transBatchB")) {
+            return;
+        }
+        auto a = table_.input(node, 0);
+        auto b = table_.input(node, 1);
+        for (auto [x, turned] : {std::pair(&a, is_set("transA")), {&b, is_set("transB")}}) {
+            if (turned && x->ranked() && x->rank() > 1) {
+                std::swap(x->dims->back(), (*x->dims)[x->rank() - 2]);
+            }
+        }
+        set_product(node, a, b, a.data_type);
+    }
+
 private:
     void infer_normalization(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
@@ -93,7 +112,12 @@ private:
             }
             return;
         }
-        if (a.rank() == 0 || b.rank() == 0) {
+        set_product(node, a, b, op == "MatMul" ? a.data_type : int32_type);
+    }
+
+    void set_product(id node, const tensor_facts& a, const tensor_facts& b,
+                     std::int64_t data_type) {
+        if (!a.ranked() || !b.ranked() || a.rank() == 0 || b.rank() == 0) {
             return;
         }
         const auto front = [](const extents& dims) {
@@ -106,7 +130,7 @@ private:
         if (b.rank() > 1) {
             dims.push_back(b.dims->back());
         }
-        table_.set(node, 0, made(op == "MatMul" ? a.data_type : int32_type, std::move(dims)));
+        table_.set(node, 0, made(data_type, std::move(dims)));
     }
 
     void infer_window(id node, std::string_view op) {

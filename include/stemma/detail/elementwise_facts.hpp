@@ -29,7 +29,8 @@ public:
                     "InstanceNormalization LRN LeakyRelu Log LogSoftmax LpNormalization "
                     "MeanVarianceNormalization Mish Neg PRelu RMSNormalization Reciprocal Relu "
                     "ReverseSequence Round Scatter ScatterElements ScatterND Selu Shrink Sigmoid "
-                    "Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu "
+                    "Sign SimplifiedLayerNormalization Sin Sinh Softmax Softplus Softsign Sqrt "
+                    "Swish Tan Tanh ThresholdedRelu "
                     "Trilu BitwiseNot Not ")) {
             table_.set(node, 0, {x.data_type, x.dims, op == "Identity" ? x.numbers : std::nullopt});
         } else if (is_one_of(op,

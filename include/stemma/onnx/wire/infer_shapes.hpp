@@ -6,6 +6,7 @@
 #include <stemma/detail/computed_facts.hpp>
 #include <stemma/detail/elementwise_facts.hpp>
 #include <stemma/detail/fact_table.hpp>
+#include <stemma/detail/fused_facts.hpp>
 #include <stemma/detail/moved_facts.hpp>
 #include <stemma/detail/part_facts.hpp>
 #include <stemma/detail/tensor_facts.hpp>
@@ -28,13 +29,14 @@
 
 namespace stemma {
 
-/// Infers the types of the values that standard operators make, as far as they follow from declared
-/// types and small constants: element type and rank, and extents where they follow simply. Of a
-/// large model it looks only at what the values depend on that somebody asks for.
+/// Infers the types of the values that standard operators make, and those that ONNX Runtime fuses
+/// of them, as far as they follow from declared types and small constants: element type and rank,
+/// and extents where they follow simply. Of a large model it looks only at what the values depend
+/// on that somebody asks for.
 ///
-/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
-/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
-/// call, and of values in them what all calls agree on is known.
+/// Never guesses: what depends on data, on other operators of other domains or on opsets that are
+/// not known stays open. Formal inputs of bodies count as declared only; functions are inferred
+/// call by call, and of values in them what all calls agree on is known.
 class shape_inference {
 public:
     /// Requires: both outlive it.
@@ -235,10 +237,13 @@ private:
     }
 
     void infer(id node) {
+        const auto op = model_.op_type(node);
+        if (model_.domain(node) == "com.microsoft") {
+            fused_.infer(node, op);
+        }
         if (!model_.domain(node).empty()) {
             return;
         }
-        const auto op = model_.op_type(node);
         if (detail::is_one_of(op, " If Loop Scan ")) {
             infer_bodies(node, op);
         } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
@@ -310,6 +315,7 @@ private:
     detail::fact_table table_;
     detail::elementwise_facts elementwise_{table_};
     detail::computed_facts computed_{table_};
+    detail::fused_facts fused_{table_, computed_};
     detail::moved_facts moved_{table_};
     detail::part_facts parts_{table_};
     graph_contents contents_;
