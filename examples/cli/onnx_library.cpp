@@ -39,7 +39,8 @@ std::string find_program() {
 child_answer ask(std::vector<std::string> question, std::string_view input) {
     static const auto program = find_program();
     if (program.empty()) {
-        return {"", std::nullopt, "stemma-onnx, which asks the onnx library, is not beside this program"};
+        return {"", std::nullopt,
+                "stemma-onnx, which asks the onnx library, is not beside this program"};
     }
     question.insert(question.begin(), std::to_string(protocol::version));
     auto answer = run_child(program, std::move(question), input);

@@ -3460,6 +3460,22 @@ template <class Visit>
     return found;
 }
 
+/// Returns: the graphs of the functions that nothing in the main graph calls, nor what it calls.
+/// Complexity: O(nodes), expected.
+[[nodiscard]] inline std::vector<id> uncalled_functions(const onnx_model& model,
+                                                        const graph_contents& contents) {
+    std::vector<id> uncalled;
+    if (!model.functions().empty()) {
+        const auto called = called_functions(model, contents, contents.nodes(0), [](id) {});
+        for (id f = 0; f < model.functions().size(); ++f) {
+            if (!std::binary_search(called.begin(), called.end(), f)) {
+                uncalled.push_back(model.functions()[f].graph);
+            }
+        }
+    }
+    return uncalled;
+}
+
 } // namespace stemma
 
 #endif // STEMMA_ONNX_CALLED_FUNCTIONS_HPP
@@ -3960,6 +3976,7 @@ public:
         : model_(model)
         , policy_(std::move(policy))
         , contents_(model)
+        , uncalled_(uncalled_functions(model, contents_))
         , random_(std::move(random))
         , dependence_(find_dependence(model, random_))
         , exposed_(model.value_count(), false)
@@ -4004,16 +4021,19 @@ public:
         for (auto node : wanted) {
             marks_[node] = mark::none;
         }
-        // Where the part calls a function, the call stands for the body.
-        std::set<id> called;
-        for (auto node : wanted) {
-            if (const auto f = model_.callee(node); f != no_id) {
-                called.insert(model_.functions()[f].graph);
-            }
-        }
         std::vector<cut_plan> plans;
+        // Where the part calls a function, the call stands for the body.
+        auto aside = uncalled_;
+        for (auto f : called_functions(model_, contents_, wanted, [](id) {})) {
+            aside.push_back(model_.functions()[f].graph);
+        }
+        const auto is_aside = [&](id g) {
+            return std::find(aside.begin(), aside.end(), contents_.root(g)) != aside.end();
+        };
+        const bool only_aside = std::all_of(by_graph.begin(), by_graph.end(),
+                                            [&](const auto& one) { return is_aside(one.first); });
         for (auto& [g, members] : by_graph) {
-            if (called.count(contents_.root(g)) == 0) {
+            if (only_aside || !is_aside(g)) {
                 plan_in_graph(g, members, plans);
             }
         }
@@ -4295,6 +4315,7 @@ private:
     const onnx_model& model_;
     Policy policy_;
     graph_contents contents_;
+    std::vector<id> uncalled_; // graphs of functions that never run
     std::vector<bool> random_; // by node
     std::vector<dependence> dependence_;
     std::vector<bool> exposed_; // values that are outputs of a graph
@@ -18690,6 +18711,25 @@ public:
         return true;
     }
 
+    /// A MatMul whose attributes say which of its inputs are transposed.
+    void infer_turned_product(id node) {
+        const node_attributes attributes(table_.model(), node);
+        const auto is_set = [&](std::string_view name) {
+            return attributes.whole(name).value_or(0) != 0;
+        };
+        if (is_set("transBatchA") || is_set("transBatchB")) {
+            return;
+        }
+        auto a = table_.input(node, 0);
+        auto b = table_.input(node, 1);
+        for (auto [x, turned] : {std::pair(&a, is_set("transA")), {&b, is_set("transB")}}) {
+            if (turned && x->ranked() && x->rank() > 1) {
+                std::swap(x->dims->back(), (*x->dims)[x->rank() - 2]);
+            }
+        }
+        set_product(node, a, b, a.data_type);
+    }
+
 private:
     void infer_normalization(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
@@ -18730,7 +18770,12 @@ private:
             }
             return;
         }
-        if (a.rank() == 0 || b.rank() == 0) {
+        set_product(node, a, b, op == "MatMul" ? a.data_type : int32_type);
+    }
+
+    void set_product(id node, const tensor_facts& a, const tensor_facts& b,
+                     std::int64_t data_type) {
+        if (!a.ranked() || !b.ranked() || a.rank() == 0 || b.rank() == 0) {
             return;
         }
         const auto front = [](const extents& dims) {
@@ -18743,7 +18788,7 @@ private:
         if (b.rank() > 1) {
             dims.push_back(b.dims->back());
         }
-        table_.set(node, 0, made(op == "MatMul" ? a.data_type : int32_type, std::move(dims)));
+        table_.set(node, 0, made(data_type, std::move(dims)));
     }
 
     void infer_window(id node, std::string_view op) {
@@ -18979,7 +19024,8 @@ public:
                     "InstanceNormalization LRN LeakyRelu Log LogSoftmax LpNormalization "
                     "MeanVarianceNormalization Mish Neg PRelu RMSNormalization Reciprocal Relu "
                     "ReverseSequence Round Scatter ScatterElements ScatterND Selu Shrink Sigmoid "
-                    "Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu "
+                    "Sign SimplifiedLayerNormalization Sin Sinh Softmax Softplus Softsign Sqrt "
+                    "Swish Tan Tanh ThresholdedRelu "
                     "Trilu BitwiseNot Not ")) {
             table_.set(node, 0, {x.data_type, x.dims, op == "Identity" ? x.numbers : std::nullopt});
         } else if (is_one_of(op,
@@ -19028,6 +19074,51 @@ private:
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
+
+// <stemma/detail/fused_facts.hpp>
+#ifndef STEMMA_DETAIL_FUSED_FACTS_HPP
+#define STEMMA_DETAIL_FUSED_FACTS_HPP
+
+namespace stemma::detail {
+
+/// Infers what those operators of `com.microsoft` make that ONNX Runtime puts in the place of
+/// several standard ones when it saves a model that it optimized.
+class fused_facts {
+public:
+    /// Requires: both outlive this.
+    fused_facts(fact_table& table, computed_facts& computed) : table_(table), computed_(computed) {}
+
+    /// Returns: whether the operator is one of them.
+    bool infer(id node, std::string_view op) {
+        const auto like_first = [&](std::size_t output) {
+            const auto& x = table_.input(node, 0);
+            table_.set(node, output, made(x.data_type, x.dims));
+        };
+        if (is_one_of(op, " Gelu FastGelu QuickGelu BiasGelu ")) {
+            like_first(0);
+        } else if (is_one_of(op, " SkipLayerNormalization SkipSimplifiedLayerNormalization ")) {
+            like_first(0);
+            like_first(3); // the sum that is normalized
+        } else if (op == "FusedConv") {
+            computed_.infer(node, "Conv");
+        } else if (op == "FusedGemm") {
+            computed_.infer(node, "Gemm");
+        } else if (op == "FusedMatMul") {
+            computed_.infer_turned_product(node);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+private:
+    fact_table& table_;
+    computed_facts& computed_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FUSED_FACTS_HPP
 
 // <stemma/detail/moved_facts.hpp>
 #ifndef STEMMA_DETAIL_MOVED_FACTS_HPP
@@ -19503,13 +19594,14 @@ private:
 
 namespace stemma {
 
-/// Infers the types of the values that standard operators make, as far as they follow from declared
-/// types and small constants: element type and rank, and extents where they follow simply. Of a
-/// large model it looks only at what the values depend on that somebody asks for.
+/// Infers the types of the values that standard operators make, and those that ONNX Runtime fuses
+/// of them, as far as they follow from declared types and small constants: element type and rank,
+/// and extents where they follow simply. Of a large model it looks only at what the values depend
+/// on that somebody asks for.
 ///
-/// Never guesses: what depends on data, on operators of other domains or on opsets that are not
-/// known stays open. Formal inputs of bodies count as declared only; functions are inferred call by
-/// call, and of values in them what all calls agree on is known.
+/// Never guesses: what depends on data, on other operators of other domains or on opsets that are
+/// not known stays open. Formal inputs of bodies count as declared only; functions are inferred
+/// call by call, and of values in them what all calls agree on is known.
 class shape_inference {
 public:
     /// Requires: both outlive it.
@@ -19710,10 +19802,13 @@ private:
     }
 
     void infer(id node) {
+        const auto op = model_.op_type(node);
+        if (model_.domain(node) == "com.microsoft") {
+            fused_.infer(node, op);
+        }
         if (!model_.domain(node).empty()) {
             return;
         }
-        const auto op = model_.op_type(node);
         if (detail::is_one_of(op, " If Loop Scan ")) {
             infer_bodies(node, op);
         } else if (!elementwise_.infer(node, op) && !computed_.infer(node, op) &&
@@ -19785,6 +19880,7 @@ private:
     detail::fact_table table_;
     detail::elementwise_facts elementwise_{table_};
     detail::computed_facts computed_{table_};
+    detail::fused_facts fused_{table_, computed_};
     detail::moved_facts moved_{table_};
     detail::part_facts parts_{table_};
     graph_contents contents_;
