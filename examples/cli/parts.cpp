@@ -104,8 +104,7 @@ std::string file_namer::name(const stemma::attributed_model& opened, id module, 
 }
 
 std::optional<id> boundary_types::find_untyped(const stemma::cut_plan& plan) {
-    auto untyped = stemma::find_untyped(plan, types_);
-    if (untyped) {
+    const auto infer = [&] {
         if (!inference_) {
             inference_.emplace(model_, types_);
         }
@@ -114,12 +113,17 @@ std::optional<id> boundary_types::find_untyped(const stemma::cut_plan& plan) {
                 inference_->find(value);
             }
         }
-        untyped = stemma::find_untyped(plan, types_);
+        return stemma::find_untyped(plan, types_);
+    };
+    auto untyped = stemma::find_untyped(plan, types_);
+    if (untyped) {
+        untyped = infer();
     }
     if (untyped && !asked_library_) {
         asked_library_ = true;
         problem_ = add_inferred_types(model_, types_);
-        untyped = stemma::find_untyped(plan, types_);
+        inference_.reset(); // what the library knows may be all that was missing
+        untyped = infer();
     }
     return untyped;
 }

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 from hostile_test import field, graph, model, node, varint
-from program_test import FIXTURES, Case
+from program_test import FIXTURES, Case, run
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
 
@@ -35,6 +35,24 @@ class Cut(Case):
         part = self.folder / "part.onnx"
         self.cut("--module", "encoder.layer.0.attention.self.query and op:MatMul", "-o", part)
         self.assertEqual(len(self.names(part)), 1)
+
+    def test_types_come_from_both_inferences_in_turn(self):
+        # Only the ONNX library knows Det, only stemma what ONNX Runtime fuses.
+        typed = field(2, field(1, field(1, 1) + field(2, b"".join(
+            field(1, field(1, extent)) for extent in (2, 3, 3)))))
+        nodes = [node("Det", ["x"], ["a"], "/enc/Det"),
+                 node("QuickGelu", ["a"], ["b"], "/mid/QuickGelu") + field(7, "com.microsoft"),
+                 node("Relu", ["b"], ["y"], "/dec/Relu")]
+        whole = self.folder / "whole.onnx"
+        whole.write_bytes(model(graph(nodes, inputs=()) + field(11, field(1, "x") + typed)) +
+                          field(8, field(1, "com.microsoft") + field(2, 1)))
+        findings = run("validate", whole, "--format", "json").stdout
+        command = ["cut", whole, "--module", "mid", "-o", self.folder / "mid.onnx"]
+        if "stemma-onnx" in findings:
+            self.assertIn("type or rank of 'a' is not known", self.fail_with(1, *command))
+        else:
+            self.succeed(*command)
+            self.assertEqual(self.names(self.folder / "mid.onnx"), ["/mid/QuickGelu"])
 
     def test_one_module_only(self):
         out = self.folder / "part.onnx"
