@@ -90,12 +90,12 @@ public:
     std::vector<stemma::attribution> attributions;
 
     [[nodiscard]] std::set<std::string> operators_for(const std::string& text) const {
-        std::set<std::string> names;
+        std::set<std::string> found;
         for (auto v : stemma::find_matching_operators(stemma::parse_query(text), modules, tags,
                                                       *this, attributions)) {
-            names.insert(nodes[v].name);
+            found.insert(nodes[v].name);
         }
-        return names;
+        return found;
     }
 
     [[nodiscard]] std::vector<std::string> modules_for(const std::string& text) const {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <iostream>
 #include <string>
 
 // Runs the ONNX checker on models, and says where it is too old to have an opinion.
@@ -68,31 +69,47 @@ verdict check(const std::string& path) {
     }
 }
 
+/// Prints one line.
+verdict judge(const std::string& path) {
+    auto result = check(path);
+    stemma::string_sink sink;
+    stemma::json_writer out(sink);
+    out.begin_object(true);
+    out.member("file", path);
+    out.member("judged", result.judged);
+    out.member("ok", result.ok);
+    out.member("message", result.message);
+    out.end_object();
+    out.finish();
+    std::fputs(sink.text.c_str(), stdout);
+    std::fflush(stdout);
+    return result;
+}
+
 } // namespace
 
-/// One JSON line per model: file, judged, ok, message. Exit code 0 when all were found valid, 1
-/// when one was refused, 3 when none was refused but one could not be judged.
+/// One JSON line per model: file, judged, ok, message; `-` stands for the models that standard
+/// input names, one in a line, and each is answered at once. Exit code 0 when all were found valid,
+/// 1 when one was refused, 3 when none was refused but one could not be judged.
 int main(int argc, char** argv) {
     google::protobuf::SetLogHandler(nullptr);
     bool refused = false;
     bool unknown = false;
-    for (int i = 1; i < argc; ++i) {
-        const auto result = check(argv[i]);
+    const auto count = [&](const verdict& result) {
         unknown = unknown || !result.judged;
         refused = refused || (result.judged && !result.ok);
-        stemma::string_sink sink;
-        stemma::json_writer out(sink);
-        out.begin_object(true);
-        out.member("file", std::string(argv[i]));
-        out.member("judged", result.judged);
-        out.member("ok", result.ok);
-        out.member("message", result.message);
-        out.end_object();
-        out.finish();
-        std::fputs(sink.text.c_str(), stdout);
+    };
+    for (int i = 1; i < argc; ++i) {
+        if (std::string(argv[i]) != "-") {
+            count(judge(argv[i]));
+            continue;
+        }
+        for (std::string path; std::getline(std::cin, path);) {
+            count(judge(path));
+        }
     }
     if (argc < 2) {
-        std::fputs("usage: checker MODEL...\n", stderr);
+        std::fputs("usage: checker MODEL... | -\n", stderr);
         return 2;
     }
     return refused ? 1 : unknown ? 3 : 0;

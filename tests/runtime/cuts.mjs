@@ -23,7 +23,7 @@ class CutTest extends FixtureSuite {
         const parts = path.join(folder, "parts");
         const cuts = this.cut(name, info, whole, parts, data);
         if (cuts !== null) {
-            this.checkAll(
+            await this.checkAll(
                 name,
                 cuts.map((cut) => path.join(parts, cut.file)),
             );

@@ -52,7 +52,7 @@ class FoldTest extends FixtureSuite {
             folded.push(await this.open(name, whole, feeds, expected));
         }
         const made = folded.filter((file) => file !== null);
-        this.check(name, whole, made);
+        await this.check(name, whole, made);
         made.forEach((file) => fs.rmSync(file));
     }
 
@@ -147,8 +147,8 @@ class FoldTest extends FixtureSuite {
         }
     }
 
-    check(name, whole, folded) {
-        const [plain, ...verdicts] = this.verdicts(name, [whole, ...folded]) ?? [{ judged: true }];
+    async check(name, whole, folded) {
+        const [plain, ...verdicts] = (await this.verdicts(name, [whole, ...folded])) ?? [{ judged: true }];
         if (!plain.judged) {
             this.note(unjudged, `${name}: ${firstLine(plain.message)}`);
         }

@@ -373,9 +373,10 @@ void expose(const std::string& path, const std::string& target) {
     output.commit(false);
 }
 
-/// Lets everything read a copy of the first input, called `copy`, instead of the input: an edit
-/// that changes no result. Returns: whether there is an input.
-bool detour(const std::string& path, const std::string& target, const std::string& copy) {
+/// Lets everything in a file read a copy of the first input instead of the input: an edit that
+/// changes no result. Returns: whether there is an input.
+bool detour(const std::string& path) {
+    const auto copy = std::filesystem::path(path).filename().string() + " input";
     const opened_model opened(path);
     const auto& model = opened.model;
     const auto inputs = model.graph(0).inputs;
@@ -414,7 +415,7 @@ bool detour(const std::string& path, const std::string& target, const std::strin
         stemma::detail::append_field(fields::model::graph, graph, result);
         graph.clear();
     }
-    stemma::output_file output(target);
+    stemma::output_file output(path);
     output.write(result);
     output.commit(false);
     return true;
@@ -485,7 +486,9 @@ constexpr std::string_view usage =
     "usage: model_info describe MODEL...               JSON: inputs, outputs, external data\n"
     "       model_info weights MODEL FOLDER [SEED]     the external data of a model, seeded\n"
     "       model_info expose MODEL OUT                every value of the main graph an output\n"
-    "       model_info detour MODEL OUT NAME           an input read by way of a copy\n"
+    "       model_info detour MODEL...                 in place, an input of each read by way of "
+    "a\n"
+    "                                                  copy; prints how many have inputs\n"
     "       model_info seed MODEL OUT                  random operators with a fixed seed\n";
 
 int run(const std::vector<std::string>& words) {
@@ -502,8 +505,9 @@ int run(const std::vector<std::string>& words) {
         write_weights(words[1], words[2], words.size() == 4 ? std::stoull(words[3]) : 1);
     } else if (command == "expose" && words.size() == 3) {
         expose(words[1], words[2]);
-    } else if (command == "detour" && words.size() == 4) {
-        return detour(words[1], words[2], words[3]) ? 0 : 1;
+    } else if (command == "detour" && words.size() >= 2) {
+        const auto edited = std::count_if(words.begin() + 1, words.end(), detour);
+        std::printf("%td\n", edited);
     } else if (command == "seed" && words.size() == 3) {
         seed(words[1], words[2]);
     } else {

@@ -33,7 +33,7 @@ const arrays = {
 export class Harness {
     /**
      * @param runtime    folder whose node_modules holds onnxruntime-node
-     * @param modelInfo  the program `model_info`; needed by describe, writeWeights, expose and seed
+     * @param modelInfo  the program `model_info`; needed by describe, writeWeights, expose, detour and seed
      */
     constructor({ runtime, modelInfo } = {}) {
         this.modelInfo = modelInfo ?? process.env.STEMMA_MODEL_INFO;
@@ -66,6 +66,11 @@ export class Harness {
     /** Writes a copy of `model` in which every value of the main graph is an output. */
     expose(model, out) {
         this.#ask("expose", model, out);
+    }
+
+    /** Lets an input of each model be read by way of a copy, in place. @returns how many have inputs. */
+    detour(models) {
+        return Number(this.#ask("detour", ...models));
     }
 
     /** Writes a copy of `model` whose random operators draw the same numbers in every session. */

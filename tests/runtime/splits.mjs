@@ -3,7 +3,6 @@
 // other they compute what the whole does, bit for bit, that together they are the file they were, and that a part
 // that was edited joins, too.
 
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
@@ -60,7 +59,7 @@ class SplitTest extends FixtureSuite {
         if (split[0] === "--parts" && manifest.parts.length !== Number(split[1])) {
             this.fail(name, `${manifest.parts.length} parts`);
         }
-        this.checkAll(
+        await this.checkAll(
             name,
             manifest.parts.map((part) => path.join(at.parts, part.file)),
         );
@@ -111,19 +110,14 @@ class SplitTest extends FixtureSuite {
 
     /** Edits the parts that have inputs; the whole with all edits gives the same results. */
     async joinEdited(name, manifest, at, joined) {
-        let edited = 0;
-        for (const { file } of manifest.parts.slice(0, 5)) {
-            const part = path.join(at.parts, file);
-            const words = ["detour", part, part, `${file} input`];
-            edited += spawnSync(this.harness.modelInfo, words).status === 0 ? 1 : 0;
-        }
+        const edited = this.harness.detour(manifest.parts.slice(0, 5).map(({ file }) => path.join(at.parts, file)));
         const said = this.stemma(["join", at.parts, "-o", joined, "--no-sync"]);
         if (edited === 0 || !said.out.includes("joined with changes")) {
             this.fail(name, `${edited} parts were edited, yet join says: ${firstLine(said.out)} ${said.reason}`);
         }
         const [results] = await this.harness.runCases(joined, [at.feeds]);
         this.compare(name, at.results, results, "joined edited");
-        this.checkAll(name, [joined]);
+        await this.checkAll(name, [joined]);
     }
 }
 

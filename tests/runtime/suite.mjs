@@ -2,9 +2,10 @@
 // What the tests over all fixture models share: options, finding models, running them one after the other, and saying
 // what came out.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 
 import { Workplace, harnessOrSkip, skipped } from "./ort.mjs";
@@ -67,23 +68,31 @@ export class FixtureSuite {
     }
 
     /** @returns what the ONNX checker says of each file; null when it does not say it. */
-    verdicts(name, files) {
+    async verdicts(name, files) {
         if (!options.checker) {
             this.note(unjudged, `${name}: the checker is not built`);
             return null;
         }
-        const result = spawnSync(options.checker, files, { encoding: "utf8", maxBuffer: 1 << 28 });
-        const verdicts = (result.stdout ?? "").split("\n").filter(Boolean).map((line) => JSON.parse(line));
-        if (verdicts.length !== files.length) {
-            this.fail(name, `the checker gave ${verdicts.length} verdicts on ${files.length} files`);
-            return null;
+        // One process for all models: it takes longer to start than to judge.
+        this.checker ??= spawn(options.checker, ["-"], { stdio: ["pipe", "pipe", "inherit"] });
+        this.answers ??= createInterface({ input: this.checker.stdout })[Symbol.asyncIterator]();
+        this.checker.stdin.write(files.map((file) => `${file}\n`).join(""));
+        const verdicts = [];
+        while (verdicts.length < files.length) {
+            const { value, done } = await this.answers.next();
+            if (done) {
+                this.fail(name, `the checker gave ${verdicts.length} verdicts on ${files.length} files`);
+                this.checker = this.answers = undefined;
+                return null;
+            }
+            verdicts.push(JSON.parse(value));
         }
         return verdicts;
     }
 
     /** Fails for files that the checker refuses, and notes when it cannot judge them. */
-    checkAll(name, files) {
-        const verdicts = this.verdicts(name, files) ?? [];
+    async checkAll(name, files) {
+        const verdicts = (await this.verdicts(name, files)) ?? [];
         const silent = verdicts.find((verdict) => !verdict.judged);
         if (silent) {
             this.note(unjudged, `${name}: ${firstLine(silent.message)}`);
@@ -131,6 +140,7 @@ export class FixtureSuite {
                 await this.fixture(name, this.harness.describe(models));
             }
         } finally {
+            this.checker?.stdin.end();
             this.workplace.dispose();
         }
         printTable(this.rows);

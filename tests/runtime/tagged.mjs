@@ -57,7 +57,7 @@ class TaggedTest extends FixtureSuite {
                 await this.sameOutputs(name, info, tagged, carrier, cases, expected);
             }
         }
-        this.check(name, files);
+        await this.check(name, files);
     }
 
     cases(info) {
@@ -161,8 +161,8 @@ class TaggedTest extends FixtureSuite {
         }
     }
 
-    check(name, files) {
-        const [plain, ...verdicts] = this.verdicts(name, [...files.values()]) ?? [];
+    async check(name, files) {
+        const [plain, ...verdicts] = (await this.verdicts(name, [...files.values()])) ?? [];
         if (plain === undefined) {
             return;
         }
