@@ -7817,7 +7817,7 @@ private:
     /// it: what a call hands on belongs to a module further down.
     [[nodiscard]] id common_caller(std::span<const id> parameters, id top, id function) const {
         // Functions of operators, such as torch's exporter adds, are no modules.
-        const bool levels = !ops_.function_domain(function).starts_with("pkg.");
+        const bool levels = !std::string_view(ops_.function_domain(function)).starts_with("pkg.");
         id common = no_id;
         for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
             const auto p = parameters[slot];
