@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ; // as POSIX has it: no header declares it
-
 namespace cli {
 
 namespace {
@@ -41,6 +39,7 @@ struct file_closer {
 int start(pid_t& child, const std::string& program, std::vector<std::string>& arguments, int input,
           int output) {
     std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
     for (auto& word : arguments) {
         words.push_back(word.data());
     }

@@ -84,7 +84,7 @@ void add_calls(const stemma::fold_plan& plan, const stemma::graph_contents& cont
 
 void add_calls_in(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id node,
                   region_calls& found) {
-    for (auto g : plan.holders.count(node) > 0 ? contents.bodies_of(node) : std::span<const id>()) {
+    for (auto g : plan.holders.contains(node) ? contents.bodies_of(node) : std::span<const id>()) {
         if (plan.root[g] != no_id) {
             add_calls(plan, contents, plan.root[g], found);
             continue;

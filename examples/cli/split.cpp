@@ -20,6 +20,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -137,7 +138,9 @@ void report(const split_options& options, const stemma::split_manifest& manifest
 }
 
 int split(const split_options& options) {
-    if (options.parts.has_value() + options.depth.has_value() + !options.modules.empty() != 1) {
+    const std::array chosen{options.parts.has_value(), options.depth.has_value(),
+                            !options.modules.empty()};
+    if (std::count(chosen.begin(), chosen.end(), true) != 1) {
         throw stemma::error(stemma::error_code::refused, "", "split",
                             "takes one of --depth N, --module QUERY and --parts N");
     }

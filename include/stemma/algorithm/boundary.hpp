@@ -257,6 +257,7 @@ template <operator_graph_like Graph>
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     std::vector<operator_edge> edges;
+    edges.reserve(pairs.size());
     for (const auto& [to, from] : pairs) {
         edges.push_back({from, to, no_id, no_id, no_id});
     }

@@ -92,7 +92,7 @@ private:
     }
     void take_block(const char* p) noexcept {
         for (unsigned i = 0; i < 4; ++i) {
-            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + 8 * i));
+            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + std::size_t{8} * i));
         }
     }
 

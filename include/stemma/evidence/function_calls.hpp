@@ -43,7 +43,7 @@ namespace detail {
 template <calling_operators Ops, module_view Modules>
 class call_resolver {
 public:
-    call_resolver(evidence_context<Ops, Modules>& context)
+    explicit call_resolver(evidence_context<Ops, Modules>& context)
         : ops_(context.ops())
         , modules_(context.modules())
         , tree_(context.index())

@@ -103,7 +103,7 @@ struct tag_comparison {
     }
     for (const auto& [module, nodes] : in_second) {
         auto tag = b.tags.text(module);
-        if (second_tags.count(tag) > 0) {
+        if (second_tags.contains(tag)) {
             result.appeared.push_back({std::move(tag), nodes});
         }
     }

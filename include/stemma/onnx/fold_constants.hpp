@@ -53,7 +53,7 @@ private:
     for (id v = 0; v < view.nodes.size(); ++v) {
         const auto node = view.nodes[v];
         if (!is_constant_node(model, node) || model.output_count(node) != 1 ||
-            model.inputs(node).size() > 0 || leaving.contains(model.first_output(node))) {
+            !model.inputs(node).empty() || leaving.contains(model.first_output(node))) {
             continue;
         }
         const auto begin = wanted.size();

@@ -66,7 +66,7 @@ struct fold_plan {
 
     /// Whether something changes in the bodies of a node, at any depth.
     [[nodiscard]] bool changes_inside(id node) const {
-        return !holders.empty() && holders.count(node) > 0;
+        return !holders.empty() && holders.contains(node);
     }
 
     /// What stands in a body: calls `in_region(r)` where it is region `r`, else `in_body(node)` for

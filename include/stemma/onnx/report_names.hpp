@@ -43,8 +43,8 @@ public:
         }
         for (id node = 0; node < model.node_count(); ++node) {
             const auto name = model.name(node);
-            node_named_[node] = !name.empty() && nodes[name] == 1 &&
-                                initializers.count(name) == 0 && !reads_like_place(name, graphs);
+            node_named_[node] = !name.empty() && nodes[name] == 1 && !initializers.contains(name) &&
+                                !reads_like_place(name, graphs);
         }
         for (id value = 0; value < model.value_count(); ++value) {
             const auto name = model.value_name(value);
@@ -78,11 +78,11 @@ private:
     reads_like_place(std::string_view name,
                      const std::unordered_map<std::string_view, id>& graphs) const {
         if (const auto marks = name.find("##");
-            marks != name.npos && graphs.count(name.substr(0, marks)) > 0) {
+            marks != name.npos && graphs.contains(name.substr(0, marks))) {
             return true;
         }
         const auto mark = name.rfind('#');
-        if (mark == name.npos || graphs.count(name.substr(0, mark)) == 0) {
+        if (mark == name.npos || !graphs.contains(name.substr(0, mark))) {
             return false;
         }
         const auto digits = name.substr(mark + 1);

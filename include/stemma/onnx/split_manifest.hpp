@@ -103,7 +103,7 @@ public:
     split_manifest_handler(split_manifest& manifest, std::string_view file)
         : manifest_(manifest), file_(file) {}
 
-    bool wants(const std::string&) const { return true; }
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
 
     void scalar(const std::string& path, json_part value) {
         if (path == "schema") {

@@ -33,7 +33,7 @@ namespace stemma {
         }
     }
     const auto capture = [&](id value) {
-        if (value != no_id && bodies.count(model.graph_of_value(value)) == 0 &&
+        if (value != no_id && !bodies.contains(model.graph_of_value(value)) &&
             known.insert(value).second) {
             values.push_back(value);
         }

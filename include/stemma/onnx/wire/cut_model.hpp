@@ -308,7 +308,7 @@ private:
         const std::unordered_set<id> outputs(plan.outputs.begin(), plan.outputs.end());
         for_each_output(plan, [&](id value) {
             const auto declared = types_.declaration(value);
-            if (declared && outputs.count(value) == 0) {
+            if (declared && !outputs.contains(value)) {
                 graph.add_message(bytes(), at_graph::value_info, declared->begin, declared->size);
             }
         });

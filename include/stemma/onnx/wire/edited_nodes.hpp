@@ -90,7 +90,7 @@ private:
             bool is_clone = false;
             for (id i = 0; i < model(p).output_count(node); ++i) {
                 is_clone = is_clone ||
-                           clones.count(model(p).value_name(model(p).first_output(node) + i)) != 0;
+                           clones.contains(model(p).value_name(model(p).first_output(node) + i));
             }
             (is_clone ? clones_ : nodes_).push_back({p, node});
         }
@@ -101,9 +101,8 @@ private:
     void for_each_read(const entry& at, Function f) const {
         const auto& m = model(at.part);
         const auto look = [&](id value) {
-            if (value != no_id && m.graph_of_value(value) == 0) {
-                f(m.value_name(value));
-            } else if (value != no_id && m.kind(value) == value_kind::undefined) {
+            if (value != no_id &&
+                (m.graph_of_value(value) == 0 || m.kind(value) == value_kind::undefined)) {
                 f(m.value_name(value));
             }
         };
@@ -148,7 +147,7 @@ private:
                 if (from != producer.end()) {
                     readers[from->second].push_back(i);
                     ++waiting[i];
-                } else if (given.count(name) == 0 && !tensors_.contains(name)) {
+                } else if (!given.contains(name) && !tensors_.contains(name)) {
                     folder_.refuse(nodes_[i].part,
                                    "reads '" + std::string(name) + "', which no part makes");
                 }
@@ -156,7 +155,7 @@ private:
         }
         for (auto value : folder_.skeleton().model->graph(0).outputs) {
             const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
-            if (!name.empty() && producer.count(name) == 0 && given.count(name) == 0 &&
+            if (!name.empty() && !producer.contains(name) && !given.contains(name) &&
                 !tensors_.contains(name)) {
                 STEMMA_THROW(error(error_code::refused, folder_.path(), "",
                                    "no part makes the model's output '" + std::string(name) + "'"));

@@ -47,7 +47,7 @@ public:
                 continue;
             }
             for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
-                if (folder_.skeleton().tensors.count(name) != 0) {
+                if (folder_.skeleton().tensors.contains(name)) {
                     continue;
                 }
                 const tensor_entry here{p, tensor};

@@ -52,13 +52,13 @@ public:
         std::unordered_set<id> inside;
         for (id r = 0; r < plan.regions.size(); ++r) {
             for (auto value : plan.is_graph(r) ? std::vector<id>() : values_of(r)) {
-                if (types_.count(value) > 0 && outside.count(value) == 0) {
+                if (types_.contains(value) && !outside.contains(value)) {
                     inside.insert(value);
                 }
             }
         }
         for (const auto& info : model.value_infos()) {
-            if (counts(info) && inside.count(info.value) > 0) {
+            if (counts(info) && inside.contains(info.value)) {
                 inside_.insert(info.message.begin);
             }
         }
@@ -69,7 +69,7 @@ public:
 
     /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
     [[nodiscard]] bool is_inside(const wire_field& field) const {
-        return inside_.count(field.content) > 0;
+        return inside_.contains(field.content);
     }
 
     /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all

@@ -216,7 +216,7 @@ private:
 
     /// Whether a node of a graph does not stay as it is.
     [[nodiscard]] bool changes(id node) const {
-        return plan_.changes_inside(node) || plan_.noted.count(node) > 0;
+        return plan_.changes_inside(node) || plan_.noted.contains(node);
     }
 
     [[nodiscard]] byte_rope changed(id node) {

@@ -169,7 +169,7 @@ private:
         const auto region = plan_.functions[f].region;
         std::unordered_set<std::string> taken;
         const auto name = [&](id value, std::string_view wanted) {
-            if (value == no_id || wanted.empty() || names_[f].count(value) > 0) {
+            if (value == no_id || wanted.empty() || names_[f].contains(value)) {
                 return;
             }
             std::string text(wanted);

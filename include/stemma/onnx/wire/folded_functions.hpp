@@ -30,8 +30,8 @@ public:
         for (id f = 0; f < ours_.size(); ++f) {
             const auto& function = model.functions()[f];
             ours_[f] = function.overload.size == 0 &&
-                       names.count({std::string(model.text(function.domain)),
-                                    std::string(model.text(function.name))}) > 0;
+                       names.contains({std::string(model.text(function.domain)),
+                                       std::string(model.text(function.name))});
         }
         for (id value = 0; value < model.value_count(); ++value) {
             const auto& graph = model.graph(model.graph_of_value(value));
@@ -61,12 +61,12 @@ public:
     [[nodiscard]] const std::vector<id>& bodies() const noexcept { return bodies_; }
     /// Whether folding changed something in the bodies of a node, at any depth.
     [[nodiscard]] bool changed_inside(id node) const {
-        return !holders_.empty() && holders_.count(node) > 0;
+        return !holders_.empty() && holders_.contains(node);
     }
     /// Whether it changed a node that is no call, in a graph: what is in its bodies, or its
     /// metadata.
     [[nodiscard]] bool changed(id node) const {
-        return changed_inside(node) || (!noted_.empty() && noted_.count(node) > 0);
+        return changed_inside(node) || (!noted_.empty() && noted_.contains(node));
     }
 
 private:

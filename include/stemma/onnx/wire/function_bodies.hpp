@@ -27,7 +27,7 @@ struct operator_name {
     std::string_view type;     ///< the name of the function, where one is called
     std::string_view overload; ///< "" where it is not written
 
-    friend auto operator<=>(const operator_name&, const operator_name&) = default;
+    friend auto operator<=>(const operator_name&, const operator_name&) = default; // NOLINT
 };
 
 /// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).

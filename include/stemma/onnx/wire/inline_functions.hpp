@@ -74,7 +74,7 @@ public:
             }
         }
         for (const auto& [domain, version] : added_) {
-            if (used_domains_.count(domain) > 0) {
+            if (used_domains_.contains(domain)) {
                 result.add_field(at_model::opset_import, opset_import_text({domain, version}));
             }
         }
@@ -102,7 +102,7 @@ private:
     [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) const {
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(fields.inner(field)).domain;
-            return domain.empty() || used_domains_.count(domain) > 0 || !names_function(domain);
+            return domain.empty() || used_domains_.contains(domain) || !names_function(domain);
         }
         if (field.is_bytes(at_model::metadata_props)) {
             return !is_fold_entry(wire_model::read_entry(fields, field).first);
@@ -132,7 +132,7 @@ private:
     /// Whether a node is a call, or there is one in its bodies; notes the domains of the others.
     [[nodiscard]] bool holds_call(wire_reader fields) {
         const auto name = read_operator_name(fields);
-        bool found = functions_.count(name) > 0;
+        bool found = functions_.contains(name);
         if (!found) {
             used_domains_.insert(name.domain);
         }
@@ -276,7 +276,7 @@ private:
         } else if (around != nullptr) {
             name = around->scope + "/" + name;
         }
-        inside.scope = free_scope(std::move(name));
+        inside.scope = free_scope(name);
         std::vector<std::pair<std::string_view, std::string>> passed;
         for (std::size_t i = 0; i < function.outputs.size() && i < outputs.size(); ++i) {
             if (!outputs[i].empty() &&
@@ -306,10 +306,10 @@ private:
     }
 
     /// Returns: a name that no value's name continues with a slash.
-    [[nodiscard]] std::string free_scope(std::string wanted) {
+    [[nodiscard]] std::string free_scope(const std::string& wanted) {
         const auto is_taken = [&](const std::string& scope) {
             const auto next = taken_.lower_bound(scope + "/");
-            return scopes_.count(scope) > 0 ||
+            return scopes_.contains(scope) ||
                    (next != taken_.end() && next->starts_with(scope + "/"));
         };
         auto scope = wanted;

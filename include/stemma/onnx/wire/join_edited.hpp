@@ -88,7 +88,7 @@ private:
                     result.add_field(at_graph::initializer, tensors_.bytes(name));
                 }
             } else if (field.is_bytes(at_graph::value_info) &&
-                       (made.count(name_in(fields.inner(field), 1)) != 0 ||
+                       (made.contains(name_in(fields.inner(field), 1)) ||
                         !still_there(name_in(fields.inner(field), 1)))) {
                 continue;
             } else {
@@ -124,7 +124,7 @@ private:
                 nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
             }
         }
-        return all_made_.count(name) != 0;
+        return all_made_.contains(name);
     }
 
     void add_input(const std::string& name, byte_rope& out) const {
@@ -149,7 +149,7 @@ private:
             }
             for (const auto& info : model(p).value_infos()) {
                 const auto name = model(p).text(info.name);
-                if (info.graph == 0 && info.field != at_graph::input && made.count(name) != 0 &&
+                if (info.graph == 0 && info.field != at_graph::input && made.contains(name) &&
                     declared.insert(name).second) {
                     std::string start;
                     detail::append_tag(at_graph::value_info, start);

@@ -73,7 +73,7 @@ struct whole_numbers {
                 std::memcpy(&narrow, raw.data() + i * width, 4);
                 value = narrow;
             } else {
-                value = raw[i];
+                value = static_cast<unsigned char>(raw[i]);
             }
             tensor.values.push_back(value);
         }

@@ -129,6 +129,7 @@ private:
                                                       const split_part_names& names) const {
         const auto positions = [&](const std::vector<id>& nodes) {
             std::vector<id> result;
+            result.reserve(nodes.size());
             for (auto node : nodes) {
                 result.push_back(model_.position(node));
             }
