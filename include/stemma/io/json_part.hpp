@@ -42,13 +42,17 @@ public:
     /// The elements of an array, for loops over it.
     class iterator {
     public:
+        /// Stands at a node, or behind the last one.
         iterator(const detail::json_node* at, const char* texts) : at_(at), texts_(texts) {}
 
+        /// The element. Requires: it is not the end.
         [[nodiscard]] json_part operator*() const noexcept { return {at_, texts_}; }
+        /// To the next element, behind all that is inside of this one.
         iterator& operator++() noexcept {
             at_ += at_->step();
             return *this;
         }
+        /// Whether both stand at one place of one array.
         [[nodiscard]] bool operator==(const iterator& other) const noexcept {
             return at_ == other.at_;
         }
@@ -67,10 +71,15 @@ public:
     /// Whether there is a value, be it null.
     [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
 
+    /// Whether it is null, which is a value.
     [[nodiscard]] bool is_null() const noexcept { return is(kind::null); }
+    /// Whether it is true or false.
     [[nodiscard]] bool is_boolean() const noexcept { return is(kind::boolean); }
+    /// Whether it is a string.
     [[nodiscard]] bool is_text() const noexcept { return is(kind::text); }
+    /// Whether it has elements, be they none.
     [[nodiscard]] bool is_array() const noexcept { return is(kind::array); }
+    /// Whether it has members, be they none.
     [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
 
     /// Whether it is a number without a fraction that `Number` can hold.
@@ -230,8 +239,12 @@ public:
         key_size_ = name.size();
     }
 
+    /// Adds null.
     void null() { add(kind::null); }
+    /// Adds true or false.
     void boolean(bool value) { add(kind::boolean).content = value ? 1 : 0; }
+
+    /// Adds a copy of a text.
     void text(std::string_view value) {
         auto& node = add(kind::text);
         node.content = keep(value);

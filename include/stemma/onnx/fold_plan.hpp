@@ -70,7 +70,7 @@ struct fold_plan {
     }
 
     /// What stands in a body: calls `in_region(r)` where it is region `r`, else `in_body(node)` for
-    /// each of its nodes.
+    /// each of its nodes. Complexity: O(nodes of the body).
     template <class InRegion, class InBody>
     void look_into(id body, const graph_contents& contents, InRegion in_region,
                    InBody in_body) const {
@@ -84,7 +84,7 @@ struct fold_plan {
     }
 
     /// Calls `f(value)` for the values that the items of a region make, in order.
-    /// Requires: `outputs` are known.
+    /// Requires: `outputs` are known. Complexity: O(items + values).
     template <class Function>
     void for_each_made(const onnx_model& model, id region, Function f) const {
         for (const auto& item : regions[region].items) {
