@@ -7706,7 +7706,7 @@ namespace detail {
 template <calling_operators Ops, module_view Modules>
 class call_resolver {
 public:
-    call_resolver(evidence_context<Ops, Modules>& context)
+    explicit call_resolver(evidence_context<Ops, Modules>& context)
         : ops_(context.ops())
         , modules_(context.modules())
         , tree_(context.index())
@@ -9385,6 +9385,7 @@ template <operator_graph_like Graph>
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     std::vector<operator_edge> edges;
+    edges.reserve(pairs.size());
     for (const auto& [to, from] : pairs) {
         edges.push_back({from, to, no_id, no_id, no_id});
     }
@@ -13493,7 +13494,7 @@ private:
     }
     void take_block(const char* p) noexcept {
         for (unsigned i = 0; i < 4; ++i) {
-            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + 8 * i));
+            lanes_[i] = round(lanes_[i], read<std::uint64_t>(p + std::size_t{8} * i));
         }
     }
 

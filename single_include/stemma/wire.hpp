@@ -78,13 +78,17 @@ public:
     /// The elements of an array, for loops over it.
     class iterator {
     public:
+        /// Stands at a node, or behind the last one.
         iterator(const detail::json_node* at, const char* texts) : at_(at), texts_(texts) {}
 
+        /// The element. Requires: it is not the end.
         [[nodiscard]] json_part operator*() const noexcept { return {at_, texts_}; }
+        /// To the next element, behind all that is inside of this one.
         iterator& operator++() noexcept {
             at_ += at_->step();
             return *this;
         }
+        /// Whether both stand at one place of one array.
         [[nodiscard]] bool operator==(const iterator& other) const noexcept {
             return at_ == other.at_;
         }
@@ -103,10 +107,15 @@ public:
     /// Whether there is a value, be it null.
     [[nodiscard]] explicit operator bool() const noexcept { return node_ != nullptr; }
 
+    /// Whether it is null, which is a value.
     [[nodiscard]] bool is_null() const noexcept { return is(kind::null); }
+    /// Whether it is true or false.
     [[nodiscard]] bool is_boolean() const noexcept { return is(kind::boolean); }
+    /// Whether it is a string.
     [[nodiscard]] bool is_text() const noexcept { return is(kind::text); }
+    /// Whether it has elements, be they none.
     [[nodiscard]] bool is_array() const noexcept { return is(kind::array); }
+    /// Whether it has members, be they none.
     [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
 
     /// Whether it is a number without a fraction that `Number` can hold.
@@ -266,8 +275,12 @@ public:
         key_size_ = name.size();
     }
 
+    /// Adds null.
     void null() { add(kind::null); }
+    /// Adds true or false.
     void boolean(bool value) { add(kind::boolean).content = value ? 1 : 0; }
+
+    /// Adds a copy of a text.
     void text(std::string_view value) {
         auto& node = add(kind::text);
         node.content = keep(value);
@@ -3570,7 +3583,7 @@ struct tag_comparison {
     }
     for (const auto& [module, nodes] : in_second) {
         auto tag = b.tags.text(module);
-        if (second_tags.count(tag) > 0) {
+        if (second_tags.contains(tag)) {
             result.appeared.push_back({std::move(tag), nodes});
         }
     }
@@ -5836,11 +5849,11 @@ struct fold_plan {
 
     /// Whether something changes in the bodies of a node, at any depth.
     [[nodiscard]] bool changes_inside(id node) const {
-        return !holders.empty() && holders.count(node) > 0;
+        return !holders.empty() && holders.contains(node);
     }
 
     /// What stands in a body: calls `in_region(r)` where it is region `r`, else `in_body(node)` for
-    /// each of its nodes.
+    /// each of its nodes. Complexity: O(nodes of the body).
     template <class InRegion, class InBody>
     void look_into(id body, const graph_contents& contents, InRegion in_region,
                    InBody in_body) const {
@@ -5854,7 +5867,7 @@ struct fold_plan {
     }
 
     /// Calls `f(value)` for the values that the items of a region make, in order.
-    /// Requires: `outputs` are known.
+    /// Requires: `outputs` are known. Complexity: O(items + values).
     template <class Function>
     void for_each_made(const onnx_model& model, id region, Function f) const {
         for (const auto& item : regions[region].items) {
@@ -5929,7 +5942,7 @@ private:
     for (id v = 0; v < view.nodes.size(); ++v) {
         const auto node = view.nodes[v];
         if (!is_constant_node(model, node) || model.output_count(node) != 1 ||
-            model.inputs(node).size() > 0 || leaving.contains(model.first_output(node))) {
+            !model.inputs(node).empty() || leaving.contains(model.first_output(node))) {
             continue;
         }
         const auto begin = wanted.size();
@@ -7552,8 +7565,8 @@ public:
         }
         for (id node = 0; node < model.node_count(); ++node) {
             const auto name = model.name(node);
-            node_named_[node] = !name.empty() && nodes[name] == 1 &&
-                                initializers.count(name) == 0 && !reads_like_place(name, graphs);
+            node_named_[node] = !name.empty() && nodes[name] == 1 && !initializers.contains(name) &&
+                                !reads_like_place(name, graphs);
         }
         for (id value = 0; value < model.value_count(); ++value) {
             const auto name = model.value_name(value);
@@ -7587,11 +7600,11 @@ private:
     reads_like_place(std::string_view name,
                      const std::unordered_map<std::string_view, id>& graphs) const {
         if (const auto marks = name.find("##");
-            marks != name.npos && graphs.count(name.substr(0, marks)) > 0) {
+            marks != name.npos && graphs.contains(name.substr(0, marks))) {
             return true;
         }
         const auto mark = name.rfind('#');
-        if (mark == name.npos || graphs.count(name.substr(0, mark)) == 0) {
+        if (mark == name.npos || !graphs.contains(name.substr(0, mark))) {
             return false;
         }
         const auto digits = name.substr(mark + 1);
@@ -9610,7 +9623,7 @@ namespace stemma {
         }
     }
     const auto capture = [&](id value) {
-        if (value != no_id && bodies.count(model.graph_of_value(value)) == 0 &&
+        if (value != no_id && !bodies.contains(model.graph_of_value(value)) &&
             known.insert(value).second) {
             values.push_back(value);
         }
@@ -10917,7 +10930,7 @@ public:
     split_manifest_handler(split_manifest& manifest, std::string_view file)
         : manifest_(manifest), file_(file) {}
 
-    bool wants(const std::string&) const { return true; }
+    [[nodiscard]] bool wants(const std::string&) const { return true; }
 
     void scalar(const std::string& path, json_part value) {
         if (path == "schema") {
@@ -15197,7 +15210,7 @@ struct whole_numbers {
                 std::memcpy(&narrow, raw.data() + i * width, 4);
                 value = narrow;
             } else {
-                value = raw[i];
+                value = static_cast<unsigned char>(raw[i]);
             }
             tensor.values.push_back(value);
         }
@@ -15996,7 +16009,7 @@ private:
         const std::unordered_set<id> outputs(plan.outputs.begin(), plan.outputs.end());
         for_each_output(plan, [&](id value) {
             const auto declared = types_.declaration(value);
-            if (declared && outputs.count(value) == 0) {
+            if (declared && !outputs.contains(value)) {
                 graph.add_message(bytes(), at_graph::value_info, declared->begin, declared->size);
             }
         });
@@ -16545,7 +16558,7 @@ public:
                 continue;
             }
             for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
-                if (folder_.skeleton().tensors.count(name) != 0) {
+                if (folder_.skeleton().tensors.contains(name)) {
                     continue;
                 }
                 const tensor_entry here{p, tensor};
@@ -16765,7 +16778,7 @@ private:
             bool is_clone = false;
             for (id i = 0; i < model(p).output_count(node); ++i) {
                 is_clone = is_clone ||
-                           clones.count(model(p).value_name(model(p).first_output(node) + i)) != 0;
+                           clones.contains(model(p).value_name(model(p).first_output(node) + i));
             }
             (is_clone ? clones_ : nodes_).push_back({p, node});
         }
@@ -16776,9 +16789,8 @@ private:
     void for_each_read(const entry& at, Function f) const {
         const auto& m = model(at.part);
         const auto look = [&](id value) {
-            if (value != no_id && m.graph_of_value(value) == 0) {
-                f(m.value_name(value));
-            } else if (value != no_id && m.kind(value) == value_kind::undefined) {
+            if (value != no_id &&
+                (m.graph_of_value(value) == 0 || m.kind(value) == value_kind::undefined)) {
                 f(m.value_name(value));
             }
         };
@@ -16823,7 +16835,7 @@ private:
                 if (from != producer.end()) {
                     readers[from->second].push_back(i);
                     ++waiting[i];
-                } else if (given.count(name) == 0 && !tensors_.contains(name)) {
+                } else if (!given.contains(name) && !tensors_.contains(name)) {
                     folder_.refuse(nodes_[i].part,
                                    "reads '" + std::string(name) + "', which no part makes");
                 }
@@ -16831,7 +16843,7 @@ private:
         }
         for (auto value : folder_.skeleton().model->graph(0).outputs) {
             const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
-            if (!name.empty() && producer.count(name) == 0 && given.count(name) == 0 &&
+            if (!name.empty() && !producer.contains(name) && !given.contains(name) &&
                 !tensors_.contains(name)) {
                 STEMMA_THROW(error(error_code::refused, folder_.path(), "",
                                    "no part makes the model's output '" + std::string(name) + "'"));
@@ -17130,7 +17142,7 @@ private:
         const auto region = plan_.functions[f].region;
         std::unordered_set<std::string> taken;
         const auto name = [&](id value, std::string_view wanted) {
-            if (value == no_id || wanted.empty() || names_[f].count(value) > 0) {
+            if (value == no_id || wanted.empty() || names_[f].contains(value)) {
                 return;
             }
             std::string text(wanted);
@@ -17493,13 +17505,13 @@ public:
         std::unordered_set<id> inside;
         for (id r = 0; r < plan.regions.size(); ++r) {
             for (auto value : plan.is_graph(r) ? std::vector<id>() : values_of(r)) {
-                if (types_.count(value) > 0 && outside.count(value) == 0) {
+                if (types_.contains(value) && !outside.contains(value)) {
                     inside.insert(value);
                 }
             }
         }
         for (const auto& info : model.value_infos()) {
-            if (counts(info) && inside.count(info.value) > 0) {
+            if (counts(info) && inside.contains(info.value)) {
                 inside_.insert(info.message.begin);
             }
         }
@@ -17510,7 +17522,7 @@ public:
 
     /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
     [[nodiscard]] bool is_inside(const wire_field& field) const {
-        return inside_.count(field.content) > 0;
+        return inside_.contains(field.content);
     }
 
     /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
@@ -18013,7 +18025,7 @@ private:
 
     /// Whether a node of a graph does not stay as it is.
     [[nodiscard]] bool changes(id node) const {
-        return plan_.changes_inside(node) || plan_.noted.count(node) > 0;
+        return plan_.changes_inside(node) || plan_.noted.contains(node);
     }
 
     [[nodiscard]] byte_rope changed(id node) {
@@ -18140,8 +18152,8 @@ public:
         for (id f = 0; f < ours_.size(); ++f) {
             const auto& function = model.functions()[f];
             ours_[f] = function.overload.size == 0 &&
-                       names.count({std::string(model.text(function.domain)),
-                                    std::string(model.text(function.name))}) > 0;
+                       names.contains({std::string(model.text(function.domain)),
+                                       std::string(model.text(function.name))});
         }
         for (id value = 0; value < model.value_count(); ++value) {
             const auto& graph = model.graph(model.graph_of_value(value));
@@ -18171,12 +18183,12 @@ public:
     [[nodiscard]] const std::vector<id>& bodies() const noexcept { return bodies_; }
     /// Whether folding changed something in the bodies of a node, at any depth.
     [[nodiscard]] bool changed_inside(id node) const {
-        return !holders_.empty() && holders_.count(node) > 0;
+        return !holders_.empty() && holders_.contains(node);
     }
     /// Whether it changed a node that is no call, in a graph: what is in its bodies, or its
     /// metadata.
     [[nodiscard]] bool changed(id node) const {
-        return changed_inside(node) || (!noted_.empty() && noted_.count(node) > 0);
+        return changed_inside(node) || (!noted_.empty() && noted_.contains(node));
     }
 
 private:
@@ -18236,7 +18248,7 @@ struct operator_name {
     std::string_view type;     ///< the name of the function, where one is called
     std::string_view overload; ///< "" where it is not written
 
-    friend auto operator<=>(const operator_name&, const operator_name&) = default;
+    friend auto operator<=>(const operator_name&, const operator_name&) = default; // NOLINT
 };
 
 /// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).
@@ -19952,7 +19964,7 @@ public:
             }
         }
         for (const auto& [domain, version] : added_) {
-            if (used_domains_.count(domain) > 0) {
+            if (used_domains_.contains(domain)) {
                 result.add_field(at_model::opset_import, opset_import_text({domain, version}));
             }
         }
@@ -19980,7 +19992,7 @@ private:
     [[nodiscard]] bool stays(const wire_reader& fields, const wire_field& field) const {
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(fields.inner(field)).domain;
-            return domain.empty() || used_domains_.count(domain) > 0 || !names_function(domain);
+            return domain.empty() || used_domains_.contains(domain) || !names_function(domain);
         }
         if (field.is_bytes(at_model::metadata_props)) {
             return !is_fold_entry(wire_model::read_entry(fields, field).first);
@@ -20010,7 +20022,7 @@ private:
     /// Whether a node is a call, or there is one in its bodies; notes the domains of the others.
     [[nodiscard]] bool holds_call(wire_reader fields) {
         const auto name = read_operator_name(fields);
-        bool found = functions_.count(name) > 0;
+        bool found = functions_.contains(name);
         if (!found) {
             used_domains_.insert(name.domain);
         }
@@ -20154,7 +20166,7 @@ private:
         } else if (around != nullptr) {
             name = around->scope + "/" + name;
         }
-        inside.scope = free_scope(std::move(name));
+        inside.scope = free_scope(name);
         std::vector<std::pair<std::string_view, std::string>> passed;
         for (std::size_t i = 0; i < function.outputs.size() && i < outputs.size(); ++i) {
             if (!outputs[i].empty() &&
@@ -20184,10 +20196,10 @@ private:
     }
 
     /// Returns: a name that no value's name continues with a slash.
-    [[nodiscard]] std::string free_scope(std::string wanted) {
+    [[nodiscard]] std::string free_scope(const std::string& wanted) {
         const auto is_taken = [&](const std::string& scope) {
             const auto next = taken_.lower_bound(scope + "/");
-            return scopes_.count(scope) > 0 ||
+            return scopes_.contains(scope) ||
                    (next != taken_.end() && next->starts_with(scope + "/"));
         };
         auto scope = wanted;
@@ -20313,7 +20325,7 @@ private:
                     result.add_field(at_graph::initializer, tensors_.bytes(name));
                 }
             } else if (field.is_bytes(at_graph::value_info) &&
-                       (made.count(name_in(fields.inner(field), 1)) != 0 ||
+                       (made.contains(name_in(fields.inner(field), 1)) ||
                         !still_there(name_in(fields.inner(field), 1)))) {
                 continue;
             } else {
@@ -20349,7 +20361,7 @@ private:
                 nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
             }
         }
-        return all_made_.count(name) != 0;
+        return all_made_.contains(name);
     }
 
     void add_input(const std::string& name, byte_rope& out) const {
@@ -20374,7 +20386,7 @@ private:
             }
             for (const auto& info : model(p).value_infos()) {
                 const auto name = model(p).text(info.name);
-                if (info.graph == 0 && info.field != at_graph::input && made.count(name) != 0 &&
+                if (info.graph == 0 && info.field != at_graph::input && made.contains(name) &&
                     declared.insert(name).second) {
                     std::string start;
                     detail::append_tag(at_graph::value_info, start);
@@ -21570,6 +21582,7 @@ private:
                                                       const split_part_names& names) const {
         const auto positions = [&](const std::vector<id>& nodes) {
             std::vector<id> result;
+            result.reserve(nodes.size());
             for (auto node : nodes) {
                 result.push_back(model_.position(node));
             }
