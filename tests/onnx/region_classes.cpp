@@ -140,9 +140,10 @@ TEST_CASE(
     "classify_regions: no function is called as the operator that runtimes know by its name") {
     stemma::module_tree_builder tree;
     tree.set_class(tree.at_path("fill"), "Constant", "net.Constant");
-    test::fold_scene scene(bytes_of({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"y"})}),
-                           tree.build(), in_modules({1, 1}));
-    scene.policy = {{{"Constant"}}};
+    test::fold_scene scene{bytes_of({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"y"})}),
+                           tree.build(),
+                           in_modules({1, 1}),
+                           {{{"Constant"}}}};
     const auto plan = scene.plan();
     CHECK(plan.functions[plan.function[1]].numbered() == "Constant.1");
 }
