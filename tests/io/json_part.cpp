@@ -104,6 +104,7 @@ TEST_CASE("json_part: a value is read as what it is, or refused", "[json_part]")
         CHECK(one.is_boolean() == (i == 1));
         CHECK(one.is_text() == (i == 5));
         CHECK(one.is_array() == (i == 6 || i == 7));
+        CHECK(one.is_texts() == (i == 6));
         CHECK(one.is_object() == (i == 8));
         if (i != 1) {
             CHECK_THROWS_AS(one.boolean(), std::invalid_argument);

@@ -167,14 +167,10 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> strings(json_part array) const {
-        std::vector<std::string> result;
-        for (const auto item : array) {
-            if (!item.is_text()) {
-                fail(error_code::malformed, "a list of names holds something else");
-            }
-            result.emplace_back(item.text());
+        if (!array.is_texts()) {
+            fail(error_code::malformed, "a list of names holds something else");
         }
-        return result;
+        return array.texts();
     }
 
     // The root comes first, so that a path has the number of its module in the builder.

@@ -56,21 +56,17 @@ public:
     /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
     /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
-        std::vector<std::string> result;
         const auto found = object_[key];
         if (!found || found.is_null()) {
-            return result;
+            return {};
         }
         if (!found.is_array()) {
             fail("has something else than a list as '" + std::string(key) + "'");
         }
-        for (const auto item : found) {
-            if (!item.is_text()) {
-                fail("has something else than texts in '" + std::string(key) + "'");
-            }
-            result.emplace_back(item.text());
+        if (!found.is_texts()) {
+            fail("has something else than texts in '" + std::string(key) + "'");
         }
-        return result;
+        return found.texts();
     }
 
     /// Returns: the shapes in a list, that of what has none being empty.

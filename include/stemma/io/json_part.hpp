@@ -82,6 +82,19 @@ public:
     /// Whether it has members, be they none.
     [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
 
+    /// Whether it is a list of texts. Complexity: O(length).
+    [[nodiscard]] bool is_texts() const noexcept {
+        if (!is_array()) {
+            return false;
+        }
+        for (const auto element : *this) {
+            if (!element.is_text()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /// Whether it is a number without a fraction that `Number` can hold.
     template <std::integral Number>
     [[nodiscard]] bool is_number() const noexcept {

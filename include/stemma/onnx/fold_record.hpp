@@ -323,13 +323,8 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> texts(json_part part) const {
-        std::vector<std::string> result;
-        check(part.is_array());
-        for (const auto text : part) {
-            check(text.is_text());
-            result.emplace_back(text.text());
-        }
-        return result;
+        check(part.is_texts());
+        return part.texts();
     }
 
     void read_order(std::string_view text, folded_graph_record& graph) const {
