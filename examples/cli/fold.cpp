@@ -84,14 +84,13 @@ void add_calls(const stemma::fold_plan& plan, const stemma::graph_contents& cont
 
 void add_calls_in(const stemma::fold_plan& plan, const stemma::graph_contents& contents, id node,
                   region_calls& found) {
-    for (auto g : plan.holders.contains(node) ? contents.bodies_of(node) : std::span<const id>()) {
-        if (plan.root[g] != no_id) {
-            add_calls(plan, contents, plan.root[g], found);
-            continue;
-        }
-        for (auto inside : contents.own_nodes(g)) {
-            add_calls_in(plan, contents, inside, found);
-        }
+    if (!plan.changes_inside(node)) {
+        return;
+    }
+    for (auto g : contents.bodies_of(node)) {
+        plan.look_into(
+            g, contents, [&](id region) { add_calls(plan, contents, region, found); },
+            [&](id inside) { add_calls_in(plan, contents, inside, found); });
     }
 }
 

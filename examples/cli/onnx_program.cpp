@@ -6,10 +6,8 @@
 #include <stemma/onnx/proto/infer_types.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <onnx/onnx_pb.h>
 
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
