@@ -58,7 +58,7 @@ template <class Opsets>
 [[nodiscard]] std::optional<std::string> find_newer_opset(const Opsets& opsets) {
     const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
     for (const auto& opset : opsets) {
-        const auto domain = opset.domain() == "ai.onnx" ? std::string() : opset.domain();
+        const std::string domain(plain_domain(opset.domain()));
         const auto range = known.find(domain);
         if (range != known.end() && opset.version() > range->second.second) {
             return newer(domain.empty() ? "opset" : "opset of " + domain, opset.version(),

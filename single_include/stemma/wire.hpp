@@ -118,6 +118,19 @@ public:
     /// Whether it has members, be they none.
     [[nodiscard]] bool is_object() const noexcept { return is(kind::object); }
 
+    /// Whether it is a list of texts. Complexity: O(length).
+    [[nodiscard]] bool is_texts() const noexcept {
+        if (!is_array()) {
+            return false;
+        }
+        for (const auto element : *this) {
+            if (!element.is_text()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /// Whether it is a number without a fraction that `Number` can hold.
     template <std::integral Number>
     [[nodiscard]] bool is_number() const noexcept {
@@ -383,21 +396,17 @@ public:
     /// Returns: the texts in a list; empty when it is missing. Throws: when it is no list of texts.
     /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
-        std::vector<std::string> result;
         const auto found = object_[key];
         if (!found || found.is_null()) {
-            return result;
+            return {};
         }
         if (!found.is_array()) {
             fail("has something else than a list as '" + std::string(key) + "'");
         }
-        for (const auto item : found) {
-            if (!item.is_text()) {
-                fail("has something else than texts in '" + std::string(key) + "'");
-            }
-            result.emplace_back(item.text());
+        if (!found.is_texts()) {
+            fail("has something else than texts in '" + std::string(key) + "'");
         }
-        return result;
+        return found.texts();
     }
 
     /// Returns: the shapes in a list, that of what has none being empty.
@@ -2060,14 +2069,10 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> strings(json_part array) const {
-        std::vector<std::string> result;
-        for (const auto item : array) {
-            if (!item.is_text()) {
-                fail(error_code::malformed, "a list of names holds something else");
-            }
-            result.emplace_back(item.text());
+        if (!array.is_texts()) {
+            fail(error_code::malformed, "a list of names holds something else");
         }
-        return result;
+        return array.texts();
     }
 
     // The root comes first, so that a path has the number of its module in the builder.
@@ -6374,13 +6379,8 @@ private:
     }
 
     [[nodiscard]] std::vector<std::string> texts(json_part part) const {
-        std::vector<std::string> result;
-        check(part.is_array());
-        for (const auto text : part) {
-            check(text.is_text());
-            result.emplace_back(text.text());
-        }
-        return result;
+        check(part.is_texts());
+        return part.texts();
     }
 
     void read_order(std::string_view text, folded_graph_record& graph) const {
