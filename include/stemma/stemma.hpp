@@ -64,6 +64,7 @@
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/evidence/leftovers.hpp>
+#include <stemma/evidence/merged_parameters.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/parameter_regions.hpp>

@@ -29,6 +29,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -1608,6 +1609,14 @@ concept parameter_readers = operator_view<Ops> &&
     { ops.parameter_count() } -> std::convertible_to<std::size_t>;
     { ops.parameter_name(p) } -> lasting_text;
     ops.for_each_parameter(v, detail::take_id{});
+};
+
+/// Parameters of which is known which have the same number in every element: `keep_uniform` leaves
+/// those marked, by parameter.
+template <class Ops>
+concept valued_parameters = parameter_readers<Ops> &&
+    requires(const Ops& ops, std::vector<bool>& marked) {
+    ops.keep_uniform(marked);
 };
 
 /// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
@@ -5428,206 +5437,6 @@ template <operator_view Ops, module_view Modules>
 
 #endif // STEMMA_EVIDENCE_HIERARCHY_MODULES_HPP
 
-// <stemma/evidence/parameter_owners.hpp>
-#ifndef STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
-#define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
-
-namespace stemma {
-
-/// For each parameter of a model the modules that own it: none where its name leads nowhere,
-/// several where modules share it.
-class parameter_owners {
-public:
-    parameter_owners() = default;
-
-    /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
-    void add(std::span<const id> owners) {
-        owners_.insert(owners_.end(), owners.begin(), owners.end());
-        ends_.push_back(static_cast<id>(owners_.size()));
-    }
-
-    /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
-    [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
-        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
-        return std::span(owners_).subspan(begin, ends_[parameter] - begin);
-    }
-
-    /// How paths in the names lead to modules.
-    path_mapping mapping;
-
-private:
-    std::vector<id> owners_;
-    std::vector<id> ends_;
-};
-
-/// Returns: `m`, or where it is known never to have run, the nearest module above that did.
-/// Complexity: O(depth).
-template <module_view Modules>
-[[nodiscard]] id nearest_called(const Modules& modules, id m) {
-    if constexpr (counts_calls<Modules>) {
-        while (m != 0 && modules.calls(m) == 0) {
-            m = modules.index().parent(m);
-        }
-    }
-    return m;
-}
-
-/// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
-/// Complexity: O(bytes of names), and O(operators) where there are any.
-template <parameter_readers Ops>
-[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
-    std::unordered_map<id, const char*> open;
-    for (id p = 0; p < static_cast<id>(ops.parameter_count()); ++p) {
-        if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
-            open.emplace(p, problem);
-        }
-    }
-    std::vector<finding> problems;
-    for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
-        const auto v = static_cast<id>(index_of(ops.graph(), *it));
-        ops.for_each_parameter(*it, [&](id p) {
-            if (const auto found = open.find(p); found != open.end()) {
-                problems.push_back({"parameter.unreadable", v, found->second});
-                open.erase(found);
-            }
-        });
-    }
-    return problems;
-}
-
-namespace detail {
-
-/// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
-class declared_owners {
-public:
-    explicit declared_owners(const module_tree& modules) : modules_(&modules) {
-        for (const auto& alias : modules.aliases()) {
-            aliases_.emplace(alias.path, alias.module);
-        }
-        for (std::size_t g = 0; g < modules.shared_parameters().size(); ++g) {
-            for (const auto& path : modules.shared_parameters()[g]) {
-                groups_.emplace(path, g);
-            }
-        }
-    }
-
-    [[nodiscard]] id alias(std::string_view path) const {
-        const auto found = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
-        return found == aliases_.end() ? no_id : found->second;
-    }
-
-    [[nodiscard]] bool declares(id m, std::string_view tensor) const {
-        for (std::size_t i = 0; i < modules_->parameter_count(m); ++i) {
-            if (modules_->parameter(m, i).name == tensor) {
-                return true;
-            }
-        }
-        for (std::size_t i = 0; i < modules_->buffer_count(m); ++i) {
-            if (modules_->buffer(m, i).name == tensor) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /// Returns: all paths of the tensor that has this one, or none when it has no other.
-    [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
-        const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
-        return found == groups_.end()
-                   ? std::span<const std::string>{}
-                   : std::span<const std::string>(modules_->shared_parameters()[found->second]);
-    }
-
-private:
-    const module_tree* modules_;
-    std::unordered_map<std::string, id> aliases_;
-    std::unordered_map<std::string, std::size_t> groups_;
-};
-
-/// Returns: for parameters that were folded from others, the common ancestor of what those belong
-/// to.
-template <parameter_readers Ops, class OwnerOf>
-[[nodiscard]] std::unordered_map<id, id> find_folded_owners(const Ops& ops, const tree_index& tree,
-                                                            OwnerOf owner_of) {
-    std::unordered_map<id, id> folded;
-    if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
-        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-            if (const auto owner = owner_of(origin); owner != no_id) {
-                const auto [known, added] = folded.emplace(p, owner);
-                known->second = added ? owner : tree.lca(known->second, owner);
-            }
-        });
-    }
-    return folded;
-}
-
-} // namespace detail
-
-/// Finds the modules that the names of the parameters speak of.
-/// Complexity: O(bytes of names).
-template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules) {
-    const auto count = static_cast<id>(ops.parameter_count());
-    std::vector<std::string_view> paths;
-    for (id p = 0; p < count; ++p) {
-        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-            paths.push_back(path);
-        }
-    }
-    parameter_owners result;
-    result.mapping = find_path_mapping(modules, paths);
-    const module_lookup<Modules> lookup(modules);
-    const auto owner_of = [&](std::string_view name) -> id {
-        const auto path = owner_path(name);
-        return path.empty() ? no_id
-                            : find_module(lookup, result.mapping.apply(path), result.mapping.base);
-    };
-    const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
-    std::vector<id> owners;
-    if constexpr (std::same_as<Modules, module_tree>) {
-        const detail::declared_owners declared(modules);
-        for (id p = 0; p < count; ++p) {
-            const std::string_view name = ops.parameter_name(p);
-            owners.clear();
-            auto owner = owner_of(name);
-            if (owner == no_id) {
-                owner = declared.alias(owner_path(name));
-            }
-            if (owner == no_id && declared.declares(0, name)) {
-                owner = 0;
-            }
-            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
-                owner = origin->second;
-            }
-            if (owner != no_id) {
-                owners.push_back(owner);
-            }
-            for (const auto& path : declared.sharing(result.mapping.apply(name))) {
-                auto other = owner_of(path);
-                other = other == no_id ? declared.alias(owner_path(path)) : other;
-                if (other != no_id &&
-                    std::find(owners.begin(), owners.end(), other) == owners.end()) {
-                    owners.push_back(other);
-                }
-            }
-            result.add(owners);
-        }
-    } else {
-        for (id p = 0; p < count; ++p) {
-            auto owner = owner_of(ops.parameter_name(p));
-            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
-                owner = origin->second;
-            }
-            result.add({&owner, owner == no_id ? 0U : 1U});
-        }
-    }
-    return result;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
-
 // <stemma/model/tag_table.hpp>
 #ifndef STEMMA_MODEL_TAG_TABLE_HPP
 #define STEMMA_MODEL_TAG_TABLE_HPP
@@ -6003,6 +5812,725 @@ private:
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
+
+// <stemma/evidence/scope_table.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+
+namespace stemma {
+
+/// How the names of operators carry scopes.
+enum class scope_style : std::uint8_t {
+    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
+    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
+    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
+};
+
+/// How many styles there are; as many scopes stand for their roots.
+inline constexpr id scope_style_count = 3;
+
+/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
+[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
+    if (!text.starts_with(stem)) {
+        return false;
+    }
+    text.remove_prefix(stem.size());
+    return text.empty() ||
+           (text.size() > 1 && text.front() == '_' &&
+            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+/// A name taken apart: where the scope ends, and in which style it is written.
+struct scoped_name {
+    std::string_view scope;                  ///< without the slashes around it; "" for the root
+    scope_style style = scope_style::called; ///< which root it starts at
+    bool exact = true; ///< written for this operator; else a trace of one that was replaced
+};
+
+/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
+/// operator.
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
+    const auto slash = name.rfind('/');
+    if (op_type.empty()) {
+        return std::nullopt;
+    }
+    if (slash == name.npos) {
+        // Builders leave the root's operators without any slash.
+        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
+                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
+        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
+    }
+    auto last = name.substr(slash + 1);
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return is_counted(last, op_type)
+                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
+                   : std::nullopt;
+    }
+    if (name.front() == '/') {
+        if (!is_counted(last, op_type)) {
+            return std::nullopt;
+        }
+        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
+    }
+    if (last.starts_with(op_type)) {
+        last.remove_prefix(op_type.size());
+        if (is_counted(last, "") || is_counted(last, "_node")) {
+            return scoped_name{name.substr(0, slash), scope_style::relative, true};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Returns: the scope of the operator whose name an optimizer left as part of this one:
+/// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
+/// `/norm/Pow/LayerNormFusion/`,
+/// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
+/// Complexity: O(length).
+[[nodiscard]] constexpr std::optional<scoped_name>
+split_leftover_name(std::string_view name) noexcept {
+    constexpr std::string_view inlined = "_inlfunc_";
+    constexpr std::string_view fused = "fused ";
+    constexpr std::string_view fusion = "Fusion";
+    if (name.starts_with(inlined)) {
+        const auto original = name.find("_/");
+        if (original == name.npos) {
+            return std::nullopt;
+        }
+        name.remove_prefix(original + 1);
+    }
+    if (name.starts_with(fused)) {
+        name.remove_prefix(fused.size());
+    }
+    while (name.size() > 1 && name.back() == '/') {
+        name.remove_suffix(1);
+    }
+    auto slash = name.rfind('/');
+    while (slash != name.npos && slash > 0 && name.ends_with(fusion)) {
+        name.remove_suffix(name.size() - slash);
+        slash = name.rfind('/');
+    }
+    if (slash == name.npos || slash + 1 == name.size()) {
+        return std::nullopt;
+    }
+    // Operators are written like classes, modules like variables.
+    const char first = name[slash + 1];
+    if (first < 'A' || first > 'Z') {
+        return std::nullopt;
+    }
+    return name.front() == '/'
+               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
+               : scoped_name{name.substr(0, slash), scope_style::relative, false};
+}
+
+/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
+///
+/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
+/// otherwise in the order in which operators are first found in or below it.
+struct scope_table {
+    /// One scope: its name in the scope around it.
+    struct scope {
+        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        std::string_view segment;  ///< a part of some operator's name; valid as long as that
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
+        std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
+        scope_style style = scope_style::called; ///< that of its root
+
+        /// Returns: the name of the instance: the segment without a class in front of it.
+        [[nodiscard]] std::string_view instance() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? segment : segment.substr(colons + 2);
+        }
+        /// Returns: the class in front of the name, "" where there is none.
+        [[nodiscard]] std::string_view qualified_class() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
+        }
+    };
+
+    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
+    std::vector<finding> problems; ///< names that cannot be read (at most so many)
+
+    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
+    [[nodiscard]] id find(id parent, std::string_view segment) const {
+        return index_.find(hash_of(parent, segment), [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+    }
+
+    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
+    /// table.
+    id find_or_add(id parent, std::string_view segment) {
+        const auto next = static_cast<id>(scopes.size());
+        const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+        if (found == next) {
+            scopes.push_back({parent, segment, no_id, 0, 0, scopes[parent].style});
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view segment) noexcept {
+        return hash_bytes(segment, parent);
+    }
+
+    flat_index index_;
+};
+
+namespace detail {
+
+/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
+/// write as `<operator>_output_0`; else what an optimizer left of one.
+template <named_operators Ops>
+[[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return std::nullopt;
+        }
+    }
+    const std::string_view name = ops.name(v);
+    const std::string_view op_type = ops.op_type(v);
+    if (auto found = split_scoped_name(name, op_type)) {
+        if constexpr (calling_operators<Ops>) {
+            // The root of what is inside of a function is not that of the model.
+            if (found->scope.empty() && found->style == scope_style::relative &&
+                ops.enclosing_function(v) != no_id) {
+                return std::nullopt;
+            }
+        }
+        return found;
+    }
+    std::string_view result;
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        result = ops.result_name(v);
+        const auto output = result.rfind("_output_");
+        if (output != result.npos && result.front() == '/') {
+            result = result.substr(0, output);
+            if (auto found = split_scoped_name(result, op_type)) {
+                return found;
+            }
+        } else {
+            result = {};
+        }
+    }
+    if (name.find('/') != name.npos) {
+        if (auto found = split_leftover_name(name)) {
+            return found;
+        }
+    }
+    return result.empty() ? std::nullopt : split_leftover_name(result);
+}
+
+/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
+/// names, and they would cost their square; and no module has an empty name.
+[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
+    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
+    constexpr std::ptrdiff_t max_levels = 1024;
+    const auto text = name.scope;
+    if (text.size() > max_bytes) {
+        return "the scope in the name is too long";
+    }
+    unsigned char bits = 0;
+    for (const char c : text) {
+        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
+    }
+    if (bits >= 0x80 && !is_utf8(text)) {
+        return "the scope in the name is not valid UTF-8";
+    }
+    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
+        return "the scope in the name has too many levels";
+    }
+    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
+        return "the scope in the name has an empty level";
+    }
+    if (name.style == scope_style::typed) {
+        // A `/` in a class cannot be told from one between levels.
+        for (std::size_t begin = 0; begin < text.size();) {
+            const auto end = std::min(text.find('/', begin), text.size());
+            if (text.substr(begin, end - begin).find("::") == text.npos) {
+                return "the scope in the name has a level without a class";
+            }
+            begin = end + 1;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace detail
+
+/// Collects the scopes in the names of all operators.
+///
+/// Requires: names outlive the table.
+/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+template <named_operators Ops>
+[[nodiscard]] scope_table collect_scopes(const Ops& ops) {
+    constexpr std::size_t max_problems = 1000;
+    const auto& graph = ops.graph();
+    scope_table table;
+    table.scope_of.assign(num_vertices(graph), no_id);
+    table.scopes.resize(scope_style_count);
+    for (id root = 0; root < scope_style_count; ++root) {
+        table.scopes[root].style = static_cast<scope_style>(root);
+    }
+    path_trail trail('/');
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const std::string_view op_type = ops.op_type(*it);
+        const auto found = detail::find_scope(ops, *it);
+        if (!found) {
+            continue;
+        }
+        if (const char* problem = detail::find_scope_problem(*found)) {
+            if (table.problems.size() < max_problems) {
+                table.problems.push_back(
+                    {"scope.unreadable", static_cast<id>(index_of(graph, *it)), problem});
+            }
+            continue;
+        }
+        const auto in = trail.follow(static_cast<id>(found->style), found->scope,
+                                     [&](id parent, std::string_view segment) {
+                                         return table.find_or_add(parent, segment);
+                                     });
+        const auto v = static_cast<id>(index_of(graph, *it));
+        auto& scope = table.scopes[in];
+        table.scope_of[v] = in;
+        if (!found->exact) {
+            table.leftover.push_back(v);
+            continue;
+        }
+        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
+        ++scope.operators;
+        scope.kinds += hash_bytes(op_type);
+    }
+    std::sort(table.leftover.begin(), table.leftover.end());
+    return table;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+
+// <stemma/evidence/merged_parameters.hpp>
+#ifndef STEMMA_EVIDENCE_MERGED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_MERGED_PARAMETERS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
+/// in its children: below `layer1` the instance `layer1.0` is `0`.
+[[nodiscard]] inline std::string path_of_scope(const scope_table& table, id s) {
+    std::string path;
+    for (; s >= scope_style_count; s = table.scopes[s].parent) {
+        auto instance = table.scopes[s].instance();
+        const auto parent = table.scopes[s].parent;
+        const auto around = parent < scope_style_count ? "" : table.scopes[parent].instance();
+        if (!around.empty() && instance.size() > around.size() && instance.starts_with(around) &&
+            instance[around.size()] == '.') {
+            instance.remove_prefix(around.size() + 1);
+        }
+        path.insert(0, path.empty() ? "" : ".").insert(0, instance);
+    }
+    return path;
+}
+
+/// How the path of a scope lies to that of a module.
+struct path_comparison {
+    bool is_above = false;  ///< the scope's is that of the module, or of one above it
+    std::size_t member = 0; ///< where they are equal but for numbers: the length of the scope's up
+                            ///< to the first number that differs; else 0
+    std::size_t length = 0; ///< how much of the module's is beside the scope's
+};
+
+[[nodiscard]] inline path_comparison compare_paths(std::string_view scope,
+                                                   std::string_view module) noexcept {
+    path_comparison result;
+    std::size_t beside = 0;
+    for (std::size_t at = 0; at <= scope.size();) {
+        const auto part = scope.substr(at, scope.find('.', at) - at);
+        const auto other = module.substr(std::min(beside, module.size()));
+        const auto other_part = other.substr(0, other.find('.'));
+        const bool both_numbers = is_number(part) && is_number(other_part);
+        if (other_part.empty() || (part != other_part && !both_numbers)) {
+            return {};
+        }
+        at += part.size() + 1;
+        beside += other_part.size() + 1;
+        if (part != other_part && result.member == 0) {
+            result.member = at - 1;
+        }
+    }
+    result.is_above = result.member == 0;
+    result.length = beside - 1;
+    return result;
+}
+
+/// A parameter and an operator that reads it.
+template <operator_view Ops>
+struct parameter_read {
+    id parameter = no_id;
+    operator_t<Ops> reader;
+};
+
+/// Of parameters that several operators read, leaves those marked that are one number over and
+/// over, unless another beside their owner is read as often, by operators of one type.
+template <named_operators Ops>
+void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                    std::vector<bool>& marked) {
+    if constexpr (valued_parameters<Ops>) {
+        struct readers {
+            std::size_t count = 0;
+            std::string_view type;
+            bool alike = true;
+        };
+        std::map<id, readers> readers_of;
+        for (const auto& [p, v] : reads) {
+            auto& known = readers_of[p];
+            const std::string_view type = ops.op_type(v);
+            known.alike = known.alike && (known.count == 0 || known.type == type);
+            known.type = type;
+            ++known.count;
+        }
+        const auto place = [&](id p, const readers& known) {
+            const auto owner = owner_path(ops.parameter_name(p));
+            const auto dot = owner.rfind('.');
+            return std::pair(owner.substr(0, dot == owner.npos ? 0 : dot), known.count);
+        };
+        ops.keep_uniform(marked);
+        std::set<std::pair<std::string_view, std::size_t>> trained;
+        for (const auto& [p, known] : readers_of) {
+            if (!marked[p] && known.alike) {
+                trained.insert(place(p, known));
+            }
+        }
+        for (const auto& [p, known] : readers_of) {
+            marked[p] = marked[p] && !trained.contains(place(p, known));
+        }
+    } else {
+        marked.assign(marked.size(), false);
+    }
+}
+
+/// Finds parameters that stand for those of other members of a list too, as scopes show.
+template <parameter_readers Ops, module_view Modules>
+class merged_members {
+public:
+    merged_members(const Ops& ops, const scope_table& scopes, const Modules& modules)
+        : ops_(&ops)
+        , scopes_(&scopes)
+        , lookup_(modules)
+        , read_at_home_(static_cast<std::size_t>(ops.parameter_count())) {}
+
+    /// Looks at a parameter that is read in a scope.
+    void add(id parameter, id scope) {
+        const std::string_view name = ops_->parameter_name(parameter);
+        const auto owner = owner_path(name);
+        if (owner.empty() || scope == no_id || scope < scope_style_count) {
+            return;
+        }
+        const auto path = path_of_scope(*scopes_, scope);
+        const auto compared = compare_paths(path, owner);
+        const auto member = std::string_view(path).substr(0, compared.member);
+        if (compared.is_above) {
+            read_at_home_[parameter] = true;
+        } else if (!member.empty() && find_module(lookup_, path) != no_id) {
+            of_known_.emplace(path + std::string(name.substr(compared.length)), parameter);
+        } else if (!member.empty() && find_module(lookup_, member) == no_id) {
+            of_unknown_[std::string(member)].emplace_back(owner, parameter);
+        }
+    }
+
+    /// Marks what a module reads that is known itself and lacks the like; and of a member that is
+    /// not known, what it shares with another where that is several modules: a single one is rather
+    /// held by both.
+    void mark(std::vector<bool>& merged) {
+        for (id p = 0; p < merged.size() && !of_known_.empty(); ++p) {
+            of_known_.erase(std::string(ops_->parameter_name(p)));
+        }
+        const auto found = [&](id p) { merged[p] = merged[p] || read_at_home_[p]; };
+        for (const auto& [name, parameter] : of_known_) {
+            found(parameter);
+        }
+        for (const auto& [member, reads] : of_unknown_) {
+            const auto& first = reads.front().first;
+            if (std::any_of(reads.begin(), reads.end(),
+                            [&](const auto& read) { return read.first != first; })) {
+                std::for_each(reads.begin(), reads.end(),
+                              [&](const auto& read) { found(read.second); });
+            }
+        }
+    }
+
+private:
+    const Ops* ops_;
+    const scope_table* scopes_;
+    module_lookup<Modules> lookup_;
+    std::vector<bool> read_at_home_;          // by parameter: in a scope of its owner
+    std::multimap<std::string, id> of_known_; // by what the parameter would be called there
+    std::map<std::string, std::vector<std::pair<std::string_view, id>>> of_unknown_; // by member
+};
+
+} // namespace detail
+
+/// Returns: by parameter, whether it stands for others too, whose names are lost, so that its own
+/// name tells little of who reads it.
+///
+/// Optimizers and exporters keep one of several equal initializers. Those that were never trained
+/// are equal in many modules: all ones, all zeros; they count unless the module next to them has
+/// others that are read as often, as it then ran so often. Layers that were made as copies are
+/// equal as a whole: then scopes speak of members of a list that own nothing.
+/// Complexity: O(operators + what they read); of parameters that several operators read, O(data)
+/// and O(readers * depth).
+template <named_operators Ops, module_view Modules>
+    requires parameter_readers<Ops>
+[[nodiscard]] std::vector<bool> find_merged_parameters(const Ops& ops, const scope_table& scopes,
+                                                       const Modules& modules) {
+    const auto& graph = ops.graph();
+    std::vector<operator_t<Ops>> last_reader(ops.parameter_count());
+    std::vector<bool> is_read(last_reader.size());
+    std::vector<bool> merged(last_reader.size());
+    std::vector<detail::parameter_read<Ops>> reads; // of those that several operators read
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const operator_t<Ops> v = *it;
+        ops.for_each_parameter(v, [&](id p) {
+            if (is_read[p] && index_of(graph, last_reader[p]) != index_of(graph, v)) {
+                if (!merged[p]) {
+                    merged[p] = true;
+                    reads.push_back({p, last_reader[p]});
+                }
+                reads.push_back({p, v});
+            }
+            is_read[p] = true;
+            last_reader[p] = v;
+        });
+    }
+    if (!reads.empty()) {
+        detail::keep_untrained(ops, reads, merged);
+        detail::merged_members members(ops, scopes, modules);
+        for (const auto& [p, v] : reads) {
+            members.add(p, scopes.scope_of[index_of(graph, v)]);
+        }
+        members.mark(merged);
+    }
+    return merged;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_MERGED_PARAMETERS_HPP
+
+// <stemma/evidence/parameter_owners.hpp>
+#ifndef STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+#define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
+
+namespace stemma {
+
+/// For each parameter of a model the modules that own it: none where its name leads nowhere or
+/// tells nothing, several where modules share it.
+class parameter_owners {
+public:
+    parameter_owners() = default;
+
+    /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
+    void add(std::span<const id> owners) {
+        owners_.insert(owners_.end(), owners.begin(), owners.end());
+        ends_.push_back(static_cast<id>(owners_.size()));
+    }
+
+    /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
+    [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
+        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
+        return std::span(owners_).subspan(begin, ends_[parameter] - begin);
+    }
+
+    /// How paths in the names lead to modules.
+    path_mapping mapping;
+
+private:
+    std::vector<id> owners_;
+    std::vector<id> ends_;
+};
+
+/// Returns: `m`, or where it is known never to have run, the nearest module above that did.
+/// Complexity: O(depth).
+template <module_view Modules>
+[[nodiscard]] id nearest_called(const Modules& modules, id m) {
+    if constexpr (counts_calls<Modules>) {
+        while (m != 0 && modules.calls(m) == 0) {
+            m = modules.index().parent(m);
+        }
+    }
+    return m;
+}
+
+/// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
+/// Complexity: O(bytes of names), and O(operators) where there are any.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
+    std::unordered_map<id, const char*> open;
+    for (id p = 0; p < static_cast<id>(ops.parameter_count()); ++p) {
+        if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
+            open.emplace(p, problem);
+        }
+    }
+    std::vector<finding> problems;
+    for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
+        const auto v = static_cast<id>(index_of(ops.graph(), *it));
+        ops.for_each_parameter(*it, [&](id p) {
+            if (const auto found = open.find(p); found != open.end()) {
+                problems.push_back({"parameter.unreadable", v, found->second});
+                open.erase(found);
+            }
+        });
+    }
+    return problems;
+}
+
+namespace detail {
+
+/// What a module_tree knows beyond paths: declared tensors, aliases, shared parameters.
+class declared_owners {
+public:
+    explicit declared_owners(const module_tree& modules) : modules_(&modules) {
+        for (const auto& alias : modules.aliases()) {
+            aliases_.emplace(alias.path, alias.module);
+        }
+        for (std::size_t g = 0; g < modules.shared_parameters().size(); ++g) {
+            for (const auto& path : modules.shared_parameters()[g]) {
+                groups_.emplace(path, g);
+            }
+        }
+    }
+
+    [[nodiscard]] id alias(std::string_view path) const {
+        const auto found = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
+        return found == aliases_.end() ? no_id : found->second;
+    }
+
+    [[nodiscard]] bool declares(id m, std::string_view tensor) const {
+        for (std::size_t i = 0; i < modules_->parameter_count(m); ++i) {
+            if (modules_->parameter(m, i).name == tensor) {
+                return true;
+            }
+        }
+        for (std::size_t i = 0; i < modules_->buffer_count(m); ++i) {
+            if (modules_->buffer(m, i).name == tensor) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns: all paths of the tensor that has this one, or none when it has no other.
+    [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
+        const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
+        return found == groups_.end()
+                   ? std::span<const std::string>{}
+                   : std::span<const std::string>(modules_->shared_parameters()[found->second]);
+    }
+
+private:
+    const module_tree* modules_;
+    std::unordered_map<std::string, id> aliases_;
+    std::unordered_map<std::string, std::size_t> groups_;
+};
+
+/// Returns: for parameters that were folded from others, the common ancestor of what those belong
+/// to.
+template <parameter_readers Ops, class OwnerOf>
+[[nodiscard]] std::unordered_map<id, id> find_folded_owners(const Ops& ops, const tree_index& tree,
+                                                            OwnerOf owner_of) {
+    std::unordered_map<id, id> folded;
+    if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
+        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+            if (const auto owner = owner_of(origin); owner != no_id) {
+                const auto [known, added] = folded.emplace(p, owner);
+                known->second = added ? owner : tree.lca(known->second, owner);
+            }
+        });
+    }
+    return folded;
+}
+
+} // namespace detail
+
+/// Finds the modules that the names of the parameters speak of; none for those in `merged`, which
+/// is by parameter or empty. Complexity: O(bytes of names).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
+                                                     const std::vector<bool>& merged = {}) {
+    const auto count = static_cast<id>(ops.parameter_count());
+    std::vector<std::string_view> paths;
+    for (id p = 0; p < count; ++p) {
+        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+            paths.push_back(path);
+        }
+    }
+    parameter_owners result;
+    result.mapping = find_path_mapping(modules, paths);
+    const module_lookup<Modules> lookup(modules);
+    const auto owner_of = [&](std::string_view name) -> id {
+        const auto path = owner_path(name);
+        return path.empty() ? no_id
+                            : find_module(lookup, result.mapping.apply(path), result.mapping.base);
+    };
+    const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
+    const auto is_merged = [&](id p) { return p < merged.size() && merged[p]; };
+    std::vector<id> owners;
+    if constexpr (std::same_as<Modules, module_tree>) {
+        const detail::declared_owners declared(modules);
+        for (id p = 0; p < count; ++p) {
+            const std::string_view name = ops.parameter_name(p);
+            owners.clear();
+            if (is_merged(p)) {
+                result.add(owners);
+                continue;
+            }
+            auto owner = owner_of(name);
+            if (owner == no_id) {
+                owner = declared.alias(owner_path(name));
+            }
+            if (owner == no_id && declared.declares(0, name)) {
+                owner = 0;
+            }
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            if (owner != no_id) {
+                owners.push_back(owner);
+            }
+            for (const auto& path : declared.sharing(result.mapping.apply(name))) {
+                auto other = owner_of(path);
+                other = other == no_id ? declared.alias(owner_path(path)) : other;
+                if (other != no_id &&
+                    std::find(owners.begin(), owners.end(), other) == owners.end()) {
+                    owners.push_back(other);
+                }
+            }
+            result.add(owners);
+        }
+    } else {
+        for (id p = 0; p < count; ++p) {
+            auto owner = is_merged(p) ? no_id : owner_of(ops.parameter_name(p));
+            if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
+                owner = origin->second;
+            }
+            result.add({&owner, owner == no_id ? 0U : 1U});
+        }
+    }
+    return result;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
 
 // <stemma/detail/hidden_levels.hpp>
 #ifndef STEMMA_DETAIL_HIDDEN_LEVELS_HPP
@@ -6496,309 +7024,6 @@ void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribu
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_SWEEPS_HPP
-
-// <stemma/evidence/scope_table.hpp>
-#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-
-namespace stemma {
-
-/// How the names of operators carry scopes.
-enum class scope_style : std::uint8_t {
-    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
-    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
-    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
-};
-
-/// How many styles there are; as many scopes stand for their roots.
-inline constexpr id scope_style_count = 3;
-
-/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
-[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
-    if (!text.starts_with(stem)) {
-        return false;
-    }
-    text.remove_prefix(stem.size());
-    return text.empty() ||
-           (text.size() > 1 && text.front() == '_' &&
-            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
-}
-
-/// A name taken apart: where the scope ends, and in which style it is written.
-struct scoped_name {
-    std::string_view scope;                  ///< without the slashes around it; "" for the root
-    scope_style style = scope_style::called; ///< which root it starts at
-    bool exact = true; ///< written for this operator; else a trace of one that was replaced
-};
-
-/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
-/// operator.
-[[nodiscard]] constexpr std::optional<scoped_name>
-split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
-    const auto slash = name.rfind('/');
-    if (op_type.empty()) {
-        return std::nullopt;
-    }
-    if (slash == name.npos) {
-        // Builders leave the root's operators without any slash.
-        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
-                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
-        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
-    }
-    auto last = name.substr(slash + 1);
-    if (name.substr(0, slash).find("::") != name.npos) {
-        return is_counted(last, op_type)
-                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
-                   : std::nullopt;
-    }
-    if (name.front() == '/') {
-        if (!is_counted(last, op_type)) {
-            return std::nullopt;
-        }
-        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
-    }
-    if (last.starts_with(op_type)) {
-        last.remove_prefix(op_type.size());
-        if (is_counted(last, "") || is_counted(last, "_node")) {
-            return scoped_name{name.substr(0, slash), scope_style::relative, true};
-        }
-    }
-    return std::nullopt;
-}
-
-/// Returns: the scope of the operator whose name an optimizer left as part of this one:
-/// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
-/// `/norm/Pow/LayerNormFusion/`,
-/// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
-/// Complexity: O(length).
-[[nodiscard]] constexpr std::optional<scoped_name>
-split_leftover_name(std::string_view name) noexcept {
-    constexpr std::string_view inlined = "_inlfunc_";
-    constexpr std::string_view fused = "fused ";
-    constexpr std::string_view fusion = "Fusion";
-    if (name.starts_with(inlined)) {
-        const auto original = name.find("_/");
-        if (original == name.npos) {
-            return std::nullopt;
-        }
-        name.remove_prefix(original + 1);
-    }
-    if (name.starts_with(fused)) {
-        name.remove_prefix(fused.size());
-    }
-    while (name.size() > 1 && name.back() == '/') {
-        name.remove_suffix(1);
-    }
-    auto slash = name.rfind('/');
-    while (slash != name.npos && slash > 0 && name.ends_with(fusion)) {
-        name.remove_suffix(name.size() - slash);
-        slash = name.rfind('/');
-    }
-    if (slash == name.npos || slash + 1 == name.size()) {
-        return std::nullopt;
-    }
-    // Operators are written like classes, modules like variables.
-    const char first = name[slash + 1];
-    if (first < 'A' || first > 'Z') {
-        return std::nullopt;
-    }
-    return name.front() == '/'
-               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
-               : scoped_name{name.substr(0, slash), scope_style::relative, false};
-}
-
-/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
-///
-/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
-/// otherwise in the order in which operators are first found in or below it.
-struct scope_table {
-    /// One scope: its name in the scope around it.
-    struct scope {
-        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
-        std::string_view segment;  ///< a part of some operator's name; valid as long as that
-        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
-        id operators = 0;          ///< of its own
-        std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
-        scope_style style = scope_style::called; ///< that of its root
-
-        /// Returns: the name of the instance: the segment without a class in front of it.
-        [[nodiscard]] std::string_view instance() const noexcept {
-            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
-            return colons == segment.npos ? segment : segment.substr(colons + 2);
-        }
-        /// Returns: the class in front of the name, "" where there is none.
-        [[nodiscard]] std::string_view qualified_class() const noexcept {
-            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
-            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
-        }
-    };
-
-    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
-    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
-    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
-    std::vector<finding> problems; ///< names that cannot be read (at most so many)
-
-    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
-    [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index_.find(hash_of(parent, segment), [&](id s) {
-            return scopes[s].parent == parent && scopes[s].segment == segment;
-        });
-    }
-
-    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
-    /// table.
-    id find_or_add(id parent, std::string_view segment) {
-        const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
-            return scopes[s].parent == parent && scopes[s].segment == segment;
-        });
-        if (found == next) {
-            scopes.push_back({parent, segment, no_id, 0, 0, scopes[parent].style});
-        }
-        return found;
-    }
-
-private:
-    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view segment) noexcept {
-        return hash_bytes(segment, parent);
-    }
-
-    flat_index index_;
-};
-
-namespace detail {
-
-/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
-/// write as `<operator>_output_0`; else what an optimizer left of one.
-template <named_operators Ops>
-[[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
-    if constexpr (folded_operators<Ops>) {
-        if (ops.is_folded(v)) {
-            return std::nullopt;
-        }
-    }
-    const std::string_view name = ops.name(v);
-    const std::string_view op_type = ops.op_type(v);
-    if (auto found = split_scoped_name(name, op_type)) {
-        if constexpr (calling_operators<Ops>) {
-            // The root of what is inside of a function is not that of the model.
-            if (found->scope.empty() && found->style == scope_style::relative &&
-                ops.enclosing_function(v) != no_id) {
-                return std::nullopt;
-            }
-        }
-        return found;
-    }
-    std::string_view result;
-    if constexpr (requires {
-                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
-                  }) {
-        result = ops.result_name(v);
-        const auto output = result.rfind("_output_");
-        if (output != result.npos && result.front() == '/') {
-            result = result.substr(0, output);
-            if (auto found = split_scoped_name(result, op_type)) {
-                return found;
-            }
-        } else {
-            result = {};
-        }
-    }
-    if (name.find('/') != name.npos) {
-        if (auto found = split_leftover_name(name)) {
-            return found;
-        }
-    }
-    return result.empty() ? std::nullopt : split_leftover_name(result);
-}
-
-/// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
-/// names, and they would cost their square; and no module has an empty name.
-[[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {
-    constexpr std::size_t max_bytes = std::size_t{1} << 18U;
-    constexpr std::ptrdiff_t max_levels = 1024;
-    const auto text = name.scope;
-    if (text.size() > max_bytes) {
-        return "the scope in the name is too long";
-    }
-    unsigned char bits = 0;
-    for (const char c : text) {
-        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
-    }
-    if (bits >= 0x80 && !is_utf8(text)) {
-        return "the scope in the name is not valid UTF-8";
-    }
-    if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
-        return "the scope in the name has too many levels";
-    }
-    if (has_empty_part(text) || text.find("/.") != text.npos || text.find("./") != text.npos) {
-        return "the scope in the name has an empty level";
-    }
-    if (name.style == scope_style::typed) {
-        // A `/` in a class cannot be told from one between levels.
-        for (std::size_t begin = 0; begin < text.size();) {
-            const auto end = std::min(text.find('/', begin), text.size());
-            if (text.substr(begin, end - begin).find("::") == text.npos) {
-                return "the scope in the name has a level without a class";
-            }
-            begin = end + 1;
-        }
-    }
-    return nullptr;
-}
-
-} // namespace detail
-
-/// Collects the scopes in the names of all operators.
-///
-/// Requires: names outlive the table.
-/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
-template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops) {
-    constexpr std::size_t max_problems = 1000;
-    const auto& graph = ops.graph();
-    scope_table table;
-    table.scope_of.assign(num_vertices(graph), no_id);
-    table.scopes.resize(scope_style_count);
-    for (id root = 0; root < scope_style_count; ++root) {
-        table.scopes[root].style = static_cast<scope_style>(root);
-    }
-    path_trail trail('/');
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const std::string_view op_type = ops.op_type(*it);
-        const auto found = detail::find_scope(ops, *it);
-        if (!found) {
-            continue;
-        }
-        if (const char* problem = detail::find_scope_problem(*found)) {
-            if (table.problems.size() < max_problems) {
-                table.problems.push_back(
-                    {"scope.unreadable", static_cast<id>(index_of(graph, *it)), problem});
-            }
-            continue;
-        }
-        const auto in = trail.follow(static_cast<id>(found->style), found->scope,
-                                     [&](id parent, std::string_view segment) {
-                                         return table.find_or_add(parent, segment);
-                                     });
-        const auto v = static_cast<id>(index_of(graph, *it));
-        auto& scope = table.scopes[in];
-        table.scope_of[v] = in;
-        if (!found->exact) {
-            table.leftover.push_back(v);
-            continue;
-        }
-        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
-        ++scope.operators;
-        scope.kinds += hash_bytes(op_type);
-    }
-    std::sort(table.leftover.begin(), table.leftover.end());
-    return table;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_EVIDENCE_SCOPE_TABLE_HPP
 
 // <stemma/detail/scope_resolver.hpp>
 #ifndef STEMMA_DETAIL_SCOPE_RESOLVER_HPP
@@ -7482,7 +7707,11 @@ public:
     /// The modules that own the parameters.
     [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
         if (!owners_) {
-            owners_ = find_parameter_owners(*ops_, *modules_);
+            std::vector<bool> merged;
+            if constexpr (named_operators<Ops>) {
+                merged = find_merged_parameters(*ops_, scopes(), *modules_);
+            }
+            owners_ = find_parameter_owners(*ops_, *modules_, merged);
         }
         return *owners_;
     }
@@ -13097,10 +13326,12 @@ template <named_operators Ops>
         });
     }
     result.modules = builder.build();
+    result.scopes = collect_scopes(ops);
+    const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
         parameter_owners owners;
         for (id p = 0; p < owner.size(); ++p) {
-            auto rank = owner[p] == no_id ? no_id : builder.rank_of(owner[p]);
+            auto rank = owner[p] == no_id || merged[p] ? no_id : builder.rank_of(owner[p]);
             for (auto m : folded[p]) {
                 rank = rank == no_id ? builder.rank_of(m)
                                      : result.modules.index().lca(rank, builder.rank_of(m));
@@ -13110,7 +13341,6 @@ template <named_operators Ops>
         return owners;
     };
     result.owners = owners_by_rank();
-    result.scopes = collect_scopes(ops);
     result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < result.scopes.scopes.size(); ++s) {

@@ -4468,6 +4468,25 @@ struct entry {
 
 #endif // STEMMA_DETAIL_ONNX_FIELDS_HPP
 
+// <stemma/detail/uniform_data.hpp>
+#ifndef STEMMA_DETAIL_UNIFORM_DATA_HPP
+#define STEMMA_DETAIL_UNIFORM_DATA_HPP
+
+namespace stemma::detail {
+
+/// Whether the data of a tensor may be one number over and over: they repeat every eight bytes,
+/// which numbers of one, two, four and eight bytes do. A short tensor always does.
+/// Complexity: O(bytes until they differ).
+[[nodiscard]] inline bool is_uniform(std::string_view data) noexcept {
+    constexpr std::size_t period = 8;
+    return !data.empty() && (data.size() <= period || std::memcmp(data.data(), data.data() + period,
+                                                                  data.size() - period) == 0);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_UNIFORM_DATA_HPP
+
 // <stemma/onnx/model_tables.hpp>
 #ifndef STEMMA_ONNX_MODEL_TABLES_HPP
 #define STEMMA_ONNX_MODEL_TABLES_HPP
@@ -5179,6 +5198,25 @@ public:
             read(value_infos_[i].message, value_infos_[i].value,
                  detail::onnx_fields::value_info::metadata_props);
         }
+    }
+
+    /// Returns: by value, which of those asked for are initializers that hold the same number in
+    /// every element, of a fixed size and in this file.
+    /// Complexity: O(initializers + data of those asked for).
+    [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
+        std::vector<bool> uniform(asked.size(), false);
+        for (const auto& tensor : tensors_) {
+            if (tensor.value == no_id || !asked[tensor.value] || tensor.sparse) {
+                continue;
+            }
+            auto fields = reader(tensor.message);
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(at_tensor::raw_data) || field.is_bytes(at_tensor::float_data)) {
+                    uniform[tensor.value] = detail::is_uniform(fields.text(field));
+                }
+            }
+        }
+        return uniform;
     }
 
     /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
@@ -9148,6 +9186,22 @@ public:
             if (value != no_id && parameter_of_[value] != no_id) {
                 f(parameter_of_[value]);
             }
+        }
+    }
+
+    /// Leaves those parameters marked that are initializers with the same number in every element,
+    /// as far as the model itself holds the data. Complexity: O(parameters + data of those marked).
+    void keep_uniform(std::vector<bool>& marked) const requires requires(const Model& model) {
+        model.find_uniform(std::vector<bool>{});
+    }
+    {
+        std::vector<bool> values(model_->value_count(), false);
+        for (id p = 0; p < marked.size(); ++p) {
+            values[parameters_[p]] = marked[p];
+        }
+        values = model_->find_uniform(std::move(values));
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = values[parameters_[p]];
         }
     }
 
@@ -20196,18 +20250,22 @@ private:
     }
 
     /// Returns: a name that no value's name continues with a slash.
+    /// Complexity: O(length * log names) on average, however many calls have one name.
     [[nodiscard]] std::string free_scope(const std::string& wanted) {
-        const auto is_taken = [&](const std::string& scope) {
+        const auto is_free = [&](const std::string& scope) {
             const auto next = taken_.lower_bound(scope + "/");
-            return scopes_.contains(scope) ||
-                   (next != taken_.end() && next->starts_with(scope + "/"));
+            return next == taken_.end() || !next->starts_with(scope + "/");
         };
-        auto scope = wanted;
-        for (std::size_t i = 1; is_taken(scope); ++i) {
-            scope = wanted + "~" + std::to_string(i);
+        const auto [known, is_new] = scopes_.try_emplace(wanted, 0);
+        if (is_new && is_free(wanted)) {
+            return wanted;
         }
-        scopes_.insert(scope);
-        return scope;
+        for (auto& number = known->second;;) {
+            auto scope = wanted + "~" + std::to_string(++number);
+            if (scopes_.try_emplace(scope, 0).second && is_free(scope)) {
+                return scope;
+            }
+        }
     }
 
     /// The operators of a function mean what the versions say that it imports.
@@ -20242,8 +20300,8 @@ private:
 
     const wire_model& model_;
     std::map<operator_name, function_body> functions_;
-    std::set<std::string_view> taken_; // names of values
-    std::unordered_set<std::string> scopes_;
+    std::set<std::string_view> taken_;                    // names of values
+    std::unordered_map<std::string, std::size_t> scopes_; // the last number that was tried
     std::set<const function_body*> open_;
     std::set<const function_body*> checked_;
     std::map<std::string_view, std::int64_t> versions_; // by domain

@@ -484,6 +484,35 @@ def optimized(folder):
     net.write(folder, "optimized", x)
 
 
+def merged(folder):
+    """Layers made as copies and never trained, after an optimizer kept one of all equal initializers."""
+    net = Net("called", 10, 20)
+
+    def norm(name, x):
+        with net.module(name, "torch.nn.modules.normalization.LayerNorm"):
+            kept = "embed.norm.weight"
+            if not net.initializers:
+                net.initializers.append((kept, tensor(kept, [4], data=[1.0] * 4)))
+            return net.op("LayerNormalization", [x, kept])
+
+    def linear(name, x):
+        with net.module(name, "torch.nn.modules.linear.Linear"):
+            kept = net.path.replace("layers.1", "layers.0").replace("layers.2", "layers.0") + ".bias"
+            if all(kept != known for known, _ in net.initializers):
+                net.initializers.append((kept, tensor(kept, [4])))
+            return net.op("Add", [x, kept])
+
+    with net.module("", "app.Net"):
+        with net.module("embed", "app.Embed"):
+            x = norm("norm", "x")
+        for i in range(3):
+            with net.module("layers.%d" % i, "app.Layer"):
+                h = net.op("Relu", [linear("fc1", x)])
+                x = norm("norm", net.op("Add", [x, linear("fc2", h)]))
+        x = net.linear("head", x)
+    net.write(folder, "merged", x)
+
+
 def shared_embedding(folder):
     """One embedding that belongs to two parents, named below the one that calls it."""
     net = Net("none", 10, 18)
@@ -537,6 +566,7 @@ def main():
     recurrence(folder)
     nested_functions(folder)
     optimized(folder)
+    merged(folder)
     shared_embedding(folder)
 
 

@@ -98,6 +98,15 @@ TEST_CASE("find_parameter_owners: a tied parameter has all its owners") {
     CHECK(owners_of(owners, 1) == id_list{test::module_at(tree, "head")});
 }
 
+TEST_CASE("find_parameter_owners: the name of a merged parameter tells nothing") {
+    const auto tree = test::tree_of({"a.norm", "a.fc"});
+    const auto ops = reader_of({"a.norm.weight", "a.fc.weight"});
+    const std::vector<bool> merged{true, false};
+    CHECK(find_parameter_owners(ops, tree, merged).of(0).empty());
+    CHECK(find_parameter_owners(ops, plain_view{&tree}, merged).of(0).empty());
+    CHECK(find_parameter_owners(ops, tree, merged).of(1).size() == 1);
+}
+
 TEST_CASE("nearest_called: goes up to the first module that may have run") {
     stemma::module_tree_builder builder;
     const auto list = builder.at_path("blocks.list");

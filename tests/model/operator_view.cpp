@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace test::model_operator_view {
 
@@ -41,6 +42,10 @@ struct reading : bare {
     [[nodiscard]] std::string_view parameter_name(id) const;
     template <class Function>
     void for_each_parameter(id, Function) const;
+};
+
+struct valued : reading {
+    void keep_uniform(std::vector<bool>&) const;
 };
 
 struct nested : bare {
@@ -90,6 +95,8 @@ TEST_CASE("operator_view: each further concept asks for its own members only",
     STATIC_REQUIRE(stemma::named_operators<named>);
     STATIC_REQUIRE_FALSE(stemma::named_operators<half_named>);
     STATIC_REQUIRE(stemma::parameter_readers<reading>);
+    STATIC_REQUIRE_FALSE(stemma::valued_parameters<reading>);
+    STATIC_REQUIRE(stemma::valued_parameters<valued>);
     STATIC_REQUIRE(stemma::nested_operators<nested>);
     STATIC_REQUIRE_FALSE(stemma::body_operators<nested>);
     STATIC_REQUIRE(stemma::body_operators<with_bodies>);

@@ -44,6 +44,24 @@ TEST_CASE("onnx_operators: is an operator view", "[onnx_operators]") {
     STATIC_REQUIRE(stemma::operator_view<stemma::onnx_operators<>>);
 }
 
+TEST_CASE("onnx_operators: knows which parameters are one number", "[onnx_operators]") {
+    STATIC_REQUIRE(stemma::valued_parameters<operators>);
+    STATIC_REQUIRE_FALSE(stemma::valued_parameters<stemma::onnx_operators<>>);
+    auto graph = test::graph({node("Add", {"zeros", "mixed"}, {"y"})}, {}, {"y"});
+    graph.inner(5, test::tensor("zeros").text(9, std::string(24, '\0')));
+    graph.inner(5, test::tensor("mixed").text(9, std::string(20, '\0') + "abcd"));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    const operators ops(model);
+    std::vector<bool> marked{true, true};
+    ops.keep_uniform(marked);
+    CHECK(marked == std::vector<bool>{ops.parameter_name(0) == "zeros", //
+                                      ops.parameter_name(1) == "zeros"});
+    marked.assign(2, false);
+    ops.keep_uniform(marked);
+    CHECK(marked == std::vector<bool>{false, false});
+}
+
 TEST_CASE("onnx_operators: an Identity of an initializer is a parameter too", "[onnx_operators]") {
     const auto bytes =
         test::model(test::graph({node("Identity", {"w"}, {"tied"}), node("Identity", {"x"}, {"i"}),

@@ -7,6 +7,7 @@
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/evidence/merged_parameters.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/evidence/scope_modules.hpp>
@@ -65,10 +66,12 @@ template <named_operators Ops>
         });
     }
     result.modules = builder.build();
+    result.scopes = collect_scopes(ops);
+    const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
         parameter_owners owners;
         for (id p = 0; p < owner.size(); ++p) {
-            auto rank = owner[p] == no_id ? no_id : builder.rank_of(owner[p]);
+            auto rank = owner[p] == no_id || merged[p] ? no_id : builder.rank_of(owner[p]);
             for (auto m : folded[p]) {
                 rank = rank == no_id ? builder.rank_of(m)
                                      : result.modules.index().lca(rank, builder.rank_of(m));
@@ -78,7 +81,6 @@ template <named_operators Ops>
         return owners;
     };
     result.owners = owners_by_rank();
-    result.scopes = collect_scopes(ops);
     result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < result.scopes.scopes.size(); ++s) {

@@ -4,6 +4,7 @@
 
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/evidence/merged_parameters.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/scope_modules.hpp>
 #include <stemma/evidence/scope_table.hpp>
@@ -12,6 +13,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace stemma {
 
@@ -43,7 +45,11 @@ public:
     /// The modules that own the parameters.
     [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
         if (!owners_) {
-            owners_ = find_parameter_owners(*ops_, *modules_);
+            std::vector<bool> merged;
+            if constexpr (named_operators<Ops>) {
+                merged = find_merged_parameters(*ops_, scopes(), *modules_);
+            }
+            owners_ = find_parameter_owners(*ops_, *modules_, merged);
         }
         return *owners_;
     }

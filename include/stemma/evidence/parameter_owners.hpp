@@ -20,8 +20,8 @@
 
 namespace stemma {
 
-/// For each parameter of a model the modules that own it: none where its name leads nowhere,
-/// several where modules share it.
+/// For each parameter of a model the modules that own it: none where its name leads nowhere or
+/// tells nothing, several where modules share it.
 class parameter_owners {
 public:
     parameter_owners() = default;
@@ -149,10 +149,11 @@ template <parameter_readers Ops, class OwnerOf>
 
 } // namespace detail
 
-/// Finds the modules that the names of the parameters speak of.
-/// Complexity: O(bytes of names).
+/// Finds the modules that the names of the parameters speak of; none for those in `merged`, which
+/// is by parameter or empty. Complexity: O(bytes of names).
 template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules) {
+[[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
+                                                     const std::vector<bool>& merged = {}) {
     const auto count = static_cast<id>(ops.parameter_count());
     std::vector<std::string_view> paths;
     for (id p = 0; p < count; ++p) {
@@ -169,12 +170,17 @@ template <parameter_readers Ops, module_view Modules>
                             : find_module(lookup, result.mapping.apply(path), result.mapping.base);
     };
     const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
+    const auto is_merged = [&](id p) { return p < merged.size() && merged[p]; };
     std::vector<id> owners;
     if constexpr (std::same_as<Modules, module_tree>) {
         const detail::declared_owners declared(modules);
         for (id p = 0; p < count; ++p) {
             const std::string_view name = ops.parameter_name(p);
             owners.clear();
+            if (is_merged(p)) {
+                result.add(owners);
+                continue;
+            }
             auto owner = owner_of(name);
             if (owner == no_id) {
                 owner = declared.alias(owner_path(name));
@@ -200,7 +206,7 @@ template <parameter_readers Ops, module_view Modules>
         }
     } else {
         for (id p = 0; p < count; ++p) {
-            auto owner = owner_of(ops.parameter_name(p));
+            auto owner = is_merged(p) ? no_id : owner_of(ops.parameter_name(p));
             if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
                 owner = origin->second;
             }

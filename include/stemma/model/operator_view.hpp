@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace stemma {
 
@@ -52,6 +53,14 @@ concept parameter_readers = operator_view<Ops> &&
     { ops.parameter_count() } -> std::convertible_to<std::size_t>;
     { ops.parameter_name(p) } -> lasting_text;
     ops.for_each_parameter(v, detail::take_id{});
+};
+
+/// Parameters of which is known which have the same number in every element: `keep_uniform` leaves
+/// those marked, by parameter.
+template <class Ops>
+concept valued_parameters = parameter_readers<Ops> &&
+    requires(const Ops& ops, std::vector<bool>& marked) {
+    ops.keep_uniform(marked);
 };
 
 /// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -111,6 +112,22 @@ public:
             if (value != no_id && parameter_of_[value] != no_id) {
                 f(parameter_of_[value]);
             }
+        }
+    }
+
+    /// Leaves those parameters marked that are initializers with the same number in every element,
+    /// as far as the model itself holds the data. Complexity: O(parameters + data of those marked).
+    void keep_uniform(std::vector<bool>& marked) const requires requires(const Model& model) {
+        model.find_uniform(std::vector<bool>{});
+    }
+    {
+        std::vector<bool> values(model_->value_count(), false);
+        for (id p = 0; p < marked.size(); ++p) {
+            values[parameters_[p]] = marked[p];
+        }
+        values = model_->find_uniform(std::move(values));
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = values[parameters_[p]];
         }
     }
 

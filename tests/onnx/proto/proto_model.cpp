@@ -110,6 +110,8 @@ void check_like_wire(const Proto& model) {
     CHECK(describe(tables) == describe(wire));
     CHECK(node_metadata(tables) == node_metadata(wire));
     CHECK(value_metadata(tables) == value_metadata(wire));
+    const std::vector<bool> all(wire.value_count(), true);
+    CHECK(tables.find_uniform(all) == wire.find_uniform(all));
     REQUIRE(tables.tensor_count() == wire.tensors().size());
     for (std::size_t i = 0; i < tables.tensor_count(); ++i) {
         CHECK(tables.tensor_value(i) == wire.tensors()[i].value);

@@ -231,6 +231,29 @@ TEST_CASE("wire_model: reads the metadata of values", "[onnx][wire_model]") {
     CHECK(read == std::vector<std::string>{"w", "s", "y"});
 }
 
+TEST_CASE("wire_model: finds initializers of one number among those asked for",
+          "[onnx][wire_model]") {
+    const std::string ones("\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f", 12);
+    const std::string others("\0\0\x80\x3f\0\0\x80\x3f\0\0\0\0", 12);
+    auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"});
+    graph.inner(5, test::tensor("raw").text(9, ones));
+    graph.inner(5, test::tensor("floats").text(4, ones));
+    graph.inner(5, test::tensor("different").text(9, others));
+    graph.inner(5, test::tensor("not asked").text(9, ones));
+    graph.inner(5, test::tensor("elsewhere").number(14, 1));
+    const auto bytes = test::model(graph).bytes();
+    const wire_model model(bytes);
+    std::vector<bool> asked(model.value_count(), true);
+    for (id value = 0; value < model.value_count(); ++value) {
+        asked[value] = model.value_name(value) != "not asked";
+    }
+    const auto uniform = model.find_uniform(asked);
+    for (id value = 0; value < model.value_count(); ++value) {
+        const auto name = model.value_name(value);
+        CHECK(uniform[value] == (name == "raw" || name == "floats"));
+    }
+}
+
 TEST_CASE("wire_model: leaves training_info alone", "[onnx][wire_model]") {
     auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"})}));
     model.inner(20, test::message().inner(2, test::graph({test::node("Adam", {"y"}, {"z"})})));

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/detail/uniform_data.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/proto/metadata_props.hpp>
@@ -144,10 +145,23 @@ public:
         }
     }
 
+    /// Returns: as `wire_model::find_uniform`. Complexity: that, too.
+    [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
+        std::vector<bool> uniform(asked.size(), false);
+        for (const auto& tensor : tensors_) {
+            if (asked[tensor.value] && !tensor.sparse) {
+                uniform[tensor.value] = detail::is_uniform(tensor.message->raw_data()) ||
+                                        detail::is_uniform(floats_of(*tensor.message));
+            }
+        }
+        return uniform;
+    }
+
 private:
     struct tensor_record {
         const tensor_type* message;
         id value;
+        bool sparse;
     };
 
     struct value_info_record {
@@ -195,6 +209,17 @@ private:
         }
     }
 
+    /// Returns: the bytes of `float_data`, where the schema has it.
+    [[nodiscard]] static std::string_view floats_of(const tensor_type& tensor) {
+        if constexpr (requires { tensor.float_data(); }) {
+            const auto& floats = tensor.float_data();
+            return {reinterpret_cast<const char*>(floats.data()),
+                    static_cast<std::size_t>(floats.size()) * sizeof(float)};
+        } else {
+            return {};
+        }
+    }
+
     id new_graph(graph_kind kind) {
         const auto g = add_graph(kind);
         containers_.emplace_back().graph = g; // so that both have the same number
@@ -207,7 +232,7 @@ private:
             read_node(node, g);
         }
         for (const auto& tensor : graph.initializer()) {
-            tensors_.push_back({&tensor, add_initializer(g, copy(tensor.name()), false)});
+            tensors_.push_back({&tensor, add_initializer(g, copy(tensor.name()), false), false});
         }
         for (const auto& info : graph.input()) {
             value_infos_.push_back({&info, {}, add_graph_input(g, copy(info.name()))});
@@ -221,7 +246,7 @@ private:
         for (const auto& sparse : graph.sparse_initializer()) {
             if (sparse.has_values()) {
                 const auto& values = sparse.values();
-                tensors_.push_back({&values, add_initializer(g, copy(values.name()), true)});
+                tensors_.push_back({&values, add_initializer(g, copy(values.name()), true), true});
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/detail/uniform_data.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
@@ -193,6 +194,25 @@ public:
             read(value_infos_[i].message, value_infos_[i].value,
                  detail::onnx_fields::value_info::metadata_props);
         }
+    }
+
+    /// Returns: by value, which of those asked for are initializers that hold the same number in
+    /// every element, of a fixed size and in this file.
+    /// Complexity: O(initializers + data of those asked for).
+    [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
+        std::vector<bool> uniform(asked.size(), false);
+        for (const auto& tensor : tensors_) {
+            if (tensor.value == no_id || !asked[tensor.value] || tensor.sparse) {
+                continue;
+            }
+            auto fields = reader(tensor.message);
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(at_tensor::raw_data) || field.is_bytes(at_tensor::float_data)) {
+                    uniform[tensor.value] = detail::is_uniform(fields.text(field));
+                }
+            }
+        }
+        return uniform;
     }
 
     /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
