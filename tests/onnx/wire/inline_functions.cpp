@@ -173,6 +173,24 @@ TEST_CASE("function_inliner: functions that call themselves, or without end, are
                     stemma::error);
 }
 
+TEST_CASE("function_inliner: calls of one name have scopes of their own") {
+    const auto f = test::function(
+        "d", "F", {"a"}, {"b"},
+        {test::node("Relu", {"a"}, {"m"}, "r"), test::node("Neg", {"m"}, {"b"}, "n")});
+    const auto bytes =
+        with_functions({call("F", {"x"}, {"p"}, "f"), call("F", {"p"}, {"q"}, "f"),
+                        call("F", {"q"}, {"f~2/m"}, "f"), call("F", {"f~2/m"}, {"y"}, "f")},
+                       {f})
+            .bytes();
+    const auto made = inlined(bytes);
+    const stemma::wire_model model(made, "made");
+    REQUIRE(model.node_count() == 8);
+    CHECK(model.name(0) == "f/r");
+    CHECK(model.name(2) == "f~1/r");
+    CHECK(model.name(4) == "f~3/r"); // a value is called f~2/m
+    CHECK(model.name(6) == "f~4/r");
+}
+
 TEST_CASE("function_inliner: of functions of one name the overload says which is called") {
     const auto of = [](const char* op, const char* overload) {
         return test::function("d", "F", {"a"}, {"b"}, {test::node(op, {"a"}, {"b"})})
