@@ -2,7 +2,6 @@
 // Runs ONNX models in ONNX Runtime and compares what comes out, bit for bit. A library and a command:
 // see README.md.
 
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -10,6 +9,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+
+import { runProgram } from "./programs.mjs";
 
 /** What a test program returns that could not run, so that CTest says "skipped" instead of "passed". */
 export const skipped = 77;
@@ -46,9 +47,9 @@ export class Harness {
         if (!this.modelInfo) {
             throw new Error("the program model_info is needed: --model-info FILE or STEMMA_MODEL_INFO");
         }
-        const result = spawnSync(this.modelInfo, words, { encoding: "utf8", maxBuffer: 1 << 30 });
+        const result = runProgram(this.modelInfo, words);
         if (result.status !== 0) {
-            throw new Error(result.stderr?.trim() || `${this.modelInfo}: ${result.error ?? result.signal}`);
+            throw new Error(result.stderr?.trim() || `${this.modelInfo}: ${result.error}`);
         }
         return result.stdout;
     }

@@ -2,13 +2,14 @@
 // What the tests over all fixture models share: options, finding models, running them one after the other, and saying
 // what came out.
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 
 import { Workplace, harnessOrSkip, skipped } from "./ort.mjs";
+import { runProgram } from "./programs.mjs";
 
 const { values: options } = parseArgs({
     options: {
@@ -62,8 +63,8 @@ export class FixtureSuite {
     }
 
     stemma(words) {
-        const result = spawnSync(options.stemma, words, { encoding: "utf8", maxBuffer: 1 << 28 });
-        const reason = result.error?.message ?? `exit code ${result.status}: ${result.stderr}`;
+        const result = runProgram(options.stemma, words);
+        const reason = result.error ?? `exit code ${result.status}: ${result.stderr}`;
         return { status: result.status, out: result.stdout, err: result.stderr, reason: firstLine(reason) };
     }
 
