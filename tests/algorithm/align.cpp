@@ -292,6 +292,44 @@ TEST_CASE("align: the order of a graph that is not sorted is found first", "[ali
     CHECK(tanh == 0);
 }
 
+TEST_CASE("align: branches that an optimizer put in another order are found by data flow",
+          "[align]") {
+    alignment_scene scene;
+    struct branch {
+        id module;
+        std::vector<std::string> steps;
+        id end;
+    };
+    std::vector<branch> branches{
+        {scene.add_module(), {"relu", "tanh", "relu"}, no_id},
+        {scene.add_module(), {"exp", "sin", "relu", "tanh", "relu"}, no_id}};
+    std::vector<id> results;
+    for (const auto& [module, steps, end] : branches) {
+        alignment_scene::tensor x;
+        for (const auto& step : steps) {
+            scene.capture(module, "aten." + step + ".default", {x});
+            x.operation = scene.captured.size() - 1;
+        }
+        results.push_back(x.operation);
+    }
+    scene.captured.add({0, 0, true, false}, "aten.cat.default");
+    for (auto source : results) {
+        scene.captured.add_source(source);
+    }
+    for (auto it = branches.rbegin(); it != branches.rend(); ++it) {
+        id from = no_id;
+        for (auto type : it->steps) {
+            type[0] = static_cast<char>(type[0] - 'a' + 'A');
+            from = scene.export_node(it->module, type, {from});
+        }
+        it->end = from;
+    }
+    scene.export_node(0, "Concat", {branches[0].end, branches[1].end});
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(found.flows == found.links);
+}
+
 namespace {
 
 /// Knows one operator, by another name.

@@ -217,6 +217,46 @@ TEST_CASE("grow_scopes: a number behind a name that others have is less sure to 
     CHECK(s.sureness(beside) < s.sureness(alone));
 }
 
+TEST_CASE("grow_scopes: a number behind that of a member is a further call of it") {
+    grown_scene s;
+    const auto first = s.ops.add({}, "/net/list/list.0/Add", "Add");
+    const auto again = s.ops.add({}, "/net/list/list.0_1/Mul", "Mul");
+    const auto later = s.ops.add({}, "/net/list/list.1_2/Mul", "Mul");
+    const auto built = s.ops.add({}, "net/list.1_2/Mul_node_1", "Mul");
+    s.grow();
+    CHECK(s.path(first) == "net.list.0");
+    CHECK(s.path(again) == "net.list.0");
+    CHECK(s.path(later) == "net.list.1");
+    CHECK(s.path(built) == "net.list.1_2");
+    CHECK(s.sureness(later) < s.sureness(first));
+}
+
+TEST_CASE("grow_scopes: where an optimizer was, a number is less sure to be part of a name") {
+    const auto sureness = [](const std::string& other) {
+        grown_scene s;
+        const auto v = s.ops.add({}, "/b/fc_1/Mul", "Mul");
+        s.ops.add({}, other, "FusedConv");
+        s.grow();
+        CHECK(s.path(v) == "b.fc_1");
+        return s.sureness(v);
+    };
+    CHECK(sureness("fused /a/conv/Conv") < sureness("/a/conv/FusedConv"));
+}
+
+TEST_CASE("grow_scopes: where scopes leave out levels, none is sure to be complete") {
+    const auto sureness = [](const std::string& parameter) {
+        grown_scene s;
+        const auto norm = s.ops.add({}, "/block.0/norm/Mul", "Mul");
+        s.ops.read_parameter(norm, parameter);
+        s.builder.at_path(parameter.substr(0, parameter.rfind('.')));
+        const auto v = s.ops.add({norm}, "/block.0/att/Softmax", "Softmax");
+        s.grow();
+        CHECK(s.path(v) == "block.0.att");
+        return s.sureness(v);
+    };
+    CHECK(sureness("block.0.layer.0.norm.weight") < sureness("block.0.norm.weight"));
+}
+
 TEST_CASE("grow_scopes: modules that are known are used") {
     grown_scene s;
     s.builder.at_path("enc.block.fc");

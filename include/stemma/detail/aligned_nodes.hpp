@@ -69,13 +69,32 @@ struct aligned_nodes {
     string_pool types;
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
+
+    /// Returns: the operators of each chain.
+    [[nodiscard]] std::vector<std::vector<id>> by_chain() const {
+        std::vector<std::vector<id>> lists(chains);
+        for (id n = 0; n < size(); ++n) {
+            lists[chain[n]].push_back(n);
+        }
+        return lists;
+    }
+};
+
+/// In which order operators are taken to have run.
+enum class run_order : std::uint8_t {
+    as_written, ///< as they are numbered, unless one comes before what it reads
+    as_read,    ///< all that the first input needs before what the second one needs
 };
 
 template <named_operators Ops>
 class aligned_nodes_finder {
 public:
-    explicit aligned_nodes_finder(const Ops& ops)
-        : ops_(ops), graph_(ops.graph()), count_(num_vertices(graph_)), place_(count_, no_id) {
+    explicit aligned_nodes_finder(const Ops& ops, run_order order = run_order::as_written)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , count_(num_vertices(graph_))
+        , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
+        , place_(count_, no_id) {
         found_.owner_of.push_back(no_id);
     }
 
@@ -104,20 +123,23 @@ public:
 private:
     using vertex_type = operator_t<Ops>;
 
-    /// Visits operators as they stand, or where that is no order of execution, every one after what
-    /// it reads, first input first.
     template <class Function>
     void for_each_in_order(Function f) const {
-        if (is_topologically_indexed(graph_)) {
-            for (auto [it, last] = vertices(graph_); it != last; ++it) {
-                f(*it);
-            }
+        const auto [first_vertex, last_vertex] = vertices(graph_);
+        if (as_written_) {
+            std::for_each(first_vertex, last_vertex, f);
             return;
         }
+        // From the results back; what is part of a cycle is no result, and comes last.
+        std::vector<vertex_type> ends(first_vertex, last_vertex);
+        std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
+            const auto [out, out_last] = out_edges(v, graph_);
+            return out == out_last;
+        });
         std::vector<std::uint8_t> state(count_, 0); // 1: being visited, 2: done
         std::vector<vertex_type> open;
-        for (auto [it, last] = vertices(graph_); it != last; ++it) {
-            open.push_back(*it);
+        for (const auto& end : ends) {
+            open.push_back(end);
             while (!open.empty()) {
                 const auto v = open.back();
                 auto& at = state[index_of(graph_, v)];
@@ -236,6 +258,7 @@ private:
     const Ops& ops_;
     const graph_of<Ops>& graph_;
     std::size_t count_;
+    bool as_written_;
     std::vector<id> place_; // by vertex index
     std::map<std::pair<id, id>, id> chain_of_body_;
     aligned_nodes found_;

@@ -29,12 +29,13 @@ namespace stemma::detail {
 template <class Ops, class Lexicon>
 class aligner {
 public:
-    aligner(const Ops& ops, const tree_index& modules, const captured_operations& captured,
-            const path_mapping& mapping, const parameter_shapes& shapes, const Lexicon& lexicon)
+    aligner(const Ops& ops, run_order order, const tree_index& modules,
+            const captured_operations& captured, const path_mapping& mapping,
+            const parameter_shapes& shapes, const Lexicon& lexicon)
         : ops_(ops)
         , modules_(modules)
         , captured_(captured)
-        , nodes_(aligned_nodes_finder<Ops>(ops).find())
+        , nodes_(aligned_nodes_finder<Ops>(ops, order).find())
         , items_(describe_items(captured, nodes_.types, lexicon, weights_))
         , parameters_(ops, captured, mapping, shapes, weights_)
         , item_of_(nodes_.size(), no_id)
@@ -46,10 +47,7 @@ public:
         if (nodes_.size() == 0 || captured_.empty()) {
             return result;
         }
-        std::vector<std::vector<id>> chains(nodes_.chains);
-        for (id n = 0; n < nodes_.size(); ++n) {
-            chains[nodes_.chain[n]].push_back(n);
-        }
+        const auto chains = nodes_.by_chain();
         left_out_.resize(captured_.size(), false);
         bodies_.resize(nodes_.size());
         for (id chain = 1; chain < chains.size(); ++chain) {

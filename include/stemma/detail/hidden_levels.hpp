@@ -44,6 +44,9 @@ public:
         }
     }
 
+    /// Whether some scope leaves out levels.
+    [[nodiscard]] bool any_noted() const noexcept { return !paths_.empty(); }
+
     /// Returns: the path below `around` that `segment` has in another member of the list, if this
     /// one begins alike; else "". Valid until the next `note`. Complexity: O(log(what is noted)).
     [[nodiscard]] std::string_view find(id around, std::string_view segment) const {

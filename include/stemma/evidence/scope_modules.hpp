@@ -108,12 +108,12 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     }
 }
 
-/// Returns: the path of a scope's module below that of the scope around it. A called Sequential
-/// repeats itself in its children: below `layer1` the segment `layer1.0` is child `0`.
+/// Returns: the path of the module that an instance of a scope means, below that of the scope
+/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
+/// `layer1.0` is child `0`.
 [[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
-                                                 const scope_table::scope& scope) {
-    auto rest = scope.instance();
-    if (scope.style == scope_style::relative || parent == 0) {
+                                                 scope_style style, std::string_view rest) {
+    if (style == scope_style::relative || parent == 0) {
         return rest;
     }
     std::string printed;
@@ -248,24 +248,37 @@ template <parameter_readers Ops>
             hidden.note(parent, scope.instance(), module.module);
             continue;
         }
-        const auto counted = detail::split_count(scope.instance());
-        const auto first = counted && scope.style != scope_style::relative
-                               ? table.find(scope.parent, counted->first)
-                               : no_id;
+        auto counted = detail::split_count(scope.instance());
+        if (scope.style == scope_style::relative) {
+            counted.reset(); // those are the names of attributes
+        }
+        const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
         // What is guessed is no surer than the module in which it was found.
-        const auto at_most = [&](float confidence) {
-            return std::min(confidence, result.of_scope[scope.parent].confidence);
+        const auto guess = [&](id m, float confidence) {
+            const auto at_most = result.of_scope[scope.parent].confidence;
+            module = {m, no_id, no_id, std::min(confidence, at_most)};
         };
-        if (first != no_id && first < s && table.scopes[first].operators > 0 &&
-            table.scopes[first].kinds == scope.kinds) {
-            module = {result.of_scope[first].module, no_id, no_id, at_most(0.8F)};
+        const auto make = [&](std::string_view instance) {
+            const auto path = detail::path_below(builder, parent, scope.style, instance);
+            return builder.at_path(path, parent);
+        };
+        // Members of lists are numbers: `list.1_2` is a call of `list.1`.
+        const bool is_call =
+            counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
+        if (first != no_id && first < s &&
+            (is_call ||
+             (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
+            guess(result.of_scope[first].module, 0.8F);
+        } else if (is_call) {
+            guess(make(counted->first), 0.8F);
         } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
-            module = {builder.at_path(path, parent), no_id, no_id, at_most(0.85F)};
+            guess(builder.at_path(path, parent), 0.85F);
+        } else if (counted && (first != no_id || !table.leftover.empty())) {
+            // `att_1` beside `att` may be another module that prints as the first; and so it may
+            // without, where an optimizer took operators away.
+            guess(make(scope.instance()), 0.8F);
         } else {
-            // `att_1` beside `att` may also be another module that prints as the first.
-            const auto path_below = detail::path_below(builder, parent, scope);
-            module = {builder.at_path(path_below, parent), no_id, no_id,
-                      at_most(first == no_id ? 0.92F : 0.8F)};
+            guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
         }
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
