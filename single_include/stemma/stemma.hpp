@@ -1765,13 +1765,32 @@ struct aligned_nodes {
     string_pool types;
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
+
+    /// Returns: the operators of each chain.
+    [[nodiscard]] std::vector<std::vector<id>> by_chain() const {
+        std::vector<std::vector<id>> lists(chains);
+        for (id n = 0; n < size(); ++n) {
+            lists[chain[n]].push_back(n);
+        }
+        return lists;
+    }
+};
+
+/// In which order operators are taken to have run.
+enum class run_order : std::uint8_t {
+    as_written, ///< as they are numbered, unless one comes before what it reads
+    as_read,    ///< all that the first input needs before what the second one needs
 };
 
 template <named_operators Ops>
 class aligned_nodes_finder {
 public:
-    explicit aligned_nodes_finder(const Ops& ops)
-        : ops_(ops), graph_(ops.graph()), count_(num_vertices(graph_)), place_(count_, no_id) {
+    explicit aligned_nodes_finder(const Ops& ops, run_order order = run_order::as_written)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , count_(num_vertices(graph_))
+        , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
+        , place_(count_, no_id) {
         found_.owner_of.push_back(no_id);
     }
 
@@ -1800,20 +1819,23 @@ public:
 private:
     using vertex_type = operator_t<Ops>;
 
-    /// Visits operators as they stand, or where that is no order of execution, every one after what
-    /// it reads, first input first.
     template <class Function>
     void for_each_in_order(Function f) const {
-        if (is_topologically_indexed(graph_)) {
-            for (auto [it, last] = vertices(graph_); it != last; ++it) {
-                f(*it);
-            }
+        const auto [first_vertex, last_vertex] = vertices(graph_);
+        if (as_written_) {
+            std::for_each(first_vertex, last_vertex, f);
             return;
         }
+        // From the results back; what is part of a cycle is no result, and comes last.
+        std::vector<vertex_type> ends(first_vertex, last_vertex);
+        std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
+            const auto [out, out_last] = out_edges(v, graph_);
+            return out == out_last;
+        });
         std::vector<std::uint8_t> state(count_, 0); // 1: being visited, 2: done
         std::vector<vertex_type> open;
-        for (auto [it, last] = vertices(graph_); it != last; ++it) {
-            open.push_back(*it);
+        for (const auto& end : ends) {
+            open.push_back(end);
             while (!open.empty()) {
                 const auto v = open.back();
                 auto& at = state[index_of(graph_, v)];
@@ -1932,6 +1954,7 @@ private:
     const Ops& ops_;
     const graph_of<Ops>& graph_;
     std::size_t count_;
+    bool as_written_;
     std::vector<id> place_; // by vertex index
     std::map<std::pair<id, id>, id> chain_of_body_;
     aligned_nodes found_;
@@ -4073,12 +4096,13 @@ namespace stemma::detail {
 template <class Ops, class Lexicon>
 class aligner {
 public:
-    aligner(const Ops& ops, const tree_index& modules, const captured_operations& captured,
-            const path_mapping& mapping, const parameter_shapes& shapes, const Lexicon& lexicon)
+    aligner(const Ops& ops, run_order order, const tree_index& modules,
+            const captured_operations& captured, const path_mapping& mapping,
+            const parameter_shapes& shapes, const Lexicon& lexicon)
         : ops_(ops)
         , modules_(modules)
         , captured_(captured)
-        , nodes_(aligned_nodes_finder<Ops>(ops).find())
+        , nodes_(aligned_nodes_finder<Ops>(ops, order).find())
         , items_(describe_items(captured, nodes_.types, lexicon, weights_))
         , parameters_(ops, captured, mapping, shapes, weights_)
         , item_of_(nodes_.size(), no_id)
@@ -4090,10 +4114,7 @@ public:
         if (nodes_.size() == 0 || captured_.empty()) {
             return result;
         }
-        std::vector<std::vector<id>> chains(nodes_.chains);
-        for (id n = 0; n < nodes_.size(); ++n) {
-            chains[nodes_.chain[n]].push_back(n);
-        }
+        const auto chains = nodes_.by_chain();
         left_out_.resize(captured_.size(), false);
         bodies_.resize(nodes_.size());
         for (id chain = 1; chain < chains.size(); ++chain) {
@@ -4455,14 +4476,28 @@ namespace stemma {
 /// Both sequences are aligned as a whole: in order, every operation making any number of operators,
 /// weighed by what the lexicon says, by the parameters that are read (by name, else by shape), and
 /// by data flow. The confidence of a module is its share of all alignments by weight; where the
-/// capture as a whole does not fit, it is low everywhere.
+/// capture as a whole does not fit, it is low everywhere. Where data flow contradicts the order of
+/// the operators or much does not fit, as behind an optimizer that sorted them anew, the order in
+/// which they read each other is tried as well, and the one that fits better counts.
 /// Complexity: O((operators + operations) * width of a beam that does not depend on them).
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
 [[nodiscard]] alignment align(const Ops& ops, const tree_index& modules,
                               const captured_operations& captured, const path_mapping& mapping = {},
                               const parameter_shapes& shapes = {}, const Lexicon& lexicon = {}) {
-    return detail::aligner<Ops, Lexicon>(ops, modules, captured, mapping, shapes, lexicon).run();
+    const auto run = [&](detail::run_order order) {
+        return detail::aligner<Ops, Lexicon>(ops, order, modules, captured, mapping, shapes,
+                                             lexicon)
+            .run();
+    };
+    auto found = run(detail::run_order::as_written);
+    if (found.flows < found.links || found.quality() < 0.95) {
+        auto other = run(detail::run_order::as_read);
+        if (other.quality() > found.quality()) {
+            return other;
+        }
+    }
+    return found;
 }
 
 } // namespace stemma
@@ -6568,6 +6603,9 @@ public:
         }
     }
 
+    /// Whether some scope leaves out levels.
+    [[nodiscard]] bool any_noted() const noexcept { return !paths_.empty(); }
+
     /// Returns: the path below `around` that `segment` has in another member of the list, if this
     /// one begins alike; else "". Valid until the next `note`. Complexity: O(log(what is noted)).
     [[nodiscard]] std::string_view find(id around, std::string_view segment) const {
@@ -7492,12 +7530,12 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     }
 }
 
-/// Returns: the path of a scope's module below that of the scope around it. A called Sequential
-/// repeats itself in its children: below `layer1` the segment `layer1.0` is child `0`.
+/// Returns: the path of the module that an instance of a scope means, below that of the scope
+/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
+/// `layer1.0` is child `0`.
 [[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
-                                                 const scope_table::scope& scope) {
-    auto rest = scope.instance();
-    if (scope.style == scope_style::relative || parent == 0) {
+                                                 scope_style style, std::string_view rest) {
+    if (style == scope_style::relative || parent == 0) {
         return rest;
     }
     std::string printed;
@@ -7632,24 +7670,37 @@ template <parameter_readers Ops>
             hidden.note(parent, scope.instance(), module.module);
             continue;
         }
-        const auto counted = detail::split_count(scope.instance());
-        const auto first = counted && scope.style != scope_style::relative
-                               ? table.find(scope.parent, counted->first)
-                               : no_id;
+        auto counted = detail::split_count(scope.instance());
+        if (scope.style == scope_style::relative) {
+            counted.reset(); // those are the names of attributes
+        }
+        const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
         // What is guessed is no surer than the module in which it was found.
-        const auto at_most = [&](float confidence) {
-            return std::min(confidence, result.of_scope[scope.parent].confidence);
+        const auto guess = [&](id m, float confidence) {
+            const auto at_most = result.of_scope[scope.parent].confidence;
+            module = {m, no_id, no_id, std::min(confidence, at_most)};
         };
-        if (first != no_id && first < s && table.scopes[first].operators > 0 &&
-            table.scopes[first].kinds == scope.kinds) {
-            module = {result.of_scope[first].module, no_id, no_id, at_most(0.8F)};
+        const auto make = [&](std::string_view instance) {
+            const auto path = detail::path_below(builder, parent, scope.style, instance);
+            return builder.at_path(path, parent);
+        };
+        // Members of lists are numbers: `list.1_2` is a call of `list.1`.
+        const bool is_call =
+            counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
+        if (first != no_id && first < s &&
+            (is_call ||
+             (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
+            guess(result.of_scope[first].module, 0.8F);
+        } else if (is_call) {
+            guess(make(counted->first), 0.8F);
         } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
-            module = {builder.at_path(path, parent), no_id, no_id, at_most(0.85F)};
+            guess(builder.at_path(path, parent), 0.85F);
+        } else if (counted && (first != no_id || !table.leftover.empty())) {
+            // `att_1` beside `att` may be another module that prints as the first; and so it may
+            // without, where an optimizer took operators away.
+            guess(make(scope.instance()), 0.8F);
         } else {
-            // `att_1` beside `att` may also be another module that prints as the first.
-            const auto path_below = detail::path_below(builder, parent, scope);
-            module = {builder.at_path(path_below, parent), no_id, no_id,
-                      at_most(first == no_id ? 0.92F : 0.8F)};
+            guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
         }
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
