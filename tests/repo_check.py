@@ -352,6 +352,8 @@ def check_sizes():
 
 def policies_of(text):
     """Names and categories of the policies that a header defines."""
+    if "policy_category" not in text:
+        return []
     pattern = re.compile(r"^(?:struct|class) (\w+)[^;{]*\{(?:(?!^\};).)*?"
                          r"using policy_category = (\w+)_category;", re.M | re.S)
     public = re.sub(r"^namespace detail \{.*?^\} // namespace detail", "", text, flags=re.M | re.S)
