@@ -26,16 +26,17 @@ namespace detail {
 /// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
 [[nodiscard]] inline std::string path_of_scope(const scope_table& table, id s) {
-    std::string path;
+    std::vector<std::string_view> instances;
     for (; s >= scope_style_count; s = table.scopes[s].parent) {
-        auto instance = table.scopes[s].instance();
-        const auto parent = table.scopes[s].parent;
-        const auto around = parent < scope_style_count ? "" : table.scopes[parent].instance();
-        if (!around.empty() && instance.size() > around.size() && instance.starts_with(around) &&
-            instance[around.size()] == '.') {
-            instance.remove_prefix(around.size() + 1);
-        }
-        path.insert(0, path.empty() ? "" : ".").insert(0, instance);
+        instances.push_back(table.scopes[s].instance());
+    }
+    std::string path;
+    std::string_view around;
+    for (auto it = instances.rbegin(); it != instances.rend(); ++it) {
+        const bool repeats = !around.empty() && it->size() > around.size() &&
+                             it->starts_with(around) && (*it)[around.size()] == '.';
+        path.append(path.empty() ? "" : ".").append(it->substr(repeats ? around.size() + 1 : 0));
+        around = *it;
     }
     return path;
 }
