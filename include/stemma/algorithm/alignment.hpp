@@ -34,6 +34,7 @@ struct alignment {
     std::size_t reads = 0;            ///< parameters of known name or shape that are read
     std::size_t agreed = 0;           ///< those that the operations read as well
     std::size_t contradicted = 0;     ///< parameters that by their name others should read
+    bool partial = false;             ///< bodies of functions, which took no part, hold operators
     std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
 
     /// Returns: the share of both sides that fits, 0 to 1.
@@ -56,10 +57,14 @@ namespace detail {
 inline void doubt(alignment& result, std::span<const std::string> faults) {
     float limit = 1;
     if (!result.is_plausible()) {
-        result.doubts.push_back("it looks like one of another model");
+        result.doubts.push_back(
+            result.partial ? "it is looked for outside of functions, where most of it is not"
+                           : "it looks like one of another model");
         limit = 0.3F;
     } else if (result.quality() < 0.85) {
-        result.doubts.push_back("a good part of it does not fit the model");
+        result.doubts.push_back(
+            result.partial ? "it is looked for outside of functions, where a good part of it is not"
+                           : "a good part of it does not fit the model");
         limit = 0.6F;
     }
     if (result.contradicted > 0) {

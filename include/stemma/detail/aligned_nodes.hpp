@@ -67,6 +67,7 @@ struct aligned_nodes {
     id_lists producers;          ///< among the aligned ones
     id_lists readers;
     string_pool types;
+    bool partial = false; ///< some operators are in bodies of functions
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
 
@@ -109,7 +110,9 @@ public:
         }
         for_each_in_order([&](vertex_type v) {
             const auto i = index_of(graph_, v);
-            if (!in_function(v) && (owns[i] || !is_constant(v))) {
+            const bool outside = in_function(v);
+            found_.partial = found_.partial || outside;
+            if (!outside && (owns[i] || !is_constant(v))) {
                 add(v, static_cast<id>(i), owns[i]);
             }
         });

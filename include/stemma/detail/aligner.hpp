@@ -63,6 +63,7 @@ public:
             }
         }
         follow_readers(ops_, nodes_, result);
+        result.partial = nodes_.partial;
         doubt(result, captured_.faults());
         return result;
     }

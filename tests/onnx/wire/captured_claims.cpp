@@ -285,6 +285,18 @@ TEST_CASE("captured_claims: a trace of another model makes no sure claims, and t
     }
 }
 
+TEST_CASE("captured_claims: of a model whose functions hold most, a trace is not called another's",
+          "[captured_claims]") {
+    const auto folder = fs::path(test::fixture("bert_micro"));
+    const attributed_model opened((folder / "model.functions_all.onnx").string(),
+                                  all_parts(folder));
+    REQUIRE_FALSE(opened.capture_notes().empty());
+    for (const auto& note : opened.capture_notes()) {
+        INFO(note);
+        CHECK(note.find("outside of functions") != note.npos);
+    }
+}
+
 TEST_CASE("captured_claims: the record of an export is exact, or not used", "[captured_claims]") {
     const test::scratch_folder scratch;
     const auto model = test::fixture("mlp/anonymous.onnx");
