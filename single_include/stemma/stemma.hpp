@@ -1169,6 +1169,7 @@ struct alignment {
     std::size_t reads = 0;            ///< parameters of known name or shape that are read
     std::size_t agreed = 0;           ///< those that the operations read as well
     std::size_t contradicted = 0;     ///< parameters that by their name others should read
+    bool partial = false;             ///< bodies of functions, which took no part, hold operators
     std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
 
     /// Returns: the share of both sides that fits, 0 to 1.
@@ -1191,10 +1192,14 @@ namespace detail {
 inline void doubt(alignment& result, std::span<const std::string> faults) {
     float limit = 1;
     if (!result.is_plausible()) {
-        result.doubts.push_back("it looks like one of another model");
+        result.doubts.push_back(
+            result.partial ? "it is looked for outside of functions, where most of it is not"
+                           : "it looks like one of another model");
         limit = 0.3F;
     } else if (result.quality() < 0.85) {
-        result.doubts.push_back("a good part of it does not fit the model");
+        result.doubts.push_back(
+            result.partial ? "it is looked for outside of functions, where a good part of it is not"
+                           : "a good part of it does not fit the model");
         limit = 0.6F;
     }
     if (result.contradicted > 0) {
@@ -1763,6 +1768,7 @@ struct aligned_nodes {
     id_lists producers;          ///< among the aligned ones
     id_lists readers;
     string_pool types;
+    bool partial = false; ///< some operators are in bodies of functions
 
     [[nodiscard]] id size() const noexcept { return static_cast<id>(vertex.size()); }
 
@@ -1805,7 +1811,9 @@ public:
         }
         for_each_in_order([&](vertex_type v) {
             const auto i = index_of(graph_, v);
-            if (!in_function(v) && (owns[i] || !is_constant(v))) {
+            const bool outside = in_function(v);
+            found_.partial = found_.partial || outside;
+            if (!outside && (owns[i] || !is_constant(v))) {
                 add(v, static_cast<id>(i), owns[i]);
             }
         });
@@ -4130,6 +4138,7 @@ public:
             }
         }
         follow_readers(ops_, nodes_, result);
+        result.partial = nodes_.partial;
         doubt(result, captured_.faults());
         return result;
     }
@@ -6162,16 +6171,17 @@ namespace detail {
 /// Returns: the instances of a scope and those around it as one path. A Sequential repeats itself
 /// in its children: below `layer1` the instance `layer1.0` is `0`.
 [[nodiscard]] inline std::string path_of_scope(const scope_table& table, id s) {
-    std::string path;
+    std::vector<std::string_view> instances;
     for (; s >= scope_style_count; s = table.scopes[s].parent) {
-        auto instance = table.scopes[s].instance();
-        const auto parent = table.scopes[s].parent;
-        const auto around = parent < scope_style_count ? "" : table.scopes[parent].instance();
-        if (!around.empty() && instance.size() > around.size() && instance.starts_with(around) &&
-            instance[around.size()] == '.') {
-            instance.remove_prefix(around.size() + 1);
-        }
-        path.insert(0, path.empty() ? "" : ".").insert(0, instance);
+        instances.push_back(table.scopes[s].instance());
+    }
+    std::string path;
+    std::string_view around;
+    for (auto it = instances.rbegin(); it != instances.rend(); ++it) {
+        const bool repeats = !around.empty() && it->size() > around.size() &&
+                             it->starts_with(around) && (*it)[around.size()] == '.';
+        path.append(path.empty() ? "" : ".").append(it->substr(repeats ? around.size() + 1 : 0));
+        around = *it;
     }
     return path;
 }
