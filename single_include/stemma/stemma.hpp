@@ -6328,9 +6328,9 @@ private:
 /// name tells little of who reads it.
 ///
 /// Optimizers and exporters keep one of several equal initializers. Those that were never trained
-/// are equal in many modules: all ones, all zeros; they count unless the module next to them has
-/// others that are read as often, as it then ran so often. Layers that were made as copies are
-/// equal as a whole: then scopes speak of members of a list that own nothing.
+/// are equal in many modules: all ones, all zeros. They stand for others unless a trained parameter
+/// beside their owner is read as often: then the modules there ran so often. Layers that were made
+/// as copies are equal as a whole: then scopes speak of members of a list that own nothing.
 /// Complexity: O(operators + what they read); of parameters that several operators read, O(data)
 /// and O(readers * depth).
 template <named_operators Ops, module_view Modules>
@@ -6532,12 +6532,12 @@ template <parameter_readers Ops, module_view Modules>
     if constexpr (std::same_as<Modules, module_tree>) {
         const detail::declared_owners declared(modules);
         for (id p = 0; p < count; ++p) {
-            const std::string_view name = ops.parameter_name(p);
-            owners.clear();
             if (is_merged(p)) {
-                result.add(owners);
+                result.add({});
                 continue;
             }
+            const std::string_view name = ops.parameter_name(p);
+            owners.clear();
             auto owner = owner_of(name);
             if (owner == no_id) {
                 owner = declared.alias(owner_path(name));
@@ -6563,7 +6563,11 @@ template <parameter_readers Ops, module_view Modules>
         }
     } else {
         for (id p = 0; p < count; ++p) {
-            auto owner = is_merged(p) ? no_id : owner_of(ops.parameter_name(p));
+            if (is_merged(p)) {
+                result.add({});
+                continue;
+            }
+            auto owner = owner_of(ops.parameter_name(p));
             if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
                 owner = origin->second;
             }

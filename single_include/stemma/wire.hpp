@@ -5206,13 +5206,15 @@ public:
     [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
         std::vector<bool> uniform(asked.size(), false);
         for (const auto& tensor : tensors_) {
-            if (tensor.value == no_id || !asked[tensor.value] || tensor.sparse) {
+            if (!asked[tensor.value] || tensor.sparse) {
                 continue;
             }
             auto fields = reader(tensor.message);
             for (wire_field field; fields.next(field);) {
-                if (field.is_bytes(at_tensor::raw_data) || field.is_bytes(at_tensor::float_data)) {
-                    uniform[tensor.value] = detail::is_uniform(fields.text(field));
+                const bool holds_data =
+                    field.is_bytes(at_tensor::raw_data) || field.is_bytes(at_tensor::float_data);
+                if (holds_data && detail::is_uniform(fields.text(field))) {
+                    uniform[tensor.value] = true;
                 }
             }
         }

@@ -183,9 +183,9 @@ private:
 /// name tells little of who reads it.
 ///
 /// Optimizers and exporters keep one of several equal initializers. Those that were never trained
-/// are equal in many modules: all ones, all zeros; they count unless the module next to them has
-/// others that are read as often, as it then ran so often. Layers that were made as copies are
-/// equal as a whole: then scopes speak of members of a list that own nothing.
+/// are equal in many modules: all ones, all zeros. They stand for others unless a trained parameter
+/// beside their owner is read as often: then the modules there ran so often. Layers that were made
+/// as copies are equal as a whole: then scopes speak of members of a list that own nothing.
 /// Complexity: O(operators + what they read); of parameters that several operators read, O(data)
 /// and O(readers * depth).
 template <named_operators Ops, module_view Modules>

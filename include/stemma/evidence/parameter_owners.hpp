@@ -175,12 +175,12 @@ template <parameter_readers Ops, module_view Modules>
     if constexpr (std::same_as<Modules, module_tree>) {
         const detail::declared_owners declared(modules);
         for (id p = 0; p < count; ++p) {
-            const std::string_view name = ops.parameter_name(p);
-            owners.clear();
             if (is_merged(p)) {
-                result.add(owners);
+                result.add({});
                 continue;
             }
+            const std::string_view name = ops.parameter_name(p);
+            owners.clear();
             auto owner = owner_of(name);
             if (owner == no_id) {
                 owner = declared.alias(owner_path(name));
@@ -206,7 +206,11 @@ template <parameter_readers Ops, module_view Modules>
         }
     } else {
         for (id p = 0; p < count; ++p) {
-            auto owner = is_merged(p) ? no_id : owner_of(ops.parameter_name(p));
+            if (is_merged(p)) {
+                result.add({});
+                continue;
+            }
+            auto owner = owner_of(ops.parameter_name(p));
             if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
                 owner = origin->second;
             }

@@ -112,7 +112,7 @@ TEST_CASE("unfolded_graph: what is folded comes back, wherever bodies and module
     CHECK(in_bodies > scenes / 4);
     CHECK(noted > scenes / 10);
     CHECK(shared > scenes / 40);
-    CHECK(repeated > scenes / 700);
+    CHECK(repeated > scenes / 600);
 }
 
 TEST_CASE("unfolded_graph: bodies in bodies share functions with the main graph, and come back") {
