@@ -5,8 +5,9 @@ onnx.utils.extract_model of the installed onnx?
 
 usage: cut_peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R] [--sample K]
 
-`cut` of all blocks `encoder.layer.*`, and of all modules, is compared with cp of the model. The peer
-is timed on K blocks and taken times their number.
+`cut` of all blocks `encoder.layer.*`, and of all modules, in one thread and with as many as there
+are processors, is compared with cp of the model. The peer is timed on K blocks and taken times their
+number.
 """
 import argparse
 import json
@@ -39,6 +40,8 @@ def main():
         commands = {"cp": ["cp", str(model), str(out)],
                     "cut, all blocks": [*cut, "--module", "encoder.layer.*"],
                     "cut, all modules": [*cut, "--all"]}
+        for name in list(commands)[1:]:
+            commands[f"{name}, --threads 0"] = [*commands[name], "--threads", "0"]
         figures = {name: [] for name in commands}
         parts = {}
         for turn in range(options.runs + 1):

@@ -298,7 +298,8 @@ private:
                                                               : 0;
         }
         std::uint64_t width = 4;
-        while (4 * (width + 4) * ((width + 4) * squares + vectors) <= options_.weights) {
+        while (squares + vectors > 0 &&
+               4 * (width + 4) * ((width + 4) * squares + vectors) <= options_.weights) {
             width += 4;
         }
         const std::string data(4 * width * std::max(width, word_count), '\x3c');

@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How does the cost of tagging grow with the number of nodes?
+"""How does the cost of tagging grow with the number of nodes, beside what it must cost?
 
 usage: growth.py BUILD [--sizes N,...] [--folder FOLDER] [--runs R]
 
-For every size: processor time of `stemma tag --threads 1 --no-sync`, of cp writing the same bytes,
-their ratio, and the peak memory less the mapped file, in bytes a node.
+For every size: `stemma tag --threads 1 --no-sync`, bench/tag_floor, which writes the same bytes and can do
+nothing else, and cp writing those bytes; medians, in turns, each to a fresh path. The first two are compared
+by processor time, by wall time, and by processor time less that of /bin/true, as to start a process takes
+longer than to tag a small model. Then the peak memory less the mapped file, in bytes a node. Stops where the
+floor writes other bytes. Run it on one processor (`taskset -c 2`), or the commands may run on different ones.
 """
 import argparse
+import filecmp
+import math
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
-from peers import run_once
+from peers import measure
 
 
 def main():
@@ -21,12 +27,13 @@ def main():
     options.add_argument("build", type=pathlib.Path)
     options.add_argument("--sizes", default="1000,10000,100000,1000000")
     options.add_argument("--folder", default=None)
-    options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--runs", type=int, default=5)
     options = options.parse_args()
     build = options.build.resolve()
-    stemma = str(build / "stemma")
-    print("| nodes | tag ms | cp ms | ratio | us a node | bytes a node above the file |")
-    print("|--:|--:|--:|--:|--:|--:|")
+    print("| nodes | tag ms | floor ms | cp ms | tag / floor | by wall time | without the start | "
+          "tag / cp | us a node | bytes a node above the file |")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+    ratios = []  # nodes, then as the columns
     for size in map(int, options.sizes.split(",")):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             folder = pathlib.Path(folder)
@@ -34,18 +41,34 @@ def main():
             made = subprocess.run([build / "bench/generate_model", str(size), model], check=True,
                                   capture_output=True, text=True).stdout
             nodes = int(made.split()[0])
-            tag = [stemma, "tag", str(model), "--no-sync", "-q", "--threads", "1", "-o"]
-            subprocess.run([*tag, tagged], check=True)
-            tags, copies = [], []
-            for _ in range(options.runs):
-                tags.append(run_once([*tag, str(out)], out))
-                copies.append(run_once(["cp", str(tagged), str(out)], out))
-            run_once(["/bin/true"], out)
-            work = statistics.median(figure[1] for figure in tags)
-            copy = statistics.median(figure[1] for figure in copies)
-            peak = statistics.median(figure[2] for figure in tags) * 1024 - model.stat().st_size
-            print(f"| {nodes} | {work * 1e3:.1f} | {copy * 1e3:.1f} | {work / copy:.1f} | "
-                  f"{work / nodes * 1e6:.2f} | {peak / nodes:.0f} |", flush=True)
+            commands = {
+                "tag": [str(build / "stemma"), "tag", str(model), "--no-sync", "-q", "--threads", "1",
+                        "-o", str(out)],
+                "floor": [str(build / "bench/tag_floor"), str(model), str(out)],
+                "cp": ["cp", str(tagged), str(out)],
+                "start": ["/bin/true"],
+            }
+            subprocess.run([*commands["tag"][:-1], tagged], check=True)
+            subprocess.run(commands["floor"], check=True)
+            if not filecmp.cmp(tagged, out, shallow=False):
+                sys.exit(f"{nodes} nodes: the floor does not write what tag writes")
+            figures = measure(commands, out, options.runs)
+            wall, work, peak = ({name: statistics.median(figure[i] for figure in measured)
+                                 for name, measured in figures.items()} for i in range(3))
+            above = (peak["tag"] * 1024 - model.stat().st_size) / nodes
+            ratios.append((nodes, work["tag"] / work["floor"], wall["tag"] / wall["floor"],
+                           (work["tag"] - work["start"]) / (work["floor"] - work["start"])))
+            print(f"| {nodes} | {work['tag'] * 1e3:.1f} | {work['floor'] * 1e3:.1f} | "
+                  f"{work['cp'] * 1e3:.1f} | {ratios[-1][1]:.2f} | {ratios[-1][2]:.2f} | "
+                  f"{ratios[-1][3]:.2f} | "
+                  f"{work['tag'] / work['cp']:.1f} | {work['tag'] / nodes * 1e6:.2f} | {above:.0f} |",
+                  flush=True)
+    print()
+    for (few, *before), (many, *after) in zip(ratios, ratios[1:]):
+        decades = math.log10(many / few)
+        rises = [(b / a) ** (1 / decades) - 1 for a, b in zip(before, after)]
+        print(f"{few} to {many} nodes: tag / floor changes by {rises[0]:+.0%} a decade, "
+              f"by wall time {rises[1]:+.0%}, without the start {rises[2]:+.0%}")
 
 
 if __name__ == "__main__":

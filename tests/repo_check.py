@@ -7,6 +7,7 @@ usage: repo_check.py [ROOT]
 Every complaint names file, line and remedy. A rule with exceptions has a list of them below, each
 with its reason; an exception that is not needed any more is a complaint as well.
 """
+import os
 import pathlib
 import re
 import statistics
@@ -108,13 +109,13 @@ def excepted(table, key):
 
 
 def files():
-    for path in sorted(ROOT.rglob("*")):
-        name = path.relative_to(ROOT).as_posix()
-        if path.is_file() and not SKIPPED_FOLDERS & set(name.split("/")[:-1]):
-            yield name
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = set(folders) - SKIPPED_FOLDERS
+        for name in names:
+            yield os.path.relpath(os.path.join(folder, name), ROOT)
 
 
-FILES = list(files())
+FILES = sorted(files(), key=lambda name: name.split("/"))
 CODE = [name for name in FILES
         if pathlib.Path(name).suffix in SOURCES and not name.startswith(DATA_FOLDERS)
         and not name.startswith("single_include/stemma/")]

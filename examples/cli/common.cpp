@@ -64,9 +64,9 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
 void add_threads_option(CLI::App& command, common_options& options) {
     command
         .add_option("--threads", options.threads,
-                    "how many threads may write; 0: as many as there are processors, at most 8")
+                    "how many threads may work; 0: as many as there are processors, at most 8")
         ->type_name("N")
-        ->default_str("1");
+        ->default_str("0");
 }
 
 void add_data_option(CLI::App& command, std::string& data) {
@@ -186,7 +186,9 @@ std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma:
 }
 
 std::unique_ptr<stemma::attributed_model> open_model(const common_options& options) {
-    auto opened = std::make_unique<stemma::attributed_model>(options.model, options.attribution);
+    auto how = options.attribution;
+    how.threads = threads_of(options);
+    auto opened = std::make_unique<stemma::attributed_model>(options.model, std::move(how));
     const auto& model = opened->model();
     if (opened->was_tagged() && !opened->is_fresh()) {
         note(options,

@@ -32,7 +32,7 @@ struct common_options {
     stemma::attribution_options attribution;
     std::string format = "text";
     bool quiet = false;
-    unsigned threads = 1; ///< 0: as many as the machine has
+    unsigned threads = 0; ///< 0: as many as the machine has
 };
 
 /// What a command does when it was chosen on the command line.

@@ -3,6 +3,7 @@
 #include "parts.hpp"
 #include "terminal.hpp"
 
+#include <stemma/core/pipeline.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -12,16 +13,18 @@
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
+#include <stemma/onnx/wire/write_cuts.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace cli {
@@ -69,55 +72,46 @@ public:
         , model_(opened.model())
         , policy_{stemma::parse_pull(options.pull).value(),
                   stemma::parse_gap_rule(options.gaps).value()}
-        , members_(opened.modules().index(), opened.tags().attributions)
-        , planner_(model_, policy_, stemma::find_random_nodes(model_))
-        , types_(model_)
-        , writer_(model_, planner_.contents(), types_.types(), policy_) {}
-
-    [[nodiscard]] const stemma::module_members& members() const noexcept { return members_; }
-
-    /// Cuts one module into `paths(part)`, one for each part.
-    template <class Path>
-    std::vector<cut_record> cut(id module, Path path) {
-        const auto nodes = members_.all(module);
-        return cut(module, nodes, calls_of(module, nodes), path);
+        , types_(model_) {
+        const auto members = [this] {
+            members_.emplace(opened_.modules().index(), opened_.tags().attributions);
+        };
+        const auto planner = [this] {
+            planner_.emplace(model_, policy_, stemma::find_random_nodes(model_));
+            static_cast<void>(planner_->facts(0));
+        };
+        const auto inference = [this] { types_.prepare(); };
+        const std::vector<std::function<void()>> parts{planner, inference, members};
+        stemma::run_pipeline(parts.size(),
+                             {{false, [&](std::size_t i, std::size_t) { parts[i](); }}},
+                             {threads_of(options.common).most, 1, parts.size()});
+        writer_.emplace(model_, planner_->contents(), types_.types(), policy_);
     }
 
-    /// Cuts nodes, all of which lie in a module; `calls` is by node, or empty.
+    [[nodiscard]] const stemma::module_members& members() const noexcept { return *members_; }
+
+    /// Cuts modules into `path(module, part, count)`, `count` parts of each.
     template <class Path>
-    std::vector<cut_record> cut(id module, const std::vector<id>& nodes,
-                                const std::vector<id>& calls, Path path) {
-        std::vector<cut_record> records;
-        auto plans = planner_.plan(nodes, calls);
-        for (std::size_t part = 0; part < plans.size(); ++part) {
-            auto& plan = plans[part];
-            cut_record record;
-            record.module = module;
-            record.part = part;
-            for (auto value : plan.inputs) {
-                record.inputs.push_back(policy_.boundary_name(model_.value_name(value)));
-            }
-            for (auto value : plan.outputs) {
-                record.outputs.push_back(policy_.boundary_name(model_.value_name(value)));
-            }
-            record.exact = !plan.random;
-            record.text = types_.refuse_unknown(plan, planner_.contents());
-            if (plan.refusal == stemma::cut_refusal::none) {
-                record.file = path(part, plans.size());
-                write(plan, module, record);
-            } else {
-                record.status = "refused";
-                record.reason = stemma::to_string(plan.refusal);
-                record.text = why_refused(plan, record.text);
-            }
-            if (plan.sorted) {
-                note(options_.common,
-                     fmt::format("{}: nodes were not in order; they are in the part",
-                                 options_.common.model));
-            }
-            records.push_back(std::move(record));
-        }
-        return records;
+    std::vector<cut_record> cut(const std::vector<id>& modules, Path path) {
+        return cut(
+            modules,
+            [&](std::size_t i) -> stemma::cut_request {
+                auto nodes = members_->all(modules[i]);
+                auto calls = calls_of(modules[i], nodes);
+                return {std::move(nodes), std::move(calls)};
+            },
+            path);
+    }
+
+    /// Cuts nodes that lie in modules: `request(i)` says which ones of number `i`.
+    template <class Request, class Path>
+    std::vector<cut_record> cut(const std::vector<id>& modules, Request request, Path path) {
+        std::error_code unknown;
+        has_files_ = options_.to_folder() && !fs::is_empty(options_.folder, unknown);
+        job<Request, Path> made{*this, modules, request, path, {}};
+        stemma::write_cuts(opened_.file(), *planner_, *writer_, made, modules.size(),
+                           !options_.no_sync, threads_of(options_.common));
+        return std::move(made.records);
     }
 
     /// Weights of parts go to a store of this name in the folder, or stay where they are.
@@ -133,6 +127,59 @@ public:
     }
 
 private:
+    /// A `stemma::cut_job`.
+    template <class Request, class Path>
+    struct job {
+        cutter& to;
+        const std::vector<id>& modules;
+        Request nodes_of;
+        Path path;
+        std::vector<cut_record> records;
+
+        [[nodiscard]] stemma::cut_request request(std::size_t i) const { return nodes_of(i); }
+
+        stemma::cut_target target(std::size_t i, std::size_t part,
+                                  std::vector<stemma::cut_plan>& plans) {
+            auto record = to.record_of(modules[i], part, plans[part]);
+            stemma::cut_target made;
+            if (plans[part].refusal == stemma::cut_refusal::none) {
+                record.file = path(modules[i], part, plans.size());
+                made = to.target_of(plans[part], record);
+            }
+            records.push_back(std::move(record));
+            return made;
+        }
+
+        void done(std::size_t, std::size_t, const stemma::cut_plan& plan) {
+            if (plan.sorted) {
+                note(to.options_.common,
+                     fmt::format("{}: nodes were not in order; they are in the part",
+                                 to.options_.common.model));
+            }
+        }
+    };
+
+    /// Refuses a plan that cannot be written.
+    [[nodiscard]] cut_record record_of(id module, std::size_t part, stemma::cut_plan& plan) {
+        cut_record record;
+        record.module = module;
+        record.part = part;
+        for (auto value : plan.inputs) {
+            record.inputs.push_back(policy_.boundary_name(model_.value_name(value)));
+        }
+        for (auto value : plan.outputs) {
+            record.outputs.push_back(policy_.boundary_name(model_.value_name(value)));
+        }
+        record.exact = !plan.random;
+        record.text = types_.refuse_unknown(plan, planner_->contents());
+        if (plan.refusal != stemma::cut_refusal::none) {
+            record.status = "refused";
+            record.reason = stemma::to_string(plan.refusal);
+            record.text = why_refused(plan, record.text);
+        }
+        return record;
+    }
+
     /// A list of modules is not called itself; what holds it is.
     [[nodiscard]] id nearest_called(id module) const {
         const auto& modules = opened_.modules();
@@ -176,48 +223,42 @@ private:
         return module == 0 ? "the root" : opened_.modules().path(module);
     }
 
-    void write(const stemma::cut_plan& plan, id module, const cut_record& record) {
+    [[nodiscard]] stemma::cut_target target_of(const stemma::cut_plan& plan,
+                                               const cut_record& record) {
         stemma::string_sink origin;
         stemma::json_writer json(origin);
         json.begin_object(true);
         json.member("schema", "stemma.cut/1");
         json.member("source", fs::path(options_.common.model).filename().string());
-        json.member("module", opened_.modules().path(module));
-        json.member("tag", opened_.tags().tags.text(module));
+        json.member("module", opened_.modules().path(record.module));
+        json.member("tag", opened_.tags().tags.text(record.module));
         json.member("part", record.part);
         json.end_object();
         json.finish();
         origin.text.pop_back();
-        auto* store = store_ ? &*store_ : nullptr;
-        auto rope = writer_.build(plan, origin.text, store);
-        if (rope.size() >= std::uint64_t{1} << 31U && store == nullptr) {
+        // Only a part of a model that is nearly as large itself can be too large.
+        if (!store_ && model_.bytes().size() >= std::size_t{1} << 30U &&
+            writer_->build(plan, origin.text).size() >= std::uint64_t{1} << 31U) {
             use_store(folder_of(record.file).string(),
                       fs::path(record.file).filename().string() + ".data");
-            rope = writer_.build(plan, origin.text, &*store_);
         }
-        if (rope.size() >= std::uint64_t{1} << 31U) {
-            throw stemma::error(stemma::error_code::too_large, record.file, "",
-                                "the part would have 2 GiB or more even without its weights");
-        }
-        if (options_.to_folder()) {
+        if (has_files_) {
             check_replaceable(record.file, options_.force);
         }
-        stemma::output_file output(record.file);
-        stemma::file_splice splice(opened_.file(), output);
-        rope.write(splice);
-        output.commit(!options_.no_sync);
+        return {record.file, std::move(origin.text), store_ ? &*store_ : nullptr};
     }
 
     const cut_options& options_;
     stemma::attributed_model& opened_;
     const stemma::wire_model& model_;
     stemma::standard_cut policy_;
-    stemma::module_members members_;
-    stemma::cut_planner<> planner_;
     boundary_types types_;
-    stemma::cut_writer<> writer_;
+    std::optional<stemma::module_members> members_;
+    std::optional<stemma::cut_planner<>> planner_;
+    std::optional<stemma::cut_writer<>> writer_;
     std::optional<stemma::weight_store> store_;
     std::string store_path_;
+    bool has_files_ = false; // the folder, before there are parts
 };
 
 template <class Sink>
@@ -312,14 +353,9 @@ int cut_to_folder(const cut_options& options, stemma::attributed_model& opened) 
         parts.use_store(options.folder, "weights.bin", options.data != "keep");
     }
     file_namer names;
-    std::vector<cut_record> records;
-    for (auto m : modules) {
-        auto made = parts.cut(m, [&](std::size_t part, std::size_t count) {
-            return (fs::path(options.folder) / names.name(opened, m, part, count)).string();
-        });
-        records.insert(records.end(), std::make_move_iterator(made.begin()),
-                       std::make_move_iterator(made.end()));
-    }
+    const auto records = parts.cut(modules, [&](id m, std::size_t part, std::size_t count) {
+        return (fs::path(options.folder) / names.name(opened, m, part, count)).string();
+    });
     parts.write_store();
     stemma::output_file index((fs::path(options.folder) / "index.json").string());
     write_index(index, opened, records);
@@ -374,7 +410,7 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
                             fs::path(options.output).filename().string() + ".data");
         }
     }
-    const auto path_of = [&](std::size_t part, std::size_t count) {
+    const auto path_of = [&](id, std::size_t part, std::size_t count) {
         if (count == 1) {
             return options.output;
         }
@@ -383,8 +419,13 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened) {
                 fmt::format("{}.{}{}", path.stem().string(), part, path.extension().string()))
             .string();
     };
-    const auto records =
-        of_nodes ? parts.cut(module, nodes, {}, path_of) : parts.cut(module, path_of);
+    const auto records = of_nodes ? parts.cut(
+                                        {module},
+                                        [&](std::size_t) {
+                                            return stemma::cut_request{nodes, {}};
+                                        },
+                                        path_of)
+                                  : parts.cut({module}, path_of);
     parts.write_store();
     report(options, opened, records);
     return std::any_of(records.begin(), records.end(),

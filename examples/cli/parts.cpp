@@ -5,7 +5,7 @@
 
 #include <stemma/core/hash.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/cut_obstacles.hpp>
 
 #include <fmt/core.h>
 
@@ -101,6 +101,12 @@ std::string file_namer::name(const stemma::attributed_model& opened, id module, 
         candidate = fmt::format("{}~{}", base, i);
     }
     return candidate + ".onnx";
+}
+
+void boundary_types::prepare() {
+    if (!inference_ && model_.value_infos().size() < model_.value_count() / 2) {
+        inference_.emplace(model_, types_);
+    }
 }
 
 std::optional<id> boundary_types::find_untyped(const stemma::cut_plan& plan) {

@@ -51,6 +51,9 @@ public:
 
     [[nodiscard]] stemma::value_types& types() noexcept { return types_; }
 
+    /// Gets ready to infer, where the model declares few types itself.
+    void prepare();
+
     /// Refuses a plan that cannot be written as a model: with a value of unknown type, or an
     /// attribute that only a call binds.
     /// Returns: the reason, if it is one of these.

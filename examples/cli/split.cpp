@@ -171,7 +171,8 @@ int split(const split_options& options) {
                                options.data == "copy" && !beside);
     stemma::cut_writer<> cut_writer(model, cuts.contents(), types.types(), policy);
     stemma::split_writer<> writer(model, opened->file(), cut_writer, types.types(), store);
-    report(options, writer.write(parts, names, options.folder, !options.no_sync));
+    report(options, writer.write(parts, names, options.folder, !options.no_sync,
+                                 threads_of(options.common)));
     if (std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
         note(options.common,
              fmt::format("{}: some operators give other results each time", options.common.model));

@@ -20,7 +20,7 @@ struct strip_options {
 
 int strip(const strip_options& options) {
     const stemma::mapped_file file(options.common.model);
-    const stemma::wire_model model(file.bytes(), options.common.model);
+    const stemma::wire_model model(file.bytes(), options.common.model, threads_of(options.common));
     stemma::strip_editor editor(model);
     stemma::rewrite plan(model, editor, threads_of(options.common));
     stemma::output_file output(options.output);

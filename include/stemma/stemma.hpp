@@ -45,12 +45,14 @@
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/path_trail.hpp>
+#include <stemma/core/pipeline.hpp>
 #include <stemma/core/query.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/core/strong_components.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/core/vertex_ranges.hpp>
 #include <stemma/core/xml_text.hpp>
 #include <stemma/core/xxh64.hpp>
 #include <stemma/error.hpp>
@@ -72,6 +74,7 @@
 #include <stemma/evidence/scope_modules.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/evidence/scope_table.hpp>
+#include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/finding.hpp>

@@ -73,6 +73,7 @@ consteval bool are_for_this_tagging() {
 /// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
 /// Policies that are not given are the defaults: the sources that need only names, `by_trust`,
 /// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Requires: with several threads in the context, policies that those may ask at once.
 /// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
@@ -88,9 +89,9 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());
+    auto found = attribute(context, evidence, resolution);
     tagging result;
     result.tags = name_modules(context.modules(), selection, naming);
-    auto found = attribute(context, evidence, resolution);
     for (const auto& [v, before, readers] :
          overrule_shared(context.ops(), context.index(), found.of)) {
         if (!before.conflict) {

@@ -33,6 +33,7 @@
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/module_statistics.hpp>
+#include <stemma/onnx/name_binder.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/operation_metadata.hpp>
@@ -69,6 +70,7 @@
 #include <stemma/onnx/wire/compare_initializers.hpp>
 #include <stemma/onnx/wire/compare_structure.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
+#include <stemma/onnx/wire/cut_obstacles.hpp>
 #include <stemma/onnx/wire/described_type.hpp>
 #include <stemma/onnx/wire/edited_nodes.hpp>
 #include <stemma/onnx/wire/edited_tensors.hpp>
@@ -83,6 +85,7 @@
 #include <stemma/onnx/wire/folded_functions.hpp>
 #include <stemma/onnx/wire/function_bodies.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
+#include <stemma/onnx/wire/graph_runs.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/inline_functions.hpp>
 #include <stemma/onnx/wire/join_edited.hpp>
@@ -112,6 +115,7 @@
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/wire/write_cuts.hpp>
 #include <stemma/onnx/wire/write_split.hpp>
 #include <stemma/stemma.hpp>
 

@@ -17,6 +17,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +28,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <queue>
 #include <set>
@@ -1291,6 +1293,28 @@ public:
         return value;
     }
 
+    /// Stores all ids of another table, each raised by `shift`. Calls `met(known, raised)` for
+    /// those that are not stored, as an equal one was there before. Complexity: O(slots of the
+    /// other) on average; asks `equal(known, raised)` where half of the hashes agree.
+    template <class Equal, class Met>
+    void insert_all(const flat_index& other, id shift, Equal equal, Met met) {
+        constexpr std::size_t ahead = 16;
+        reserve(size_ + other.size_);
+        for (std::size_t i = 0; i < other.slots_.size(); ++i) {
+            if (i + ahead < other.slots_.size()) {
+                prefetch(hash_of(other.slots_[i + ahead]));
+            }
+            if (other.slots_[i].value != no_id) {
+                const auto raised = other.slots_[i].value + shift;
+                const auto found = insert(hash_of(other.slots_[i]), raised,
+                                          [&](id known) { return equal(known, raised); });
+                if (found != raised) {
+                    met(found, raised);
+                }
+            }
+        }
+    }
+
     /// Asks the processor to load the slot that `hash` will need.
     void prefetch(std::uint64_t hash) const noexcept {
 #if defined(__GNUC__)
@@ -1316,6 +1340,11 @@ private:
     // The home position comes from the stored half, so that growing needs no key.
     [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {
         return static_cast<std::uint32_t>(hash >> 32U);
+    }
+
+    // Half of it, which is all that this table looks at.
+    [[nodiscard]] static std::uint64_t hash_of(const slot& filled) noexcept {
+        return std::uint64_t{filled.check} << 32U;
     }
 
     [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {
@@ -4513,6 +4542,150 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
 
 #endif // STEMMA_ALGORITHM_ALIGN_HPP
 
+// <stemma/core/parallel.hpp>
+#ifndef STEMMA_CORE_PARALLEL_HPP
+#define STEMMA_CORE_PARALLEL_HPP
+
+namespace stemma {
+
+/// How many threads a call may use. What it computes and writes is the same for any number.
+///
+/// A library has no business starting threads in somebody's process, so one is the default.
+struct thread_limit {
+    unsigned most = 1;                               ///< threads at once; 0 counts as 1
+    std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
+
+    /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be
+    /// divided leaves more of them idle.
+    [[nodiscard]] static thread_limit of_machine(unsigned ceiling = 8) {
+        return {std::clamp(std::thread::hardware_concurrency(), 1U, ceiling)};
+    }
+
+    /// Returns: into how many parts to divide so many bytes, at least one.
+    [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
+        const auto worth = bytes / std::max<std::size_t>(least_bytes, 1);
+        return std::clamp<std::size_t>(worth, 1, std::max(most, 1U));
+    }
+
+    /// Returns: into how many parts to divide so many operators: those of a file that holds them.
+    [[nodiscard]] std::size_t parts_of_operators(std::size_t operators) const noexcept {
+        constexpr std::size_t bytes_of_one = 256;
+        return parts(operators * bytes_of_one);
+    }
+};
+
+/// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this
+/// one, and waits for all.
+///
+/// Throws: what the call for the lowest part threw.
+/// Complexity: that of `f`; a single part runs in this thread.
+template <class Function>
+void for_each_part(std::size_t count, Function f) {
+    if (count <= 1) {
+        for (std::size_t part = 0; part < count; ++part) {
+            f(part);
+        }
+        return;
+    }
+#if defined(__cpp_exceptions)
+    std::vector<std::exception_ptr> thrown(count);
+    const auto guarded = [&](std::size_t part) {
+        try {
+            f(part);
+        } catch (...) {
+            thrown[part] = std::current_exception();
+        }
+    };
+#else
+    const auto& guarded = f;
+#endif
+    {
+        struct joined_threads {
+            std::vector<std::thread> threads;
+            ~joined_threads() {
+                for (auto& thread : threads) {
+                    thread.join();
+                }
+            }
+        } started;
+        started.threads.reserve(count - 1);
+        for (std::size_t part = 1; part < count; ++part) {
+#if defined(__cpp_exceptions)
+            try {
+                started.threads.emplace_back(guarded, part);
+            } catch (const std::system_error&) { // no more threads for this process
+                guarded(part);
+            }
+#else
+            started.threads.emplace_back(guarded, part);
+#endif
+        }
+        guarded(0);
+    }
+#if defined(__cpp_exceptions)
+    for (const auto& exception : thrown) {
+        if (exception) {
+            std::rethrow_exception(exception);
+        }
+    }
+#endif
+}
+
+/// Divides [0, size) into `count` ranges of about the same length, in order, and calls
+/// `f(part, begin, end)` for each, as `for_each_part` does.
+///
+/// Throws: what the call for the lowest part threw.
+template <class Function>
+void for_each_range(std::size_t size, std::size_t count, Function f) {
+    for_each_part(count, [&](std::size_t part) {
+        f(part, size / count * part + std::min(part, size % count),
+          size / count * (part + 1) + std::min(part + 1, size % count));
+    });
+}
+
+/// Runs all tasks, each once, in at most so many threads, this one among them, and waits for all.
+///
+/// Requires: no task needs another one.
+/// Throws: what a task threw.
+/// Complexity: that of the tasks.
+inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {
+    const auto count = std::min(std::max<std::size_t>(threads, 1), tasks.size());
+    for_each_part(count, [&](std::size_t part) {
+        for (auto i = part; i < tasks.size(); i += count) {
+            tasks.begin()[i]();
+        }
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PARALLEL_HPP
+
+// <stemma/core/vertex_ranges.hpp>
+#ifndef STEMMA_CORE_VERTEX_RANGES_HPP
+#define STEMMA_CORE_VERTEX_RANGES_HPP
+
+namespace stemma {
+
+/// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
+/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_range` does.
+///
+/// Throws: what the call for the lowest part threw.
+/// Complexity: that of `f`, and of moving an iterator to where each range begins.
+template <vertex_list_graph G, class Function>
+void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
+    const auto begin_of_all = vertices(graph).first;
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    for_each_range(size, count, [&](std::size_t part, std::size_t begin, std::size_t end) {
+        const auto first = std::next(begin_of_all, static_cast<std::ptrdiff_t>(begin));
+        f(part, first, std::next(first, static_cast<std::ptrdiff_t>(end - begin)));
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_VERTEX_RANGES_HPP
+
 // <stemma/detail/nesting.hpp>
 #ifndef STEMMA_DETAIL_NESTING_HPP
 #define STEMMA_DETAIL_NESTING_HPP
@@ -5857,9 +6030,9 @@ private:
 
 #endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 
-// <stemma/evidence/scope_table.hpp>
-#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+// <stemma/evidence/scoped_name.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPED_NAME_HPP
+#define STEMMA_EVIDENCE_SCOPED_NAME_HPP
 
 namespace stemma {
 
@@ -5966,6 +6139,16 @@ split_leftover_name(std::string_view name) noexcept {
                ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
                : scoped_name{name.substr(0, slash), scope_style::relative, false};
 }
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SCOPED_NAME_HPP
+
+// <stemma/evidence/scope_table.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+
+namespace stemma {
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
@@ -6109,31 +6292,65 @@ template <named_operators Ops>
 
 } // namespace detail
 
-/// Collects the scopes in the names of all operators.
-///
-/// Requires: names outlive the table.
-/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
-template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops) {
-    constexpr std::size_t max_problems = 1000;
-    const auto& graph = ops.graph();
+namespace detail {
+
+inline constexpr std::size_t max_scope_problems = 1000;
+
+/// Returns: a table of the roots.
+[[nodiscard]] inline scope_table make_scope_table() {
     scope_table table;
-    table.scope_of.assign(num_vertices(graph), no_id);
     table.scopes.resize(scope_style_count);
     for (id root = 0; root < scope_style_count; ++root) {
         table.scopes[root].style = static_cast<scope_style>(root);
     }
+    return table;
+}
+
+/// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
+/// of most, and taking their names apart takes longer than comparing them.
+template <named_operators Ops>
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view name,
+                             std::string_view op_type, std::string_view around) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return false;
+        }
+    }
+    return !around.empty() && !op_type.empty() && name.starts_with(around) &&
+           name.find('/', around.size()) == name.npos &&
+           is_counted(name.substr(around.size()), op_type);
+}
+
+/// Adds the scopes of some operators to a table, and notes them in `scope_of`.
+template <named_operators Ops, class Iterator>
+void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>& scope_of,
+                    scope_table& table) {
+    const auto& graph = ops.graph();
     path_trail trail('/');
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
+    std::string_view around; // the last name that was in a scope, up to what it is called there
+    id before = no_id;       // that scope
+    const auto count = [&](id v, id in, std::string_view op_type) {
+        auto& scope = table.scopes[in];
+        scope_of[v] = in;
+        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
+        ++scope.operators;
+        scope.kinds += hash_bytes(op_type);
+    };
+    for (; it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const std::string_view name = ops.name(*it);
         const std::string_view op_type = ops.op_type(*it);
-        const auto found = detail::find_scope(ops, *it);
+        if (is_beside(ops, *it, name, op_type, around)) {
+            count(v, before, op_type);
+            continue;
+        }
+        const auto found = find_scope(ops, *it);
         if (!found) {
             continue;
         }
-        if (const char* problem = detail::find_scope_problem(*found)) {
-            if (table.problems.size() < max_problems) {
-                table.problems.push_back(
-                    {"scope.unreadable", static_cast<id>(index_of(graph, *it)), problem});
+        if (const char* problem = find_scope_problem(*found)) {
+            if (table.problems.size() < max_scope_problems) {
+                table.problems.push_back({"scope.unreadable", v, problem});
             }
             continue;
         }
@@ -6141,17 +6358,69 @@ template <named_operators Ops>
                                      [&](id parent, std::string_view segment) {
                                          return table.find_or_add(parent, segment);
                                      });
-        const auto v = static_cast<id>(index_of(graph, *it));
-        auto& scope = table.scopes[in];
-        table.scope_of[v] = in;
         if (!found->exact) {
+            scope_of[v] = in;
             table.leftover.push_back(v);
             continue;
         }
-        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
-        ++scope.operators;
-        scope.kinds += hash_bytes(op_type);
+        count(v, in, op_type);
+        if (found->style != scope_style::relative && split_scoped_name(name, op_type)) {
+            around = name.substr(0, name.rfind('/') + 1);
+            before = in;
+        }
     }
+}
+
+/// Adds the scopes of operators behind those of a table.
+/// Returns: by scope of `part`, its number in `whole`.
+[[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
+    std::vector<id> number(part.scopes.size());
+    for (id s = 0; s < number.size(); ++s) {
+        const auto& from = part.scopes[s];
+        number[s] =
+            s < scope_style_count ? s : whole.find_or_add(number[from.parent], from.segment);
+        auto& to = whole.scopes[number[s]];
+        to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
+        to.operators += from.operators;
+        to.kinds += from.kinds;
+    }
+    whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    const auto room = max_scope_problems - whole.problems.size();
+    whole.problems.insert(whole.problems.end(), part.problems.begin(),
+                          part.problems.begin() +
+                              static_cast<std::ptrdiff_t>(std::min(room, part.problems.size())));
+    return number;
+}
+
+} // namespace detail
+
+/// Collects the scopes in the names of all operators.
+///
+/// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+template <named_operators Ops>
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+    const auto& graph = ops.graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto count = threads.parts_of_operators(size);
+    std::vector<id> scope_of(size, no_id);
+    std::vector<scope_table> parts(count);
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+        parts[part] = detail::make_scope_table();
+        detail::collect_scopes(ops, first, last, scope_of, parts[part]);
+    });
+    auto table = std::move(parts[0]);
+    std::vector<std::vector<id>> numbers(count);
+    for (std::size_t part = 1; part < count; ++part) {
+        numbers[part] = detail::append_scopes(parts[part], table);
+    }
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto it, auto last) {
+        for (; part > 0 && it != last; ++it) {
+            auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
+            scope = scope == no_id ? no_id : numbers[part][scope];
+        }
+    });
+    table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
     return table;
 }
@@ -6831,35 +7100,44 @@ struct common_module {
 
 } // namespace detail
 
-/// Returns: for each operator the deepest module that holds all its readers: those with evidence by
-/// that, the others by their own readers. `no_id` where nothing downstream is known, and, in a
-/// graph with cycles, for what leads into one. Complexity: O(V + E); one ancestor query per
-/// operator.
+/// Returns: for each operator without evidence the deepest module that holds all its readers: those
+/// with evidence by that, the others by their own readers. `no_id` where nothing downstream is
+/// known, and, in a graph with cycles, for what leads into one; and for operators with evidence.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<detail::common_module> readers(problem.evidence.size());
     std::vector<id> down(problem.evidence.size(), no_id);
     problem.order.backward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
-        down[v] = readers[v].get(problem.modules);
-        const auto known = problem.evidence[v] != no_id ? problem.evidence[v] : down[v];
-        if (known != no_id) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                readers[index_of(graph, source(*it, graph))].add(known);
+        if (problem.evidence[v] != no_id) {
+            return;
+        }
+        detail::common_module readers;
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            const auto reader = index_of(graph, target(*it, graph));
+            const auto known =
+                problem.evidence[reader] != no_id ? problem.evidence[reader] : down[reader];
+            if (known != no_id) {
+                readers.add(known);
             }
         }
+        down[v] = readers.get(problem.modules);
     });
     return down;
 }
 
 /// Returns: the same for producers.
-/// Complexity: O(V + E); one ancestor query per operator.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
     std::vector<id> up(problem.evidence.size(), no_id);
     problem.order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (problem.evidence[v] != no_id) {
+            return;
+        }
         detail::common_module producers;
         for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
@@ -6868,7 +7146,7 @@ template <operator_view Ops>
                 producers.add(known);
             }
         }
-        up[index_of(graph, vertex)] = producers.get(problem.modules);
+        up[v] = producers.get(problem.modules);
     });
     return up;
 }
@@ -7033,24 +7311,25 @@ template <operator_view Ops>
     return joined;
 }
 
-/// Returns: for each operator whether its result only steers: all it is used for, through operators
-/// without evidence, is the condition of an If or Loop. Nowhere, when the view knows no conditions.
-/// Complexity: O(V + E).
+/// Returns: for each operator without evidence whether its result only steers: all it is used for,
+/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
+/// knows no conditions. Complexity: O(V + edges of operators without evidence).
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
     std::vector<bool> steers(problem.evidence.size(), false);
     if constexpr (steered_operators<Ops>) {
         const auto& graph = problem.ops.graph();
         problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
             bool read = false;
-            bool only = true;
+            bool only = problem.evidence[v] == no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
                 const auto reader = index_of(graph, target(*it, graph));
                 read = true;
                 only = problem.ops.reads_condition(*it) ||
                        (problem.evidence[reader] == no_id && steers[reader]);
             }
-            steers[index_of(graph, vertex)] = read && only;
+            steers[v] = read && only;
         });
     }
     return steers;
@@ -7749,8 +8028,10 @@ namespace stemma {
 template <operator_view Ops, module_view Modules>
 class evidence_context {
 public:
-    /// Requires: both outlive the context.
-    evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
+    /// Requires: both outlive the context; several threads may read them at once, and ask what
+    ///   sources prepare, if so many are given.
+    evidence_context(const Ops& ops, const Modules& modules, thread_limit threads = {})
+        : ops_(&ops), modules_(&modules), threads_(threads) {}
 
     /// The operators that were given.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
@@ -7761,10 +8042,13 @@ public:
     /// How the modules lie to each other; claims name modules by rank in it.
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
+    /// How many threads may read what was given.
+    [[nodiscard]] thread_limit threads() const noexcept { return threads_; }
+
     /// The scopes in the names of the operators.
     [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
         if (!scopes_) {
-            scopes_ = collect_scopes(*ops_);
+            scopes_ = collect_scopes(*ops_, threads_);
         }
         return *scopes_;
     }
@@ -7822,6 +8106,7 @@ public:
 private:
     const Ops* ops_;
     const Modules* modules_;
+    thread_limit threads_;
     std::optional<scope_table> scopes_;
     std::optional<parameter_owners> owners_;
     std::optional<scope_modules> bound_;
@@ -9335,6 +9620,11 @@ public:
         items_.insert(items_.end(), items.begin(), items.end());
     }
 
+    /// Adds all lists of another one. Complexity: O(what it holds).
+    void append(const per_operator_lists& other) {
+        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
+    }
+
     /// Returns: how many lists were added.
     [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
@@ -9386,28 +9676,24 @@ struct evidence_result {
 using name_sources = evidence_sources<exporter_metadata, builder_metadata, function_calls,
                                       scope_names, parameter_names, parameter_regions, leftovers>;
 
-/// Asks the sources about every operator and resolves what they claim.
-/// Complexity: that of the sources and the resolution policy.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_trust>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
-    const auto& graph = context.ops().graph();
-    const auto sources = evidence.prepare(context);
-    evidence_result result;
-    result.of.resize(num_vertices(graph));
+namespace detail {
+
+/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
+template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
+void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
+               Iterator last, const Resolution& resolution, std::vector<attribution>& of,
+               evidence_result& result) {
     std::vector<claim> claims;
     std::vector<id> modules;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
+    for (; it != last; ++it) {
         claims.clear();
         sources.for_each_claim(*it, [&](const claim& made) { claims.push_back(made); });
         if (claims.empty()) {
             continue;
         }
         const auto v = static_cast<id>(index_of(graph, *it));
-        auto& made = result.of[v];
-        made = resolution.resolve(context.index(), claims);
+        auto& made = of[v];
+        made = resolution.resolve(tree, claims);
         result.dropped += made.module == no_id ? 1U : 0U;
         if (made.conflict) {
             result.conflicts.add(v, claims);
@@ -9425,6 +9711,35 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
             }
         }
     }
+}
+
+} // namespace detail
+
+/// Asks the sources about every operator and resolves what they claim, by as many threads as the
+/// context allows.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_trust>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    const auto& graph = context.ops().graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto sources = evidence.prepare(context);
+    std::vector<attribution> of(size);
+    std::vector<evidence_result> parts(context.threads().parts_of_operators(size));
+    for_each_vertex_range(graph, parts.size(), [&](std::size_t part, auto first, auto last) {
+        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
+                          parts[part]);
+    });
+    auto result = std::move(parts.front());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        result.conflicts.append(parts[part].conflicts);
+        result.alternatives.append(parts[part].alternatives);
+        result.callers.append(parts[part].callers);
+        result.dropped += parts[part].dropped;
+    }
+    result.of = std::move(of);
     result.conflicts.sort();
     result.alternatives.sort();
     result.callers.sort();
@@ -13367,10 +13682,12 @@ struct rebuilt_tree {
 /// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
 /// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
 /// numbers of calls where scopes do.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(operators + parameters + depth * scopes) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "") {
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+                                        thread_limit threads = {}) {
     module_tree_builder builder(root_name);
     rebuilt_tree result;
     result.hierarchies = collect_hierarchies(ops);
@@ -13391,7 +13708,7 @@ template <named_operators Ops>
         });
     }
     result.modules = builder.build();
-    result.scopes = collect_scopes(ops);
+    result.scopes = collect_scopes(ops, threads);
     const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
         parameter_owners owners;
@@ -13550,92 +13867,162 @@ inline constexpr std::string_view base64_digits =
 
 #endif // STEMMA_CORE_BASE64_HPP
 
-// <stemma/core/parallel.hpp>
-#ifndef STEMMA_CORE_PARALLEL_HPP
-#define STEMMA_CORE_PARALLEL_HPP
+// <stemma/core/pipeline.hpp>
+#ifndef STEMMA_CORE_PIPELINE_HPP
+#define STEMMA_CORE_PIPELINE_HPP
 
 namespace stemma {
 
-/// How many threads a call may use. What it computes and writes is the same for any number.
-///
-/// A library has no business starting threads in somebody's process, so one is the default.
-struct thread_limit {
-    unsigned most = 1;                               ///< threads at once; 0 counts as 1
-    std::size_t least_bytes = std::size_t{1} << 23U; ///< of a file, that are worth a thread
-
-    /// Returns: as many as the process has processors, yet at most `ceiling`: what cannot be
-    /// divided leaves more of them idle.
-    [[nodiscard]] static thread_limit of_machine(unsigned ceiling = 8) {
-        return {std::clamp(std::thread::hardware_concurrency(), 1U, ceiling)};
-    }
-
-    /// Returns: into how many parts to divide so many bytes, at least one.
-    [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
-        const auto worth = bytes / std::max<std::size_t>(least_bytes, 1);
-        return std::clamp<std::size_t>(worth, 1, std::max(most, 1U));
-    }
+/// One of the steps that every item of a pipeline goes through.
+struct pipeline_step {
+    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
+    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
 };
 
-/// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this
-/// one, and waits for all.
-///
-/// Throws: what the call for the lowest part threw.
-/// Complexity: that of `f`; a single part runs in this thread.
-template <class Function>
-void for_each_part(std::size_t count, Function f) {
-    if (count <= 1) {
-        for (std::size_t part = 0; part < count; ++part) {
-            f(part);
+/// How items go through a pipeline.
+struct pipeline_limits {
+    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
+    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
+    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
+};
+
+namespace detail {
+
+/// The state of a pipeline that its workers share.
+class pipeline_run {
+public:
+    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
+                 const pipeline_limits& limits)
+        : count_(count)
+        , group_size_(std::max<std::size_t>(limits.group, 1))
+        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
+        , steps_(steps)
+        , open_(std::max<std::size_t>(limits.workers, 1) *
+                std::max<std::size_t>(limits.in_flight, 1))
+        , turn_(steps.size(), 0)
+        , end_(groups_) {}
+
+    /// Does what there is to do, until nothing is left.
+    void work(std::size_t worker) {
+        std::unique_lock lock(mutex_);
+        while (done_ < end_) {
+            const auto g = take();
+            if (g == groups_) {
+                changed_.wait(lock);
+                continue;
+            }
+            auto& taken = open_[g % open_.size()];
+            lock.unlock();
+            run(taken, worker);
+            lock.lock();
+            finish(g, taken);
         }
+        changed_.notify_all();
+    }
+
+    /// Throws what the item of the lowest number threw that did.
+    void rethrow() const {
+#if defined(__cpp_exceptions)
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
+#endif
+    }
+
+private:
+    struct group {
+        std::size_t step = 0;
+        std::size_t first = 0; // items
+        std::size_t last = 0;  // behind the last one that did not fail
+        bool busy = false;
+        std::exception_ptr thrown{};
+    };
+
+    /// Returns: a group to work on, the oldest first, or `groups_`.
+    [[nodiscard]] std::size_t take() {
+        for (auto g = done_; g < std::min(begun_, end_); ++g) {
+            auto& next = open_[g % open_.size()];
+            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
+                next.busy = true;
+                return g;
+            }
+        }
+        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
+            (steps_.front().in_order && turn_.front() != begun_)) {
+            return groups_;
+        }
+        const auto first = begun_ * group_size_;
+        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
+        return begun_++;
+    }
+
+    void run(group& taken, std::size_t worker) const {
+        auto item = taken.first;
+#if defined(__cpp_exceptions)
+        try {
+#endif
+            for (; item < taken.last; ++item) {
+                steps_[taken.step].run(item, worker);
+            }
+#if defined(__cpp_exceptions)
+        } catch (...) { // those before it go on
+            taken.last = item;
+            taken.thrown = std::current_exception();
+        }
+#endif
+    }
+
+    void finish(std::size_t g, group& taken) {
+        turn_[taken.step] = g + 1; // of use in steps in order only
+        if (taken.thrown && g < end_) {
+            end_ = g + 1;
+            thrown_ = taken.thrown;
+        }
+        taken.busy = ++taken.step == steps_.size();
+        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
+            ++done_;
+        }
+        changed_.notify_all();
+    }
+
+    std::size_t count_;
+    std::size_t group_size_;
+    std::size_t groups_;
+    const std::vector<pipeline_step>& steps_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<group> open_;       // groups in flight, by number modulo their count
+    std::vector<std::size_t> turn_; // by step in order: the group that is next
+    std::size_t begun_ = 0;         // groups that were begun
+    std::size_t done_ = 0;          // groups before this one are through
+    std::size_t end_;               // no group from this one on goes on
+    std::exception_ptr thrown_;
+};
+
+} // namespace detail
+
+/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
+/// one after the other, so what such steps do is the same for any number of workers; steps of one
+/// item never overlap. With one worker everything happens in this thread, one group after the
+/// other.
+///
+/// What a step throws ends the item: items before it still go through all steps, and in steps in
+/// order that are behind, none after it does.
+/// Throws: what the lowest item threw that did. Complexity: that of the steps.
+inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
+                         const pipeline_limits& limits = {}) {
+    if (count == 0 || steps.empty()) {
         return;
     }
-#if defined(__cpp_exceptions)
-    std::vector<std::exception_ptr> thrown(count);
-    const auto guarded = [&](std::size_t part) {
-        try {
-            f(part);
-        } catch (...) {
-            thrown[part] = std::current_exception();
-        }
-    };
-#else
-    const auto& guarded = f;
-#endif
-    {
-        struct joined_threads {
-            std::vector<std::thread> threads;
-            ~joined_threads() {
-                for (auto& thread : threads) {
-                    thread.join();
-                }
-            }
-        } started;
-        started.threads.reserve(count - 1);
-        for (std::size_t part = 1; part < count; ++part) {
-#if defined(__cpp_exceptions)
-            try {
-                started.threads.emplace_back(guarded, part);
-            } catch (const std::system_error&) { // no more threads for this process
-                guarded(part);
-            }
-#else
-            started.threads.emplace_back(guarded, part);
-#endif
-        }
-        guarded(0);
-    }
-#if defined(__cpp_exceptions)
-    for (const auto& exception : thrown) {
-        if (exception) {
-            std::rethrow_exception(exception);
-        }
-    }
-#endif
+    detail::pipeline_run run(count, steps, limits);
+    for_each_part(std::max<std::size_t>(limits.workers, 1),
+                  [&](std::size_t worker) { run.work(worker); });
+    run.rethrow();
 }
 
 } // namespace stemma
 
-#endif // STEMMA_CORE_PARALLEL_HPP
+#endif // STEMMA_CORE_PIPELINE_HPP
 
 // <stemma/core/xml_text.hpp>
 #ifndef STEMMA_CORE_XML_TEXT_HPP
@@ -16092,6 +16479,7 @@ consteval bool are_for_this_tagging() {
 /// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
 /// Policies that are not given are the defaults: the sources that need only names, `by_trust`,
 /// `both_sides`, `not_infrastructure`, `class_paths`.
+/// Requires: with several threads in the context, policies that those may ask at once.
 /// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
@@ -16107,9 +16495,9 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());
+    auto found = attribute(context, evidence, resolution);
     tagging result;
     result.tags = name_modules(context.modules(), selection, naming);
-    auto found = attribute(context, evidence, resolution);
     for (const auto& [v, before, readers] :
          overrule_shared(context.ops(), context.index(), found.of)) {
         if (!before.conflict) {

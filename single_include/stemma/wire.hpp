@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -28,6 +30,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <queue>
@@ -1377,14 +1380,15 @@ namespace detail {
 class buffered_writer {
 public:
     /// `path` names the file in errors. Requires: it outlives the writer.
-    explicit buffered_writer(const std::string& path) : path_(&path) {
-        buffer_.reserve(buffer_size);
-    }
+    explicit buffered_writer(const std::string& path) : path_(&path) {}
 
-    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one.
-    void attach(int descriptor, std::optional<off_t> position = {}) noexcept {
+    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one. Who
+    /// shares it with others holds `turns` while the kernel writes.
+    void attach(int descriptor, std::optional<off_t> position = {},
+                std::mutex* turns = nullptr) noexcept {
         descriptor_ = descriptor;
         position_ = position;
+        turns_ = turns;
     }
 
     void write(std::string_view bytes) {
@@ -1394,8 +1398,17 @@ public:
         if (bytes.size() >= buffer_size) {
             write_now(bytes);
         } else {
+            if (buffer_.empty()) {
+                buffer_.reserve(buffer_size);
+            }
             buffer_.append(bytes);
         }
+    }
+
+    /// As `write`, for what the caller has collected.
+    void write_through(std::string_view bytes) {
+        flush();
+        write_now(bytes);
     }
 
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
@@ -1407,6 +1420,7 @@ public:
 #    if defined(__linux__)
         auto from = static_cast<off_t>(offset);
         while (size > 0) {
+            const auto turn = take_turn();
             const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
                                                   position_ ? &*position_ : nullptr, size, 0);
             if (copied < 0 && errno == EINTR) {
@@ -1432,8 +1446,15 @@ private:
     static constexpr std::size_t buffer_size = 1U << 18U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
 
+    // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
+    [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
+        return turns_ == nullptr ? std::unique_lock<std::mutex>()
+                                 : std::unique_lock<std::mutex>(*turns_);
+    }
+
     void write_now(std::string_view bytes) {
         while (!bytes.empty()) {
+            const auto turn = take_turn();
             const auto written = position_
                                      ? ::pwrite(descriptor_, bytes.data(), bytes.size(), *position_)
                                      : ::write(descriptor_, bytes.data(), bytes.size());
@@ -1453,6 +1474,7 @@ private:
     const std::string* path_;
     int descriptor_ = -1;
     std::optional<off_t> position_;
+    std::mutex* turns_ = nullptr;
     std::string buffer_;
 };
 
@@ -1504,6 +1526,9 @@ public:
     /// Appends; the bytes are copied or written before it returns.
     void write(std::string_view bytes) { writer_.write(bytes); }
 
+    /// As `write`, but hands the bytes over at once: for what the caller has collected.
+    void write_now(std::string_view bytes) { writer_.write_through(bytes); }
+
     /// Appends a range of `file`; a long one does not pass through this process where the system
     /// can do without.
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
@@ -1513,13 +1538,20 @@ public:
     /// Whether an `output_range` can write to it.
     [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
 
+    /// Hands over all that was written, so that `commit` has less to do; nothing is written
+    /// afterwards. `sync` waits until the bytes are on the medium.
+    void finish(bool sync = true) {
+        writer_.flush();
+        if (!direct_ && sync && !synced_ && ::fsync(descriptor_) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        synced_ = synced_ || sync;
+    }
+
     /// Puts the file in its place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
-        writer_.flush();
+        finish(sync);
         if (!direct_) {
-            if (sync && ::fsync(descriptor_) != 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
             put_in_place();
             if (sync) {
                 sync_folder();
@@ -1586,6 +1618,15 @@ private:
     }
 
     [[nodiscard]] bool link_as(const std::string& name) const {
+#    if defined(AT_EMPTY_PATH)
+        // Not for everybody, but at half the cost.
+        if (::linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) {
+            return true;
+        }
+        if (errno == EEXIST) {
+            return false;
+        }
+#    endif
         const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
         return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     }
@@ -1602,8 +1643,10 @@ private:
     std::string target_;    // behind symbolic links
     std::string temporary_; // its name, while it has one
     detail::buffered_writer writer_{path_};
+    mutable std::mutex turns_; // of the ranges
     int descriptor_ = -1;
     bool direct_ = false;
+    bool synced_ = false;
 };
 
 /// A part of a file that is written from a known position on, so that several threads can write one
@@ -1612,7 +1655,7 @@ class output_range {
 public:
     /// Requires: `file.takes_ranges()`, and outlives the range.
     output_range(const output_file& file, std::uint64_t position) : writer_(file.path_) {
-        writer_.attach(file.descriptor_, static_cast<off_t>(position));
+        writer_.attach(file.descriptor_, static_cast<off_t>(position), &file.turns_);
     }
 
     /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
@@ -1684,7 +1727,14 @@ public:
         write(file.bytes().substr(offset, size));
     }
 
+    void write_now(std::string_view bytes) { write(bytes); }
+
     [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
+    void finish(bool = true) {
+        stream_.flush();
+        check();
+    }
 
     void commit(bool = true) {
         stream_.close();
@@ -3381,6 +3431,8 @@ public:
             const bool is_body = model.graph(g).kind == graph_kind::body;
             root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
             if (is_body) {
+                owns_.resize(model.node_count());
+                owns_[model.graph(g).owner] = true;
                 bodies_of_[model.graph(g).owner].push_back(g);
                 for_each_around(model, g, [&](id around) { bodies_[around].push_back(g); });
             }
@@ -3409,12 +3461,18 @@ public:
     /// Returns: the bodies below a graph, ascending.
     [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
     /// Returns: the nodes directly in the bodies of a node, ascending.
-    [[nodiscard]] std::span<const id> inner_nodes(id node) const { return find(inner_, node); }
+    [[nodiscard]] std::span<const id> inner_nodes(id node) const {
+        return owns(node) ? find(inner_, node) : std::span<const id>();
+    }
     /// Returns: the bodies that a node owns, ascending.
-    [[nodiscard]] std::span<const id> bodies_of(id node) const { return find(bodies_of_, node); }
+    [[nodiscard]] std::span<const id> bodies_of(id node) const {
+        return owns(node) ? find(bodies_of_, node) : std::span<const id>();
+    }
 
 private:
     using lists = std::unordered_map<id, std::vector<id>>;
+
+    [[nodiscard]] bool owns(id node) const { return !owns_.empty() && owns_[node]; }
 
     [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
         const auto found = in.find(node);
@@ -3433,9 +3491,30 @@ private:
     std::vector<std::vector<id>> own_;
     std::vector<std::vector<id>> nodes_; // where there are bodies below
     std::vector<std::vector<id>> bodies_;
+    std::vector<bool> owns_; // by node: has bodies; empty where none has
     lists inner_;
     lists bodies_of_;
 };
+
+/// Calls `f(value)` for what a node and all its bodies read. Complexity: O(values).
+template <class Function>
+void for_each_read(const onnx_model& model, const graph_contents& contents, id node, Function f) {
+    for (auto value : model.inputs(node)) {
+        if (value != no_id) {
+            f(value);
+        }
+    }
+    for (auto inside : contents.inner_nodes(node)) {
+        for_each_read(model, contents, inside, f);
+    }
+    for (auto g : contents.bodies_of(node)) {
+        for (auto value : model.graph(g).outputs) {
+            if (value != no_id) {
+                f(value);
+            }
+        }
+    }
+}
 
 } // namespace stemma
 
@@ -3781,32 +3860,55 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
 
 namespace stemma {
 
-/// A graph of a model as those see it who cut parts out of it.
-struct cut_facts {
+/// A graph of a model, in an order in which it can run.
+struct ordered_graph {
     nested_view view;           ///< vertices, and which node each is
     std::vector<id> order;      ///< vertices, producers first; in file order where that does
     std::vector<id> rank;       ///< by vertex: place in `order`, `no_id` on a circle
     bool sorted_already = true; ///< file order is one in which the graph can run
-    vertex_set set{0}; ///< `apart`: what is constant; `inside` is for the part being planned
 
-    /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
-    template <class IsConstant>
-    cut_facts(const onnx_model& model, const graph_contents& contents, id g, IsConstant is_constant)
+    /// Complexity: O(nodes + edges).
+    ordered_graph(const onnx_model& model, const graph_contents& contents, id g)
         : view(nested_graph(model, g, contents.nodes(g), contents.bodies(g)))
-        , order(topological_order(view.graph))
         , rank(num_vertices(view.graph), no_id)
-        , sorted_already(is_topologically_indexed(view.graph))
-        , set(num_vertices(view.graph)) {
+        , sorted_already(is_topologically_indexed(view.graph)) {
         if (sorted_already) {
-            std::sort(order.begin(), order.end());
+            order.resize(rank.size());
+            std::iota(order.begin(), order.end(), id{0});
+        } else {
+            order = topological_order(view.graph);
         }
         for (std::size_t i = 0; i < order.size(); ++i) {
             rank[order[i]] = static_cast<id>(i);
         }
+    }
+};
+
+/// A graph of a model as those see it who cut parts out of it. Copies share the graph, and each has
+/// a set of its own.
+class cut_facts {
+public:
+    /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
+    template <class IsConstant>
+    cut_facts(const onnx_model& model, const graph_contents& contents, id g, IsConstant is_constant)
+        : set(contents.own_nodes(g).size())
+        , graph_(std::make_shared<const ordered_graph>(model, contents, g)) {
         for (id v = 0; v < set.apart.size(); ++v) {
-            set.apart[v] = rank[v] == no_id || is_constant(view.nodes[v]);
+            set.apart[v] = rank()[v] == no_id || is_constant(view().nodes[v]);
         }
     }
+
+    /// Returns: vertices, and which node each is.
+    [[nodiscard]] const nested_view& view() const noexcept { return graph_->view; }
+
+    /// Returns: vertices, producers first; in file order where that does.
+    [[nodiscard]] const std::vector<id>& order() const noexcept { return graph_->order; }
+
+    /// Returns: by vertex the place in `order`, `no_id` on a circle.
+    [[nodiscard]] const std::vector<id>& rank() const noexcept { return graph_->rank; }
+
+    /// Whether file order is one in which the graph can run.
+    [[nodiscard]] bool sorted_already() const noexcept { return graph_->sorted_already; }
 
     /// Takes vertices into the set that is being planned, or out of it again.
     /// Complexity: O(members).
@@ -3830,8 +3932,13 @@ struct cut_facts {
 
     /// Returns: the part of the order that members are in. Requires: they are on no circle.
     [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
-        return {view.graph, order, rank, members};
+        return {view().graph, order(), rank(), members};
     }
+
+    vertex_set set; ///< `apart`: what is constant; `inside` is for the part being planned
+
+private:
+    std::shared_ptr<const ordered_graph> graph_;
 };
 
 } // namespace stemma
@@ -3983,7 +4090,8 @@ namespace stemma {
 
 namespace stemma {
 
-/// Plans how sets of nodes are cut out of one model. What the plans share is found once.
+/// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
+/// by copies of the planner as well: each thread can plan with a copy of its own.
 template <cut_policy Policy = standard_cut>
 class cut_planner {
 public:
@@ -3993,28 +4101,15 @@ public:
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
         : model_(model)
         , policy_(std::move(policy))
-        , contents_(model)
-        , uncalled_(uncalled_functions(model, contents_))
-        , random_(std::move(random))
-        , dependence_(find_dependence(model, random_))
-        , exposed_(model.value_count(), false)
+        , shared_(std::make_shared<const shared_facts>(model, std::move(random)))
         , marks_(model.node_count(), mark::none)
-        , seen_(model.value_count(), no_id) {
-        for (id g = 0; g < model.graph_count(); ++g) {
-            for (auto value : model.graph(g).outputs) {
-                if (value != no_id) {
-                    exposed_[value] = true;
-                }
-            }
-        }
-    }
+        , seen_(model.value_count(), no_id) {}
 
     /// Takes those for random that are so by their type, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
         : cut_planner(model, std::move(policy), find_random_operators(model)) {}
-
-    /// Returns: which nodes and bodies lie in which graph.
-    [[nodiscard]] const graph_contents& contents() const noexcept { return contents_; }
+    /// Returns: which nodes and bodies lie in which graph; valid as long as a copy of the planner.
+    [[nodiscard]] const graph_contents& contents() const noexcept { return shared_->contents; }
 
     /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
     /// come along with their owner where that is wanted too, else they are cut out of the body.
@@ -4040,13 +4135,14 @@ public:
             marks_[node] = mark::none;
         }
         std::vector<cut_plan> plans;
-        // Where the part calls a function, the call stands for the body.
-        auto aside = uncalled_;
-        for (auto f : called_functions(model_, contents_, wanted, [](id) {})) {
-            aside.push_back(model_.functions()[f].graph);
+        auto aside = shared_->uncalled;
+        if (!model_.functions().empty()) { // a call of a function stands for the body
+            for (auto f : called_functions(model_, contents(), wanted, [](id) {})) {
+                aside.push_back(model_.functions()[f].graph);
+            }
         }
         const auto is_aside = [&](id g) {
-            return std::find(aside.begin(), aside.end(), contents_.root(g)) != aside.end();
+            return std::find(aside.begin(), aside.end(), contents().root(g)) != aside.end();
         };
         const bool only_aside = std::all_of(by_graph.begin(), by_graph.end(),
                                             [&](const auto& one) { return is_aside(one.first); });
@@ -4070,18 +4166,42 @@ public:
 
     /// Returns: what is known of a graph of the model; made when it is first asked for.
     [[nodiscard]] cut_facts& facts(id g) {
-        auto& known = facts_[g];
-        if (!known) {
-            // A part pulls from outside only, so its own shape computations stay its own.
-            known = std::make_unique<cut_facts>(model_, contents_, g, [&](id node) {
-                return dependence_[node] <= dependence::weight && is_apart(node);
-            });
+        if (const auto made = facts_.find(g); made != facts_.end()) {
+            return made->second;
         }
-        return *known;
+        // A part pulls from outside only, so its own shape computations stay its own.
+        const auto is_constant = [&](id node) {
+            return shared_->depends_on[node] <= dependence::weight && is_apart(node);
+        };
+        return facts_.emplace(g, cut_facts(model_, contents(), g, is_constant)).first->second;
     }
 
 private:
     enum class mark : std::uint8_t { none, core, clone };
+
+    /// What is found once.
+    struct shared_facts {
+        shared_facts(const onnx_model& model, std::vector<bool> is_random)
+            : contents(model)
+            , uncalled(uncalled_functions(model, contents))
+            , random(std::move(is_random))
+            , depends_on(find_dependence(model, random))
+            , exposed(model.value_count(), false) {
+            for (id g = 0; g < model.graph_count(); ++g) {
+                for (auto value : model.graph(g).outputs) {
+                    if (value != no_id) {
+                        exposed[value] = true;
+                    }
+                }
+            }
+        }
+
+        graph_contents contents;
+        std::vector<id> uncalled; // graphs of functions that never run
+        std::vector<bool> random; // by node
+        std::vector<dependence> depends_on;
+        std::vector<bool> exposed; // values that are outputs of a graph
+    };
 
     [[nodiscard]] bool has_wanted_owner(id node) const {
         for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
@@ -4092,35 +4212,36 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(dependence_[node]); }
+    [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(shared_->depends_on[node]); }
 
     void plan_in_graph(id g, std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
-            if (known.rank[m.vertex] != no_id) {
+            if (known.rank()[m.vertex] != no_id) {
                 members.push_back(m.vertex);
             }
         }
         known.put_inside(members, true);
         const auto pulled = pull_in(known, members);
         if (policy_.gaps() == gap_rule::runs) {
-            complete_calls(known.view.graph, std::span<const id>(known.rank), wanted);
+            complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                for (auto v : find_gaps(known.view.graph, known.set, known.stretch(members))) {
+                for (auto v : find_gaps(known.view().graph, known.set, known.stretch(members))) {
                     known.set.inside[v] = true;
                     members.push_back(v);
                 }
                 std::sort(members.begin(), members.end());
             }
-            const auto reentry = find_reentry(known.view.graph, known.set, known.stretch(members));
+            const auto reentry =
+                find_reentry(known.view().graph, known.set, known.stretch(members));
             auto plan = make_plan(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
                 for (auto v : reentry) {
-                    plan.witness.push_back(known.view.nodes[v]);
+                    plan.witness.push_back(known.view().nodes[v]);
                 }
             }
             plans.push_back(std::move(plan));
@@ -4145,7 +4266,7 @@ private:
             std::sort(members.begin(), members.end());
             known.put_inside(members, true);
             const auto stretch = known.stretch(members);
-            const auto run = convex_runs(known.view.graph, known.set, stretch);
+            const auto run = convex_runs(known.view().graph, known.set, stretch);
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
                 if (run[stretch.place(v)] != no_id) {
@@ -4174,8 +4295,8 @@ private:
         while (!open.empty()) {
             const auto v = open.back();
             open.pop_back();
-            for (auto u : known.view.graph.producers(v)) {
-                if (known.set.is_outside(u) && is_apart(known.view.nodes[u])) {
+            for (auto u : known.view().graph.producers(v)) {
+                if (known.set.is_outside(u) && is_apart(known.view().nodes[u])) {
                     known.set.apart[u] = true;
                     pulled.push_back(u);
                     open.push_back(u);
@@ -4183,26 +4304,6 @@ private:
             }
         }
         return pulled;
-    }
-
-    /// Calls `f(value)` for what a node and all its bodies read.
-    template <class Function>
-    void for_each_read(id node, Function f) const {
-        for (auto value : model_.inputs(node)) {
-            if (value != no_id) {
-                f(value);
-            }
-        }
-        for (auto inside : contents_.inner_nodes(node)) {
-            for_each_read(inside, f);
-        }
-        for (auto g : contents_.bodies_of(node)) {
-            for (auto value : model_.graph(g).outputs) {
-                if (value != no_id) {
-                    f(value);
-                }
-            }
-        }
     }
 
     /// Requires: exactly the members are inside of the set of graph `g`.
@@ -4217,7 +4318,7 @@ private:
         }
         for (auto v : members) {
             if (known.set.is_inside(v)) {
-                plan.nodes.push_back(known.view.nodes[v]);
+                plan.nodes.push_back(known.view().nodes[v]);
                 marks_[plan.nodes.back()] = mark::core;
             }
         }
@@ -4247,7 +4348,7 @@ private:
 
     /// Other constants are readers of a plan that is `constant`; of others they have copies.
     void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
-        const auto& graph = known.view.graph;
+        const auto& graph = known.view().graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
@@ -4259,7 +4360,7 @@ private:
             for (id i = 0; i < model_.output_count(node); ++i) {
                 const auto value = model_.first_output(node) + i;
                 if (!model_.value_name(value).empty() &&
-                    (exposed_[value] || seen_[value] == plan_number_)) {
+                    (shared_->exposed[value] || seen_[value] == plan_number_)) {
                     plan.outputs.push_back(value);
                 }
             }
@@ -4272,7 +4373,7 @@ private:
         while (!open.empty()) {
             const auto node = open.back();
             open.pop_back();
-            for_each_read(node, [&](id value) {
+            for_each_read(model_, contents(), node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if (producer == no_id || marks_[producer] != mark::none ||
                     model_.is_inside(value, node)) {
@@ -4294,19 +4395,21 @@ private:
     /// reads.
     void put_in_order(id g, cut_plan& plan) {
         const auto& known = facts(g);
-        plan.sorted = !known.sorted_already;
+        plan.sorted = !known.sorted_already();
         const auto key = [&](id node) {
             const bool here = model_.graph_of(node) == g;
-            const auto rank = here && plan.sorted ? known.rank[model_.position(node)] : node;
+            const auto rank = here && plan.sorted ? known.rank()[model_.position(node)] : node;
             return std::tuple(here, rank, node);
         };
-        std::sort(plan.nodes.begin(), plan.nodes.end(),
-                  [&](id a, id b) { return key(a) < key(b); });
+        const auto before = [&](id a, id b) { return key(a) < key(b); };
+        if (!std::is_sorted(plan.nodes.begin(), plan.nodes.end(), before)) {
+            std::sort(plan.nodes.begin(), plan.nodes.end(), before);
+        }
     }
 
     void find_inputs(id g, cut_plan& plan) {
         for (auto node : plan.nodes) {
-            for_each_read(node, [&](id value) {
+            for_each_read(model_, contents(), node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if ((producer != no_id && marks_[producer] != mark::none) ||
                     model_.is_inside(value, node) || !is_first(value)) {
@@ -4325,21 +4428,17 @@ private:
     }
 
     void find_functions(cut_plan& plan) const {
-        plan.functions = called_functions(model_, contents_, plan.nodes, [&](id node) {
-            plan.random = plan.random || random_[node];
+        plan.functions = called_functions(model_, contents(), plan.nodes, [&](id node) {
+            plan.random = plan.random || shared_->random[node];
         });
     }
 
     const onnx_model& model_;
     Policy policy_;
-    graph_contents contents_;
-    std::vector<id> uncalled_; // graphs of functions that never run
-    std::vector<bool> random_; // by node
-    std::vector<dependence> dependence_;
-    std::vector<bool> exposed_; // values that are outputs of a graph
-    std::unordered_map<id, std::unique_ptr<cut_facts>> facts_;
-    std::vector<mark> marks_; // of the plan being made, by node
-    std::vector<id> seen_;    // by value: the list that met it last
+    std::shared_ptr<const shared_facts> shared_;
+    std::unordered_map<id, cut_facts> facts_; // by graph
+    std::vector<mark> marks_;                 // of the plan being made, by node
+    std::vector<id> seen_;                    // by value: the list that met it last
     id plan_number_ = 0;
 };
 
@@ -4487,6 +4586,244 @@ namespace stemma::detail {
 
 #endif // STEMMA_DETAIL_UNIFORM_DATA_HPP
 
+// <stemma/onnx/name_binder.hpp>
+#ifndef STEMMA_ONNX_NAME_BINDER_HPP
+#define STEMMA_ONNX_NAME_BINDER_HPP
+
+namespace stemma {
+
+/// Binds the names that nodes of an onnx_model read to the values that carry them.
+class name_binder : public onnx_model {
+    [[nodiscard]] auto same_name(std::string_view name) const {
+        return [this, name](id value) { return value_name(value) == name; };
+    }
+
+    [[nodiscard]] auto same_name_in(id g, std::string_view name) const {
+        return [this, g, name](id value) {
+            return value_graphs_[value] == g && value_name(value) == name;
+        };
+    }
+
+protected:
+    /// So many names further on, the place of a name in its table is asked for.
+    static constexpr std::size_t batch = 32;
+
+    /// Returns: what this class knows a name by; to be computed while its bytes are near.
+    [[nodiscard]] std::uint64_t hash_of(text_ref name) const noexcept {
+        return hash_bytes(text(name));
+    }
+
+    /// Makes room for the names of so many values of the main graph.
+    void expect_names(std::size_t count) { main_names_.reserve(count); }
+
+    /// Asks the processor to load the place of a name that is about to be looked up.
+    void prefetch_name(std::uint64_t hash) const noexcept { main_names_.prefetch(hash); }
+
+    /// A node of graph `g` reads a name: becomes `inputs_[input]`.
+    void meet_input(id input, text_ref name, id g) {
+        enqueue({hash_of(name), name, input, g, false});
+    }
+
+    /// A node of graph `g` makes a value of a name.
+    void meet_result(id value, text_ref name, id g) {
+        enqueue({hash_of(name), name, value, g, true});
+    }
+
+    /// Binds what was met and still waits.
+    void settle() {
+        // Exporters write values before their readers, so that an input of the main graph finds its
+        // value at once. In a body the value may still follow that hides one of an outer graph.
+        for (const auto& met : std::span(met_).first(met_count_)) {
+            if (met.defines) {
+                define_result(met.graph, met.name, met.what, met.hash);
+                continue;
+            }
+            const auto found =
+                met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
+            if (found != no_id) {
+                inputs_[met.what] = found;
+            } else {
+                later_.push_back(met);
+            }
+        }
+        met_count_ = 0;
+    }
+
+    /// Adds a value that no node makes.
+    id add_value(id g, text_ref name, value_kind kind) {
+        value_names_.push_back(name);
+        value_graphs_.push_back(g);
+        value_kinds_.push_back(kind);
+        return static_cast<id>(value_names_.size() - 1);
+    }
+
+    /// Gives a value of graph `g` its name, if no other has it.
+    /// Returns: the value that has the name now.
+    [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
+        // Names of the main graph have a table of their own, so that most of a model needs one
+        // look-up; those of bodies and functions share one, keyed by graph and name.
+        const auto name = text(ref);
+        return g == 0 ? main_names_.insert(hash, value, same_name(name))
+                      : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
+    }
+
+    /// Returns: the value that a name means inside graph `g`, or `no_id`.
+    [[nodiscard]] id find_visible(id g, text_ref ref, std::uint64_t hash) const {
+        const auto name = text(ref);
+        while (g != 0) {
+            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
+            if (found != no_id || graphs_[g].kind == graph_kind::function) {
+                return found;
+            }
+            g = graph_of(graphs_[g].owner);
+        }
+        return main_names_.find(hash, same_name(name));
+    }
+
+    /// Returns: as `find_visible`; a new value where that finds none, `no_id` for the name "".
+    [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
+        if (name.size == 0) {
+            return no_id;
+        }
+        if (const auto found = find_visible(g, name, hash); found != no_id) {
+            return found;
+        }
+        while (graphs_[g].kind == graph_kind::body) {
+            g = graph_of(graphs_[g].owner);
+        }
+        const auto value = add_value(g, name, value_kind::undefined);
+        static_cast<void>(define(g, name, value, hash));
+        return value;
+    }
+
+    /// Takes over the inputs of nodes that another binder met behind all that this one met. Graphs
+    /// besides the main one have been numbered from 1 on there, and from `graphs` + 1 on here;
+    /// values from 0 on there, and from `values` on here.
+    void append_inputs(const name_binder& part, id values, id graphs) {
+        const auto first = static_cast<id>(inputs_.size());
+        inputs_.reserve(inputs_.size() + part.inputs_.size());
+        for (const auto value : part.inputs_) {
+            inputs_.push_back(value == no_id ? no_id : value + values);
+        }
+        later_.reserve(later_.size() + part.later_.size());
+        for (auto met : part.later_) {
+            met.what += first;
+            met.graph += met.graph == 0 ? 0 : graphs;
+            later_.push_back(met);
+        }
+    }
+
+    /// Takes over the names of the last values, which another binder defined.
+    /// Requires: those values were added.
+    void append_names(const name_binder& part) {
+        const auto first = static_cast<id>(value_names_.size() - part.value_names_.size());
+        main_names_.insert_all(
+            part.main_names_, first,
+            [&](id known, id added) { return value_name(known) == value_name(added); },
+            [&](id known, id added) {
+                redefined_.push_back(added);
+                replaced_.emplace_back(added, known);
+            });
+        for (const auto value : part.redefined_) {
+            if (part.value_graphs_[value] == 0) {
+                redefined_.push_back(first + value);
+            }
+        }
+        // Those of bodies are told apart by the numbers of their graphs, which are others now.
+        for (auto value = first; value < value_names_.size(); ++value) {
+            if (value_graphs_[value] != 0 && value_names_[value].size > 0) {
+                define_result(value_graphs_[value], value_names_[value], value,
+                              hash_of(value_names_[value]));
+            }
+        }
+        std::sort(redefined_.begin(), redefined_.end());
+    }
+
+    /// Binds the inputs whose names were unknown when they were met, by so many threads, after all
+    /// values have been defined.
+    void bind_later_inputs(std::size_t threads) {
+        bind_again();
+        for_each_range(later_.size(), threads, [&](std::size_t, std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                if (i + batch < end) {
+                    main_names_.prefetch(later_[i + batch].hash);
+                }
+                const auto& met = later_[i];
+                if (met.graph == 0) {
+                    inputs_[met.what] = main_names_.find(met.hash, same_name(text(met.name)));
+                }
+            }
+        });
+        // What is left is in bodies, or becomes a value of its own.
+        for (const auto& met : later_) {
+            if (inputs_[met.what] == no_id) {
+                inputs_[met.what] = look_up(met.graph, met.name, met.hash);
+            }
+        }
+        std::vector<met_name>().swap(later_);
+    }
+
+    /// Frees the tables. No name can be looked up afterwards.
+    void forget_names() {
+        main_names_ = {};
+        nested_names_ = {};
+    }
+
+private:
+    /// A name of an input or result of a node that is to be looked up or defined.
+    struct met_name {
+        std::uint64_t hash = 0;
+        text_ref name;
+        id what = no_id; // value, or index of the input
+        id graph = no_id;
+        bool defines = false;
+    };
+
+    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
+    // then the slots they need have been loaded, all at the same time.
+    void enqueue(const met_name& met) {
+        if (met.graph == 0) {
+            main_names_.prefetch(met.hash);
+        }
+        met_[met_count_++] = met;
+        if (met_count_ == batch) {
+            settle();
+        }
+    }
+
+    void define_result(id g, text_ref name, id value, std::uint64_t hash) {
+        if (define(g, name, value, hash) != value) {
+            redefined_.push_back(value);
+        }
+    }
+
+    // Of a name that several parts define, the first counts, which the later ones could not know.
+    void bind_again() {
+        if (replaced_.empty()) {
+            return;
+        }
+        std::sort(replaced_.begin(), replaced_.end());
+        for (auto& value : inputs_) {
+            const auto it =
+                std::lower_bound(replaced_.begin(), replaced_.end(), std::pair<id, id>(value, 0));
+            if (it != replaced_.end() && it->first == value) {
+                value = it->second;
+            }
+        }
+    }
+
+    std::array<met_name, batch> met_{};
+    std::size_t met_count_ = 0;
+    std::vector<met_name> later_;
+    std::vector<std::pair<id, id>> replaced_; // values of parts, by the one of their name before
+    flat_index main_names_;
+    flat_index nested_names_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_NAME_BINDER_HPP
+
 // <stemma/onnx/model_tables.hpp>
 #ifndef STEMMA_ONNX_MODEL_TABLES_HPP
 #define STEMMA_ONNX_MODEL_TABLES_HPP
@@ -4494,8 +4831,8 @@ namespace stemma::detail {
 namespace stemma {
 
 /// Fills the tables of an onnx_model: a reader reports what it meets, in file order, and `finish`
-/// binds the names that nodes read to the values that carry them.
-class model_tables : public onnx_model {
+/// binds their names. Parts of a file can be read apart and appended.
+class model_tables : public name_binder {
     [[nodiscard]] static std::uint64_t operator_hash(std::string_view type, std::string_view domain,
                                                      std::string_view overload) noexcept {
         // Nearly always there is only a type.
@@ -4541,7 +4878,7 @@ protected:
         make_room(value_names_);
         make_room(value_graphs_);
         make_room(producers_);
-        main_names_.reserve(producers_.size() * count / known);
+        expect_names(producers_.size() * count / known);
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.
@@ -4556,8 +4893,7 @@ protected:
         for (const auto name : inputs) {
             inputs_.push_back(no_id);
             if (name.size > 0) {
-                enqueue(
-                    {hash_bytes(text(name)), name, static_cast<id>(inputs_.size() - 1), g, false});
+                meet_input(static_cast<id>(inputs_.size() - 1), name, g);
             }
         }
         for (const auto name : outputs) {
@@ -4565,11 +4901,83 @@ protected:
             value_graphs_.push_back(g);
             producers_.push_back(added);
             if (name.size > 0) {
-                enqueue({hash_bytes(text(name)), name, static_cast<id>(value_names_.size() - 1), g,
-                         true});
+                meet_result(static_cast<id>(value_names_.size() - 1), name, g);
             }
         }
         return added;
+    }
+
+    /// By how much the numbers of a part rise when it becomes the end of a whole.
+    struct part_offsets {
+        id graph = 0;                ///< graphs besides the main one
+        id container = 0;            ///< containers besides that of the main graph, which is `main`
+        id main = 0;                 ///< the whole's container of the main graph
+        id node = 0;                 ///< nodes
+        id position = 0;             ///< nodes of the main graph
+        id input = 0;                ///< inputs of nodes
+        id value = 0;                ///< values
+        id named = 0;                ///< what `add_graph_input` and the like returned
+        std::vector<id> operators{}; ///< the number of each in the whole
+
+        /// Returns: the number that a graph has in the whole.
+        [[nodiscard]] id graph_of(id g) const noexcept { return g == 0 ? 0 : g + graph; }
+        /// Returns: the number that a container has in the whole; `no_id` stays.
+        [[nodiscard]] id container_of(id c) const noexcept {
+            return c == 0 ? main : c == no_id ? no_id : c + container;
+        }
+        /// Returns: the number that a node has in the whole; `no_id` stays.
+        [[nodiscard]] id node_of(id v) const noexcept { return v == no_id ? no_id : v + node; }
+    };
+
+    /// Takes over what other readers met in the main graph, one behind the other, behind all that
+    /// this one met, by so many threads. Graph 0 and container 0 of a part are the main graph and
+    /// its container `main`. Calls `f(part, offsets)` for every part, in order.
+    /// Complexity: O(what the parts hold) expected.
+    template <class Part, class Function>
+    void append(std::span<Part* const> parts, id main, std::size_t threads, Function f) {
+        settle();
+        part_offsets next{graph_count() - 1,
+                          static_cast<id>(containers_.size()) - 1,
+                          main,
+                          node_count(),
+                          graphs_[0].node_count,
+                          static_cast<id>(inputs_.size()),
+                          value_count(),
+                          static_cast<id>(named_.size())};
+        std::vector<part_offsets> offsets;
+        for (model_tables* part : parts) {
+            part->settle();
+            offsets.push_back(next);
+            add_operators(*part, offsets.back());
+            next.graph += part->graph_count() - 1;
+            next.container += static_cast<id>(part->containers_.size()) - 1;
+            next.node += part->node_count();
+            next.position += part->graphs_[0].node_count;
+            next.input += static_cast<id>(part->inputs_.size());
+            next.value += part->value_count();
+            next.named += static_cast<id>(part->named_.size());
+        }
+        const auto for_each = [&](auto append) {
+            return [&parts, &offsets, append] {
+                for (std::size_t i = 0; i < parts.size(); ++i) {
+                    append(*parts[i], offsets[i]);
+                }
+            };
+        };
+        run_tasks(threads, {for_each([&](const model_tables& part, const part_offsets& offset) {
+                                append_values(part, offset);
+                                append_names(part);
+                            }),
+                            for_each([&](const model_tables& part, const part_offsets& offset) {
+                                append_inputs(part, offset.value, offset.graph);
+                            }),
+                            for_each([&](const model_tables& part, const part_offsets& offset) {
+                                append_nodes(part, offset);
+                            }),
+                            for_each([&](Part& part, const part_offsets& offset) {
+                                append_graphs(part, offset);
+                                f(part, offset);
+                            })});
     }
 
     /// Each returns where `finish` says which value it is.
@@ -4581,33 +4989,32 @@ protected:
     /// Something else that speaks of a value by name.
     id add_mention(id g, text_ref name) { return add_named(g, name, role::mention); }
 
-    /// Binds all names. Nothing may be added afterwards.
+    /// Binds all names, by so many threads. Nothing may be added afterwards.
     /// Returns: the value of every input, output, initializer and mention that was added, in order;
     /// `no_id` for a mention of nothing that the graph defines.
     /// Complexity: O(nodes + values + names) expected.
-    std::vector<id> finish() {
+    std::vector<id> finish(std::size_t threads = 1) {
         settle();
         result_count_ = static_cast<id>(value_names_.size());
         value_kinds_.assign(result_count_, value_kind::result);
-        main_names_.reserve(result_count_ + named_.size());
+        expect_names(result_count_ + named_.size());
         std::vector<id> bound(named_.size(), no_id);
         define_named(bound);
-        bind_later_inputs();
+        bind_later_inputs(threads);
         for (std::size_t i = 0; i < named_.size(); ++i) {
             const auto& entry = named_[i];
+            prefetch_named(i + batch);
             if (entry.what == role::output) {
-                bound[i] = look_up(entry.graph, entry.name);
+                bound[i] = look_up(entry.graph, entry.name, entry.hash);
                 graphs_[entry.graph].outputs.push_back(bound[i]);
             } else if (entry.what == role::mention && entry.name.size > 0) {
-                const auto found =
-                    find_visible(entry.graph, text(entry.name), hash_bytes(text(entry.name)));
+                const auto found = find_visible(entry.graph, entry.name, entry.hash);
                 bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
             }
         }
         bind_calls();
         std::vector<named_value>().swap(named_);
-        main_names_ = {};
-        nested_names_ = {};
+        forget_names();
         return bound;
     }
 
@@ -4618,90 +5025,79 @@ private:
         id graph;
         text_ref name;
         role what;
+        std::uint64_t hash; // of the name
     };
-
-    /// A name of an input or result of a node that is to be looked up or defined.
-    struct met_name {
-        std::uint64_t hash = 0;
-        text_ref name;
-        id what = no_id; ///< value, or index of the input
-        id graph = no_id;
-        bool defines = false;
-    };
-
-    static constexpr std::size_t batch = 32;
 
     id add_named(id g, text_ref name, role what) {
-        named_.push_back({g, name, what});
+        named_.push_back({g, name, what, hash_of(name)});
         return static_cast<id>(named_.size() - 1);
     }
 
-    [[nodiscard]] auto same_name(std::string_view name) const {
-        return [this, name](id value) { return value_name(value) == name; };
-    }
-
-    [[nodiscard]] auto same_name_in(id g, std::string_view name) const {
-        return [this, g, name](id value) {
-            return value_graphs_[value] == g && value_name(value) == name;
-        };
-    }
-
-    // Names of the main graph have a table of their own, so that most of a model needs one look-up;
-    // those of bodies and functions share one, keyed by graph and name.
-    [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
-        const auto name = text(ref);
-        return g == 0 ? main_names_.insert(hash, value, same_name(name))
-                      : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
-    }
-
-    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
-    // then the slots they need have been loaded, all at the same time.
-    void enqueue(const met_name& met) {
-        if (met.graph == 0) {
-            main_names_.prefetch(met.hash);
-        }
-        met_[met_count_++] = met;
-        if (met_count_ == batch) {
-            settle();
+    /// The operators of a part are few, and their numbers are needed for its nodes.
+    void add_operators(const model_tables& part, part_offsets& offset) {
+        for (const auto& record : part.operators_) {
+            offset.operators.push_back(add_operator(text(record.type), text(record.domain),
+                                                    text(record.overload), record));
         }
     }
 
-    // Exporters write values before their readers, so that an input of the main graph finds its
-    // value at once. In a body the value may still follow that hides one of an outer graph.
-    void settle() {
-        for (const auto& met : std::span(met_).first(met_count_)) {
-            if (met.defines) {
-                if (define(met.graph, met.name, met.what, met.hash) != met.what) {
-                    redefined_.push_back(met.what);
-                }
-                continue;
-            }
-            const auto found =
-                met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
-            if (found != no_id) {
-                inputs_[met.what] = found;
-            } else {
-                later_.push_back(met);
-            }
+    void append_nodes(const model_tables& part, const part_offsets& offset) {
+        nodes_.reserve(nodes_.size() + part.nodes_.size());
+        for (auto node : part.nodes_) {
+            node.op = offset.operators[node.op];
+            node.position += part.containers_[node.container].graph == 0 ? offset.position : 0;
+            node.container = offset.container_of(node.container);
+            node.first_input += offset.input;
+            node.first_output += offset.value;
+            nodes_.push_back(node);
         }
-        met_count_ = 0;
     }
 
-    id add_value(id g, text_ref name, value_kind kind) {
-        value_names_.push_back(name);
-        value_graphs_.push_back(g);
-        value_kinds_.push_back(kind);
-        return static_cast<id>(value_names_.size() - 1);
+    void append_values(const model_tables& part, const part_offsets& offset) {
+        value_names_.insert(value_names_.end(), part.value_names_.begin(), part.value_names_.end());
+        value_graphs_.reserve(value_names_.size());
+        producers_.reserve(value_names_.size());
+        for (std::size_t value = 0; value < part.value_names_.size(); ++value) {
+            value_graphs_.push_back(offset.graph_of(part.value_graphs_[value]));
+            producers_.push_back(part.producers_[value] + offset.node);
+        }
+    }
+
+    void append_graphs(const model_tables& part, const part_offsets& offset) {
+        graphs_[0].node_count += part.graphs_[0].node_count;
+        for (std::size_t g = 1; g < part.graphs_.size(); ++g) {
+            graphs_.push_back(part.graphs_[g]);
+            graphs_.back().owner = offset.node_of(graphs_.back().owner);
+        }
+        for (std::size_t c = 1; c < part.containers_.size(); ++c) {
+            auto container = part.containers_[c];
+            container.graph = offset.graph_of(container.graph);
+            container.parent = offset.container_of(container.parent);
+            container.owner = offset.node_of(container.owner);
+            container.ends_before += offset.node;
+            containers_.push_back(container);
+        }
+        for (auto entry : part.named_) {
+            entry.graph = offset.graph_of(entry.graph);
+            named_.push_back(entry);
+        }
     }
 
     void define_named(std::vector<id>& bound) {
         // An initializer may also be listed as an input; it counts as the former.
         for (const auto what : {role::initializer, role::sparse_initializer, role::input}) {
             for (std::size_t i = 0; i < named_.size(); ++i) {
+                prefetch_named(i + batch);
                 if (named_[i].what == what) {
                     bound[i] = define_named(named_[i]);
                 }
             }
+        }
+    }
+
+    void prefetch_named(std::size_t i) const noexcept {
+        if (i < named_.size()) {
+            prefetch_name(named_[i].hash);
         }
     }
 
@@ -4714,7 +5110,7 @@ private:
         const auto added = add_value(entry.graph, entry.name, kind);
         auto value = added;
         if (entry.name.size > 0) {
-            value = define(entry.graph, entry.name, added, hash_bytes(text(entry.name)));
+            value = define(entry.graph, entry.name, added, entry.hash);
             if (value != added && (entry.what != role::input || !is_initializer(value))) {
                 redefined_.push_back(added);
                 value = added;
@@ -4727,45 +5123,6 @@ private:
         }
         (entry.what == role::input ? graph.inputs : graph.initializers).push_back(value);
         return value;
-    }
-
-    /// Returns: the value that `name` means inside graph `g`, or `no_id`.
-    [[nodiscard]] id find_visible(id g, std::string_view name, std::uint64_t hash) const {
-        while (g != 0) {
-            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
-            if (found != no_id || graphs_[g].kind == graph_kind::function) {
-                return found;
-            }
-            g = graph_of(graphs_[g].owner);
-        }
-        return main_names_.find(hash, same_name(name));
-    }
-
-    [[nodiscard]] id look_up(id g, text_ref name) {
-        return name.size == 0 ? no_id : look_up(g, name, hash_bytes(text(name)));
-    }
-
-    [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
-        if (const auto found = find_visible(g, text(name), hash); found != no_id) {
-            return found;
-        }
-        while (graphs_[g].kind == graph_kind::body) {
-            g = graph_of(graphs_[g].owner);
-        }
-        const auto value = add_value(g, name, value_kind::undefined);
-        static_cast<void>(define(g, name, value, hash));
-        return value;
-    }
-
-    void bind_later_inputs() {
-        for (std::size_t i = 0; i < later_.size(); ++i) {
-            if (i + batch < later_.size()) {
-                main_names_.prefetch(later_[i + batch].hash);
-            }
-            const auto& met = later_[i];
-            inputs_[met.what] = look_up(met.graph, met.name, met.hash);
-        }
-        std::vector<met_name>().swap(later_);
     }
 
     void bind_calls() {
@@ -4781,18 +5138,146 @@ private:
         }
     }
 
-    std::array<met_name, batch> met_{};
-    std::size_t met_count_ = 0;
-    std::vector<met_name> later_;
     std::vector<named_value> named_;
     flat_index operator_index_;
-    flat_index main_names_;
-    flat_index nested_names_;
 };
 
 } // namespace stemma
 
 #endif // STEMMA_ONNX_MODEL_TABLES_HPP
+
+// <stemma/onnx/wire/graph_runs.hpp>
+#ifndef STEMMA_ONNX_WIRE_GRAPH_RUNS_HPP
+#define STEMMA_ONNX_WIRE_GRAPH_RUNS_HPP
+
+namespace stemma {
+
+/// Some fields of a graph that follow each other: bytes [begin, end) of the file.
+struct graph_run {
+    std::uint32_t begin = 0; ///< of the first field
+    std::uint32_t end = 0;   ///< behind the last
+};
+
+namespace detail {
+
+/// A field of bytes, as far as that can be told without reading on.
+struct guessed_field {
+    std::uint32_t number = 0; // 0 for what is none
+    std::uint32_t begin = 0;  // of the content
+    std::uint32_t end = 0;
+};
+
+/// Returns: the field of bytes with a low number at a position before `end`, if there may be one.
+[[nodiscard]] inline guessed_field guess_field(std::string_view bytes, std::uint32_t at,
+                                               std::uint32_t end) noexcept {
+    const std::uint32_t tag = static_cast<unsigned char>(bytes[at]);
+    if (tag >= 0x80U || (tag & 7U) != 2) {
+        return {};
+    }
+    std::uint64_t size = 0;
+    unsigned char byte = 0x80;
+    for (unsigned shift = 0; byte >= 0x80U && shift < 35 && ++at < end; shift += 7) {
+        byte = static_cast<unsigned char>(bytes[at]);
+        size |= std::uint64_t{byte & 0x7fU} << shift;
+    }
+    if (byte >= 0x80U || size > end - at - 1) {
+        return {};
+    }
+    return {tag >> 3U, at + 1, at + 1 + static_cast<std::uint32_t>(size)};
+}
+
+/// Whether a field reads like a node, tensor or value of a graph. Complexity: O(fields in it).
+[[nodiscard]] inline bool looks_like_graph_field(std::string_view bytes,
+                                                 guessed_field field) noexcept {
+    using at_graph = onnx_fields::graph;
+    const auto first = field.begin < field.end ? static_cast<unsigned char>(bytes[field.begin]) : 0;
+    switch (field.number) {
+    case at_graph::initializer: {
+        constexpr unsigned dims = 0x08;
+        constexpr unsigned data_type = 0x10;
+        return first == dims || first == data_type;
+    }
+    case at_graph::node:
+    case at_graph::input:
+    case at_graph::output:
+    case at_graph::value_info: {
+        // All that these hold are texts and messages.
+        auto at = field.begin;
+        while (at < field.end) {
+            const auto inner = guess_field(bytes, at, field.end);
+            if (inner.number == 0 || inner.number > onnx_fields::node::metadata_props) {
+                return false;
+            }
+            at = inner.end;
+        }
+        return field.begin < field.end;
+    }
+    default:
+        return false;
+    }
+}
+
+/// Returns: where a field of a graph begins behind a position that some of them seem to follow, or
+/// 0. The first ones may be parts of another field, which ends where its last part does.
+/// Complexity: constant but for the size of those fields.
+[[nodiscard]] inline std::uint32_t guess_begin(std::string_view bytes, std::uint32_t at,
+                                               std::uint32_t end) noexcept {
+    constexpr int convincing = 8;
+    for (int i = 0; i < convincing; ++i) {
+        const auto field = at < end ? guess_field(bytes, at, end) : guessed_field{};
+        if (!looks_like_graph_field(bytes, field)) {
+            return 0;
+        }
+        at = field.end;
+    }
+    return at < end ? at : 0;
+}
+
+} // namespace detail
+
+/// Divides the fields of a graph into runs for as many threads, of about the same size.
+///
+/// Where fields begin is guessed from some places in the file: stepping from field to field would
+/// take half the time of reading them. So a run is one only if reading those before it ends where
+/// it begins, which it does not if the guess was a field of a body. Tensor data do not look like
+/// fields, so that runs lie where structure is.
+///
+/// Requires: [begin, end) is the content of a GraphProto in `bytes`.
+/// Returns: at least one run; together they are [begin, end).
+/// Complexity: O(threads) beside a constant.
+[[nodiscard]] inline std::vector<graph_run> guess_runs(std::string_view bytes, std::uint32_t begin,
+                                                       std::uint32_t end, thread_limit threads) {
+    constexpr std::size_t places = 128;
+    constexpr std::uint32_t window = 1U << 14U;
+    std::vector<graph_run> runs{{begin, end}};
+    const auto count = threads.parts(end - begin);
+    if (count == 1) {
+        return runs;
+    }
+    std::vector<std::uint32_t> found;
+    for (std::size_t i = 1; i < places; ++i) {
+        const auto first = begin + static_cast<std::uint32_t>((end - begin) / places * i);
+        const auto last = std::min(first + window, end);
+        for (auto at = first; at < last; ++at) {
+            if (const auto guess = detail::guess_begin(bytes, at, end); guess != 0) {
+                found.push_back(guess);
+                break;
+            }
+        }
+    }
+    for (std::size_t i = 1; i < count; ++i) {
+        const auto place = found.size() * i / count;
+        if (place < found.size() && found[place] > runs.back().begin) {
+            runs.back().end = found[place];
+            runs.push_back({found[place], end});
+        }
+    }
+    return runs;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_GRAPH_RUNS_HPP
 
 // <stemma/onnx/wire/wire_reader.hpp>
 #ifndef STEMMA_ONNX_WIRE_WIRE_READER_HPP
@@ -5067,7 +5552,8 @@ public:
     /// bodies
     ///   deeper than protobuf allows (`unsupported`).
     /// Complexity: O(bytes that are not tensor data).
-    explicit wire_model(std::string_view bytes, std::string file = "model")
+    explicit wire_model(std::string_view bytes, std::string file = "model",
+                        thread_limit threads = {})
         : bytes_(bytes), file_(std::move(file)) {
         if (bytes.size() > 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::unsupported, file_, "",
@@ -5078,8 +5564,7 @@ public:
             STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
         }
         add_graph(graph_kind::main);
-        scan_model();
-        const auto bound = finish();
+        const auto bound = finish(scan_model(threads));
         for (auto& tensor : tensors_) {
             tensor.value = bound[tensor.value];
         }
@@ -5134,6 +5619,20 @@ public:
     /// Whether a node has entries in `metadata_props`.
     [[nodiscard]] bool has_metadata(id node) const noexcept {
         return (holds_text_[node] & holds_metadata) != 0;
+    }
+
+    /// Whether an initializer has entries in `metadata_props`. Requires: it is one of `tensors`.
+    /// Complexity: O(log initializers that have some).
+    [[nodiscard]] bool has_metadata(const tensor_ref& tensor) const noexcept {
+        return std::binary_search(described_tensors_.begin(), described_tensors_.end(),
+                                  static_cast<id>(&tensor - tensors_.data()));
+    }
+
+    /// Whether a value info has entries in `metadata_props`. Requires: it is one of `value_infos`.
+    /// Complexity: O(log value infos that have some).
+    [[nodiscard]] bool has_metadata(const value_info_ref& info) const noexcept {
+        return std::binary_search(described_infos_.begin(), described_infos_.end(),
+                                  static_cast<id>(&info - value_infos_.data()));
     }
 
     using onnx_model::container_record;
@@ -5268,13 +5767,23 @@ private:
         padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
     }
 
-    void scan_model() {
+    // Some fields of the main graph, read for the whole, which then takes over what was found.
+    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run)
+        : bytes_(whole.bytes_), file_(whole.file_) {
+        base_ = whole.base_;
+        add_graph(graph_kind::main);
+        read_to_ = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
+    }
+
+    /// Returns: by how many threads the main graph was read.
+    std::size_t scan_model(thread_limit threads) {
         auto fields = reader();
         bool has_graph = false;
+        std::size_t used = 1;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 has_graph = true;
-                scan_graph_part(fields.inner(field), field, 0, no_id);
+                used = std::max(used, scan_main_graph(field, threads));
             } else if (field.is_bytes(at_model::functions)) {
                 scan_function(fields, field);
             } else if (field.is_bytes(at_model::opset_import)) {
@@ -5292,6 +5801,68 @@ private:
         if (!has_graph) {
             STEMMA_THROW(
                 error(error_code::malformed, file_, "", "not an ONNX model: it has no graph"));
+        }
+        return used;
+    }
+
+    std::size_t scan_main_graph(const wire_field& where, thread_limit threads) {
+        const auto container = begin_container(where, 0, no_id);
+        const graph_run all{where.content, where.end};
+        const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
+        std::vector<std::optional<wire_model>> parts(runs.size());
+        for_each_part(runs.size(), [&](std::size_t i) {
+            if (i == 0) {
+                read_to_ = scan_graph_fields(runs[0], all, container);
+                return;
+            }
+            try {
+                parts[i] = wire_model(*this, where, runs[i]);
+            } catch (const error&) {
+                // Whoever comes to this place by reading what is before it will meet it again.
+            }
+        });
+        std::vector<wire_model*> taken;
+        for (std::size_t i = 1; i < runs.size() && read_to_ == runs[i].begin && parts[i]; ++i) {
+            taken.push_back(&*parts[i]);
+            read_to_ = parts[i]->read_to_;
+        }
+        append<wire_model>(
+            taken, container, runs.size(),
+            [&](wire_model& part, const part_offsets& offset) { append_refs(part, offset); });
+        parts.clear();
+        // What was no run after all.
+        scan_graph_fields({read_to_, all.end}, all, container);
+        end_container(container);
+        return runs.size();
+    }
+
+    void append_refs(const wire_model& part, const part_offsets& offset) {
+        const auto moved = [&](auto entry) {
+            entry.graph = offset.graph_of(entry.graph);
+            return entry;
+        };
+        const auto moved_named = [&](auto entry) {
+            entry.message.container = offset.container_of(entry.message.container);
+            entry.value += offset.named;
+            return moved(entry);
+        };
+        const auto append_all = [](auto& to, const auto& from, auto f) {
+            to.reserve(to.size() + from.size());
+            std::transform(from.begin(), from.end(), std::back_inserter(to), f);
+        };
+        append_all(described_tensors_, part.described_tensors_,
+                   [n = tensors_.size()](id i) { return static_cast<id>(i + n); });
+        append_all(described_infos_, part.described_infos_,
+                   [n = value_infos_.size()](id i) { return static_cast<id>(i + n); });
+        append_all(tensors_, part.tensors_, moved_named);
+        append_all(value_infos_, part.value_infos_, moved_named);
+        append_all(graph_fields_, part.graph_fields_, moved);
+        holds_text_.insert(holds_text_.end(), part.holds_text_.begin(), part.holds_text_.end());
+        padding_ |= part.padding_;
+        for (const auto& [field, g] : part.graph_fields_) {
+            if (g == 0 && field.is_bytes(at_graph::name)) {
+                graph_at(0).name = ref(field);
+            }
         }
     }
 
@@ -5314,13 +5885,23 @@ private:
 
     void end_container(id c) { containers_[c].ends_before = node_count(); }
 
-    void scan_graph_part(wire_reader fields, const wire_field& where, id g, id parent) {
+    void scan_body(const wire_field& where, id g, id parent) {
         const auto container = begin_container(where, g, parent);
-        for (wire_field field; fields.next(field);) {
+        scan_graph_fields({where.content, where.end}, {where.content, where.end}, container);
+        end_container(container);
+    }
+
+    /// Reads the fields that begin in a run; they tell how many nodes `all` will have.
+    /// Returns: behind the last.
+    std::uint32_t scan_graph_fields(const graph_run& run, const graph_run& all, id container) {
+        const auto g = containers_[container].graph;
+        const auto& around = containers_[container];
+        wire_reader fields{base_, run.begin, around.begin + around.size, file_};
+        for (wire_field field; fields.position() < run.end && fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
                 scan_node(fields.inner(field), field, container);
                 if (g == 0 && node_count() >= next_estimate_) {
-                    estimate_nodes(where, field.end);
+                    estimate_nodes(all, field.end);
                 }
             } else if (field.is_bytes(at_graph::initializer)) {
                 scan_tensor(fields, field, container);
@@ -5336,13 +5917,13 @@ private:
                 }
             }
         }
-        end_container(container);
+        return fields.position();
     }
 
     // Weights mostly come behind the nodes, so what is left is no measure by itself.
-    void estimate_nodes(const wire_field& graph, std::uint32_t at) {
+    void estimate_nodes(const graph_run& all, std::uint32_t at) {
         const auto known = std::uint64_t{node_count()};
-        const auto left = known * (graph.end - at) / std::max(at - graph.content, 1U);
+        const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
         next_estimate_ = known * 16;
         expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
     }
@@ -5536,13 +6117,13 @@ private:
                     alone = add_graph(graph_kind::body);
                     made.push_back(alone);
                 }
-                scan_graph_part(fields.inner(field), field, alone, container);
+                scan_body(field, alone, container);
             } else if (field.is_bytes(at_attribute::graphs)) {
                 const auto g = add_graph(graph_kind::body);
                 made.push_back(g);
                 graph_at(g).listed = true;
                 graph_at(g).attribute_index = listed++;
-                scan_graph_part(fields.inner(field), field, g, container);
+                scan_body(field, g, container);
             }
         }
         for (auto g : made) {
@@ -5602,6 +6183,7 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
+    std::uint32_t read_to_ = 0;          // of the main graph
     std::uint64_t next_estimate_ = 4096; // nodes
     bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };
@@ -11238,11 +11820,11 @@ public:
         , attributions_(attributions)
         , loads_(loads)
         , cost_(std::move(cost)) {
-        if (facts_.order.size() != facts_.view.nodes.size()) {
+        if (facts_.order().size() != facts_.view().nodes.size()) {
             STEMMA_THROW(error(error_code::refused, "", "split", "the graph has a cycle"));
         }
         find_homeless();
-        for (auto v : facts_.order) {
+        for (auto v : facts_.order()) {
             if (!facts_.set.apart[v]) {
                 order_.push_back(v);
             }
@@ -11255,14 +11837,14 @@ public:
     /// Complexity: O(nodes + edges), and that of `join_levels`.
     template <class PartOf>
     [[nodiscard]] std::vector<split_part> by_module(PartOf part_of, bool joins = false) {
-        std::vector<id> part(facts_.view.nodes.size(), no_id);
+        std::vector<id> part(facts_.view().nodes.size(), no_id);
         for (auto v : order_) {
             part[v] = part_of(module_of(v));
         }
-        auto pieces = make_acyclic(facts_.view.graph, std::span<const id>(part), modules_.size(),
+        auto pieces = make_acyclic(facts_.view().graph, std::span<const id>(part), modules_.size(),
                                    std::span<const id>(order_));
         if (joins) {
-            join_levels(facts_.view.graph, pieces);
+            join_levels(facts_.view().graph, pieces);
         }
         std::vector<split_part> parts(pieces.pieces.size());
         for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -11288,7 +11870,7 @@ public:
             return std::pair(crossing[i], modules_.depth(meet));
         });
         std::vector<split_part> parts(count);
-        std::vector<id> piece(facts_.view.nodes.size(), no_id);
+        std::vector<id> piece(facts_.view().nodes.size(), no_id);
         for (std::size_t p = 0; p < count; ++p) {
             const auto end = p + 1 < count ? begins[p + 1] : order_.size();
             parts[p].module = module_of(order_[begins[p]]);
@@ -11301,22 +11883,22 @@ public:
     }
 
 private:
-    [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view.nodes[v]].module; }
+    [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view().nodes[v]].module; }
 
     /// What is constant has a home where it is read. What nobody reads, and what the model gives
     /// out, is made to count like everything else; all is where nothing else is.
     void find_homeless() {
-        const auto& graph = facts_.view.graph;
+        const auto& graph = facts_.view().graph;
         std::vector<bool> gives_out(model_.node_count(), false);
         for (auto value : model_.graph(0).outputs) {
             if (value != no_id && model_.producer(value) != no_id) {
                 gives_out[model_.producer(value)] = true;
             }
         }
-        const bool all_constant = std::all_of(facts_.order.begin(), facts_.order.end(),
+        const bool all_constant = std::all_of(facts_.order().begin(), facts_.order().end(),
                                               [&](id v) { return bool{facts_.set.apart[v]}; });
-        for (auto v : facts_.order) {
-            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view.nodes[v]]) {
+        for (auto v : facts_.order()) {
+            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]]) {
                 facts_.set.apart[v] = false;
             }
         }
@@ -11325,19 +11907,19 @@ private:
     /// Returns: by place in the order the cost of a node, with the constants it is the first to
     /// read.
     [[nodiscard]] std::vector<std::uint64_t> costs_in_order() const {
-        const auto& graph = facts_.view.graph;
+        const auto& graph = facts_.view().graph;
         std::vector<std::uint64_t> costs(order_.size(), 0);
-        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        std::vector<id> place(facts_.view().nodes.size(), no_id);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             place[order_[i]] = static_cast<id>(i);
         }
-        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+        for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
                 for (auto [it, last] = adjacent_vertices(*v, graph); it != last; ++it) {
                     place[*v] = std::min(place[*v], place[*it]);
                 }
             }
-            costs[place[*v]] += cost_.cost(loads_[facts_.view.nodes[*v]]);
+            costs[place[*v]] += cost_.cost(loads_[facts_.view().nodes[*v]]);
         }
         return costs;
     }
@@ -11345,11 +11927,11 @@ private:
     /// Returns: by place in the order, how many values cross it.
     [[nodiscard]] std::vector<std::int64_t> count_crossing() const {
         std::vector<std::int64_t> crossing(order_.size() + 1, 0);
-        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        std::vector<id> place(facts_.view().nodes.size(), no_id);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             place[order_[i]] = static_cast<id>(i);
         }
-        const auto& graph = facts_.view.graph;
+        const auto& graph = facts_.view().graph;
         for (auto v : order_) {
             id last_reader = place[v];
             for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
@@ -11371,9 +11953,10 @@ private:
     [[nodiscard]] std::vector<split_part> filled(std::vector<split_part> parts,
                                                  std::vector<id> piece) {
         // Constants, last ones first: what reads them has a home already.
-        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+        for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
-                for (auto [it, last] = adjacent_vertices(*v, facts_.view.graph); it != last; ++it) {
+                for (auto [it, last] = adjacent_vertices(*v, facts_.view().graph); it != last;
+                     ++it) {
                     piece[*v] = std::min(piece[*v], piece[*it]);
                 }
             }
@@ -11381,8 +11964,8 @@ private:
         std::vector<std::vector<id>> members(parts.size());
         for (id v = 0; v < piece.size(); ++v) {
             auto& part = parts[piece[v]];
-            part.nodes.push_back(facts_.view.nodes[v]);
-            part.cost += cost_.cost(loads_[facts_.view.nodes[v]]);
+            part.nodes.push_back(facts_.view().nodes[v]);
+            part.cost += cost_.cost(loads_[facts_.view().nodes[v]]);
             if (!facts_.set.apart[v]) {
                 members[piece[v]].push_back(v);
             }
@@ -11405,7 +11988,7 @@ private:
         }
         plan.refusal = cut_refusal::none;
         for (auto node : plan.nodes) {
-            if (out_degree(model_.position(node), facts_.view.graph) == 0) {
+            if (out_degree(model_.position(node), facts_.view().graph) == 0) {
                 for (id i = 0; i < model_.output_count(node); ++i) {
                     if (!model_.value_name(model_.first_output(node) + i).empty()) {
                         plan.outputs.push_back(model_.first_output(node) + i);
@@ -11533,6 +12116,57 @@ private:
 
 #endif // STEMMA_ONNX_STRUCTURE_DIGEST_HPP
 
+// <stemma/detail/lineage_text.hpp>
+#ifndef STEMMA_DETAIL_LINEAGE_TEXT_HPP
+#define STEMMA_DETAIL_LINEAGE_TEXT_HPP
+
+namespace stemma::detail {
+
+/// A text that a module has from all that lie above it, as its path and its tag: those of
+/// neighbours mostly begin alike, so each is spelled from where it leaves the one before.
+class lineage_text {
+public:
+    /// Spells the text of `m`: `above(m)` is what comes before it, `no_id` for the first one, and
+    /// `append(m, level, text)` adds its own part; the first one has level 0.
+    ///
+    /// Requires: what comes before a module has a lower number; both answer the same every time.
+    /// Returns: the text; valid until the next call.
+    /// Complexity: that of the parts that the text before did not have.
+    template <class Above, class Append>
+    std::string_view spell(id m, Above above, Append append) {
+        missing_.clear();
+        for (; m != no_id; m = above(m)) {
+            while (!spelled_.empty() && spelled_.back().m > m) {
+                spelled_.pop_back();
+            }
+            if (!spelled_.empty() && spelled_.back().m == m) {
+                break;
+            }
+            missing_.push_back(m);
+        }
+        text_.resize(spelled_.empty() ? 0 : spelled_.back().end);
+        for (; !missing_.empty(); missing_.pop_back()) {
+            append(missing_.back(), spelled_.size(), text_);
+            spelled_.push_back({missing_.back(), text_.size()});
+        }
+        return text_;
+    }
+
+private:
+    struct part {
+        id m = no_id;
+        std::size_t end = 0; // of its text
+    };
+
+    std::string text_;
+    std::vector<part> spelled_; // each comes before the next one
+    std::vector<id> missing_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_LINEAGE_TEXT_HPP
+
 // <stemma/onnx/tag_texts.hpp>
 #ifndef STEMMA_ONNX_TAG_TEXTS_HPP
 #define STEMMA_ONNX_TAG_TEXTS_HPP
@@ -11549,42 +12183,57 @@ public:
     /// Complexity: O(length).
     [[nodiscard]] operator_tags of_operator(id v) {
         const auto module = found_->attributions[v].module;
-        tag_.clear();
-        found_->tags.append(found_->tags.writable(module), tag_);
-        path_.clear();
-        modules_->append_path(module, path_);
+        const auto set = found_->tag_sets[v];
         all_.clear();
-        json_.clear();
-        if (found_->pool.size_of(found_->tag_sets[v]) > 1) {
-            spell_set(found_->tag_sets[v]);
+        if (found_->pool.size_of(set) < 2) {
+            return {tag_of(module), path_of(module), all_, {}};
         }
-        return {tag_, path_, all_, json_};
+        found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
+        const auto json = as_json(set); // which spells tags, too
+        return {tag_of(module), path_of(module), all_, json};
     }
 
-    /// Returns: the tags of a set as a JSON array.
+    /// Returns: the tags of a set as a JSON array. Complexity: O(length), O(1) for the last set.
     [[nodiscard]] std::string_view as_json(id_set set) {
-        all_.clear();
+        if (set == last_set_ && !json_.empty()) {
+            return json_;
+        }
+        last_set_ = set;
         json_.clear();
-        spell_set(set);
+        found_->pool.for_each(set, [&](id m) {
+            json_.append(json_.empty() ? "[" : ", ");
+            append_json_string(tag_of(m), json_);
+        });
+        json_.append("]");
         return json_;
     }
 
 private:
-    void spell_set(id_set set) {
-        found_->pool.for_each(set, [&](id m) {
-            all_.push_back(found_->tags.text(found_->tags.writable(m)));
-            json_.append(json_.empty() ? "[" : ", ");
-            append_json_string(all_.back(), json_);
-        });
-        json_.append("]");
+    [[nodiscard]] std::string_view tag_of(id m) {
+        const auto& tags = found_->tags;
+        return tag_.spell(
+            tags.writable(m), [&](id selected) { return tags.above(selected); },
+            [&](id selected, std::size_t, std::string& text) {
+                text.append("/").append(tags.segment(selected));
+            });
+    }
+
+    [[nodiscard]] std::string_view path_of(id m) {
+        return path_.spell(
+            m, [&](id inner) { return modules_->index().parent(inner); },
+            [&](id inner, std::size_t level, std::string& text) {
+                text.append(level > 1 ? "." : "")
+                    .append(level > 0 ? modules_->attribute(inner) : "");
+            });
     }
 
     const module_tree* modules_;
     const tagging* found_;
-    std::string tag_;
-    std::string path_;
+    detail::lineage_text tag_;
+    detail::lineage_text path_;
     std::vector<std::string> all_;
-    std::string json_;
+    std::string json_; // of `last_set_`, once there is one
+    id_set last_set_ = no_id;
 };
 
 } // namespace stemma
@@ -11599,11 +12248,25 @@ namespace stemma {
 
 namespace detail {
 
-inline void append_varint(std::uint64_t value, std::string& out) {
+inline constexpr std::size_t max_varint_size = 10;
+
+/// Writes a number, and returns what is behind it.
+inline char* put_varint(std::uint64_t value, char* out) noexcept {
     for (; value >= 0x80; value >>= 7U) {
-        out.push_back(static_cast<char>(value | 0x80U));
+        *out++ = static_cast<char>(value | 0x80U);
     }
-    out.push_back(static_cast<char>(value));
+    *out++ = static_cast<char>(value);
+    return out;
+}
+
+/// Writes tag and length of a field of bytes, and returns what is behind them.
+inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noexcept {
+    return put_varint(size, put_varint(field << 3U | 2U, out));
+}
+
+inline void append_varint(std::uint64_t value, std::string& out) {
+    char bytes[max_varint_size];
+    out.append(bytes, put_varint(value, bytes));
 }
 
 /// Appends the tag of a field of bytes.
@@ -11613,8 +12276,8 @@ inline void append_tag(std::uint32_t field, std::string& out) {
 
 /// Appends a field of bytes: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
-    append_tag(field, out);
-    append_varint(content.size(), out);
+    char header[2 * max_varint_size];
+    out.append(header, put_header(field, content.size(), header));
     out.append(content);
 }
 
@@ -11630,9 +12293,9 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     using entry = onnx_fields::entry;
     const auto size =
         2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
-    append_tag(field, out);
-    append_varint(size, out);
-    append_field(entry::key, key, out);
+    char header[4 * max_varint_size];
+    out.append(header, put_header(entry::key, key.size(), put_header(field, size, header)));
+    out.append(key);
     append_field(entry::value, value, out);
 }
 
@@ -11663,10 +12326,16 @@ public:
 
     /// Requires: edits are reported in file order and do not overlap.
     void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        records_.push_back({begin, end - begin, static_cast<std::uint32_t>(text_.size()),
-                            static_cast<std::uint32_t>(text.size())});
+        records_.push_back(
+            {begin, end - begin, text_.size(), static_cast<std::uint32_t>(text.size()), nullptr});
         text_.append(text);
         growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
+    }
+
+    /// As `insert`, of a text that outlives the list and is not copied.
+    void insert_kept(std::uint32_t at, std::string_view text) {
+        records_.push_back({at, 0, 0, static_cast<std::uint32_t>(text.size()), text.data()});
+        growth_ += static_cast<std::int64_t>(text.size());
     }
 
     /// As `replace` by nothing.
@@ -11689,7 +12358,7 @@ public:
     template <class Function>
     void for_each(Function f) const {
         for (const auto& r : records_) {
-            f(edit{r.at, r.removed, std::string_view(text_).substr(r.text, r.size)});
+            f(edit{r.at, r.removed, {r.kept != nullptr ? r.kept : text_.data() + r.text, r.size}});
         }
     }
 
@@ -11697,8 +12366,9 @@ private:
     struct record {
         std::uint32_t at;
         std::uint32_t removed;
-        std::uint32_t text;
+        std::size_t text; // where it begins in `text_`
         std::uint32_t size;
+        const char* kept; // or where it begins outside
     };
 
     std::vector<record> records_;
@@ -11937,6 +12607,7 @@ struct attribution_options {
     std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
     float min_confidence = 0;            ///< claims below it are not believed
     bool recompute = false;              ///< do not take over tags that the file carries
+    thread_limit threads{};              ///< that may read; the same is found by any number
 };
 
 namespace detail {
@@ -12325,7 +12996,7 @@ public:
     tag_edits(const wire_model& model, bool our_namespaces)
         : model_(&model), our_namespaces_(our_namespaces) {}
 
-    /// Strips a node; `added`, if any, is what it gets instead.
+    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits.
     /// Complexity: O(fields of the node), O(1) when it can hold nothing of ours.
     void edit_node(id node, const wire_carrier_sink* added, message_edits& edits) const {
         const auto message = model_->message(node);
@@ -12350,16 +13021,20 @@ public:
         insert(end, added->name_space_field(), edits);
     }
 
-    /// Strips the metadata of a message in which it is field `metadata_field`; `added_tags`, if
-    /// any, is written as its `hierarchy_tags`.
-    /// Complexity: O(fields).
-    void edit_metadata(message_ref message, std::uint32_t metadata_field,
-                       std::string_view added_tags, message_edits& edits) const {
-        auto fields = model_->reader(message);
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(metadata_field) &&
-                is_tag_entry(wire_model::read_entry(fields, field).first)) {
-                edits.remove(field.begin, field.end);
+    /// Strips an initializer or a value info, in which metadata are field `metadata_field`;
+    /// `added_tags`, if any, is written as its `hierarchy_tags`.
+    /// Complexity: O(fields), O(1) without metadata.
+    template <class Ref>
+    void edit_metadata(const Ref& ref, std::uint32_t metadata_field, std::string_view added_tags,
+                       message_edits& edits) const {
+        const auto message = ref.message;
+        if (model_->has_metadata(ref)) {
+            auto fields = model_->reader(message);
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(metadata_field) &&
+                    is_tag_entry(wire_model::read_entry(fields, field).first)) {
+                    edits.remove(field.begin, field.end);
+                }
             }
         }
         if (!added_tags.empty()) {
@@ -12426,7 +13101,7 @@ private:
 
     static void insert(std::uint32_t at, std::string_view text, message_edits& edits) {
         if (!text.empty()) {
-            edits.insert(at, text);
+            edits.insert_kept(at, text);
         }
     }
 
@@ -12670,8 +13345,12 @@ private:
 /// A `splice_sink` that writes to a string.
 class string_splice {
 public:
+    /// `buffer` is a string whose memory it takes over.
     /// Requires: the bytes of `from` outlive it.
-    explicit string_splice(std::string_view from) : from_(from) {}
+    explicit string_splice(std::string_view from, std::string buffer = {})
+        : text(std::move(buffer)), from_(from) {
+        text.clear();
+    }
 
     void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
     void write(std::string_view more) { text.append(more); }
@@ -13019,12 +13698,10 @@ public:
 
     void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
     void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
-        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props, {},
-                             edits);
+        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
     }
     void edit_value_info(const value_info_ref& info, message_edits& edits) const {
-        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props, {},
-                             edits);
+        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
     }
     void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
 
@@ -13073,12 +13750,12 @@ public:
     }
 
     void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
-        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props,
+        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
                              tags_of(tensor.value), edits);
     }
 
     void edit_value_info(const value_info_ref& info, message_edits& edits) {
-        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props,
+        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props,
                              tags_of(info.value), edits);
     }
 
@@ -13290,7 +13967,10 @@ public:
     /// name
     ///   no policy (`refused`).
     attributed_model(const std::string& path, attribution_options options)
-        : file_(path), model_(file_.bytes(), path), ops_(model_), options_(std::move(options)) {
+        : file_(path)
+        , model_(file_.bytes(), path, options.threads)
+        , ops_(model_)
+        , options_(std::move(options)) {
         record_ = find_model_record(model_);
         fresh_ = record_ && record_->nodes == model_.node_count() &&
                  record_->digest == structure_digest(model_);
@@ -13483,14 +14163,14 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
-            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name));
+            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name), options_.threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
-            context_.emplace(ops_, modules_);
+            context_.emplace(ops_, modules_, options_.threads);
             std::move(rebuilt).teach(*context_);
             return;
         }
-        context_.emplace(ops_, modules_);
+        context_.emplace(ops_, modules_, options_.threads);
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
@@ -15204,6 +15884,784 @@ struct graph_extras {
 
 #endif // STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
 
+// <stemma/onnx/wire/value_renaming.hpp>
+#ifndef STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+#define STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+
+namespace stemma {
+
+/// Other names for some values of a graph, put into messages that speak of them.
+class value_renaming {
+public:
+    /// Requires: nobody defines either name in a body of the graph.
+    void add(std::string_view from, std::string to) { names_.emplace(from, std::move(to)); }
+
+    /// Whether nothing has another name.
+    [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
+
+    /// Returns: the new name, or `name`. Valid as long as this and `name`.
+    [[nodiscard]] std::string_view operator()(std::string_view name) const {
+        const auto found = names_.find(name);
+        return found == names_.end() ? name : std::string_view(found->second);
+    }
+
+    /// Returns: the content of a NodeProto, which `fields` reads, with bodies.
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string node(wire_reader fields) const {
+        using at = detail::onnx_fields::node;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (field.is_bytes(at::input) || field.is_bytes(at::output)) {
+                detail::append_field(field.number, (*this)(fields.text(field)), out);
+            } else if (field.is_bytes(at::attribute)) {
+                detail::append_field(field.number, attribute(fields.inner(field)), out);
+            } else {
+                return false;
+            }
+            return true;
+        });
+    }
+
+    /// Returns: the content of a ValueInfoProto.
+    [[nodiscard]] std::string value_info(wire_reader fields) const {
+        return with_new_name(fields, detail::onnx_fields::value_info::name);
+    }
+
+    /// Returns: the content of a TensorProto.
+    [[nodiscard]] std::string tensor(wire_reader fields) const {
+        return with_new_name(fields, detail::onnx_fields::tensor::name);
+    }
+
+    /// Returns: the content of a TensorAnnotation.
+    [[nodiscard]] std::string annotation(wire_reader fields) const {
+        using at = detail::onnx_fields::annotation;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (field.is_bytes(at::tensor_name)) {
+                detail::append_field(field.number, (*this)(fields.text(field)), out);
+            } else if (field.is_bytes(at::parameters)) {
+                detail::append_field(field.number, with_new_name(fields.inner(field), 2), out);
+            } else {
+                return false;
+            }
+            return true;
+        });
+    }
+
+private:
+    /// Copies the fields that `rewrite(field, out)` leaves alone.
+    template <class Function>
+    [[nodiscard]] static std::string rewritten(wire_reader& fields, Function rewrite) {
+        std::string out;
+        for (wire_field field; fields.next(field);) {
+            if (!rewrite(field, out)) {
+                out.append(fields.whole(field));
+            }
+        }
+        return out;
+    }
+
+    [[nodiscard]] std::string with_new_name(wire_reader fields, std::uint32_t number) const {
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (!field.is_bytes(number)) {
+                return false;
+            }
+            detail::append_field(number, (*this)(fields.text(field)), out);
+            return true;
+        });
+    }
+
+    [[nodiscard]] std::string attribute(wire_reader fields) const {
+        using at = detail::onnx_fields::attribute;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (!field.is_bytes(at::g) && !field.is_bytes(at::graphs)) {
+                return false;
+            }
+            detail::append_field(field.number, graph(fields.inner(field)), out);
+            return true;
+        });
+    }
+
+    [[nodiscard]] std::string graph(wire_reader fields) const {
+        using at = detail::onnx_fields::graph;
+        return rewritten(fields, [&](const wire_field& field, std::string& out) {
+            if (field.is_bytes(at::node)) {
+                detail::append_field(field.number, node(fields.inner(field)), out);
+            } else if (field.is_bytes(at::output)) {
+                detail::append_field(field.number, value_info(fields.inner(field)), out);
+            } else {
+                return false;
+            }
+            return true;
+        });
+    }
+
+    std::map<std::string, std::string, std::less<>> names_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+
+// <stemma/onnx/wire/value_types.hpp>
+#ifndef STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+#define STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+
+namespace stemma {
+
+/// The types of values: as the file declares them, and as somebody else adds them.
+///
+/// A type is the bytes of a TypeProto. While one thread adds types, others may ask for those of
+/// values that have one.
+class value_types {
+public:
+    /// Complexity: O(value infos + values).
+    explicit value_types(const wire_model& model)
+        : model_(&model)
+        , declared_(model.value_count(), no_id)
+        , added_(model.value_count(), nullptr) {
+        const auto infos = model.value_infos();
+        for (id i = 0; i < infos.size(); ++i) {
+            if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
+                declared_[infos[i].value] = i;
+            }
+        }
+    }
+
+    // Types point into the texts.
+    value_types(const value_types&) = delete;
+    value_types& operator=(const value_types&) = delete;
+
+    /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
+    [[nodiscard]] std::optional<message_ref> declaration(id value) const {
+        return declared_[value] == no_id
+                   ? std::nullopt
+                   : std::optional(model_->value_infos()[declared_[value]].message);
+    }
+
+    /// Adds what inference, or a capture, says of a value; what was added first counts.
+    void add(id value, std::string type) {
+        if (added_[value] == nullptr && is_complete(type)) {
+            added_[value] = &texts_.emplace_back(std::move(type));
+        }
+    }
+
+    /// Whether the type of a value is known, as `type_of` says it.
+    [[nodiscard]] bool has_type(id value) const {
+        return declared_[value] != no_id || added_[value] != nullptr;
+    }
+
+    /// Returns: the type of a value; nothing when element type or rank is unknown.
+    [[nodiscard]] std::optional<std::string_view> type_of(id value) const {
+        if (declared_[value] != no_id) {
+            return type_in(model_->value_infos()[declared_[value]]);
+        }
+        return added_[value] == nullptr ? std::nullopt
+                                        : std::optional<std::string_view>(*added_[value]);
+    }
+
+    /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
+    /// optional.
+    /// Complexity: O(fields).
+    [[nodiscard]] static bool is_complete(std::string_view type) {
+        // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
+        constexpr std::uint32_t tensor = 1;
+        constexpr std::uint32_t sparse = 8;
+        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
+        bool complete = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(tensor) || field.is_bytes(sparse)) {
+                bool typed = false;
+                bool ranked = false;
+                auto parts = fields.inner(field);
+                for (wire_field part; parts.next(part);) {
+                    typed = typed || (part.is(1, wire_type::varint) && part.value != 0);
+                    ranked = ranked || part.is_bytes(2);
+                }
+                complete = typed && ranked;
+            } else if (field.is_bytes(4) || field.is_bytes(5) || field.is_bytes(9)) {
+                complete = true;
+            }
+        }
+        return complete;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
+        std::string_view type;
+        auto fields = model_->reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                type = fields.text(field);
+            }
+        }
+        return type;
+    }
+
+    const wire_model* model_;
+    std::vector<id> declared_;              // by value: place among the value infos
+    std::vector<const std::string*> added_; // by value
+    std::deque<std::string> texts_;         // stay where they are
+};
+
+/// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
+[[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
+    std::string shape;
+    for (auto dim : header.dims) {
+        std::string extent;
+        detail::append_number(1, dim, extent); // dim_value
+        detail::append_field(1, extent, shape);
+    }
+    std::string tensor;
+    detail::append_number(1, header.data_type, tensor); // elem_type
+    detail::append_field(2, shape, tensor);
+    std::string type;
+    detail::append_field(1, tensor, type);
+    return type;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
+
+// <stemma/onnx/wire/weight_store.hpp>
+#ifndef STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+#define STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+
+namespace stemma {
+
+/// One file with the data of tensors that several models share: each tensor is written once.
+///
+/// Several threads may add tensors and ask for them. They stand in the order in which they were
+/// added first.
+class weight_store {
+public:
+    /// Where a tensor's data stand in the file.
+    struct place {
+        std::uint64_t offset = 0; ///< in the store, a multiple of the alignment
+        std::uint64_t length = 0; ///< bytes
+        std::uint64_t from = 0;   ///< where they are in the file they come from
+    };
+
+    /// `source` is the file of the model; `location` is how the models call the store. What is in
+    /// other files stays there unless the store takes it too.
+    weight_store(const wire_model& model, const mapped_file& source, std::string location,
+                 bool takes_external = true)
+        : model_(&model)
+        , source_(&source)
+        , location_(std::move(location))
+        , takes_external_(takes_external) {}
+
+    /// Whether data of other files are taken into the store.
+    [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
+
+    /// Returns: how the models call the store, relative to their folder.
+    [[nodiscard]] const std::string& location() const noexcept { return location_; }
+
+    /// Whether nothing was added, so that no file is needed.
+    [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
+
+    /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
+    /// of the model's file, will be.
+    place add_inline(std::size_t tensor, std::uint32_t begin, std::uint32_t size) {
+        return add(tensor, {"", begin, size});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
+    /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
+    place add_external(std::size_t tensor, const tensor_header& header) {
+        if (const auto known = find(tensor)) {
+            return *known;
+        }
+        const auto& file = external_file(header.location);
+        const auto size = file.bytes().size();
+        const auto length = header.length != 0      ? header.length
+                            : header.offset <= size ? size - header.offset
+                                                    : 0;
+        if (header.offset > size || length > size - header.offset) {
+            STEMMA_THROW(error(error_code::malformed, file.path(), "",
+                               "ends before the data of tensor " + std::to_string(tensor)));
+        }
+        return add(tensor, {std::string(header.location), header.offset, length});
+    }
+
+    /// Returns: where the data of tensor number `tensor` will be, if they were added.
+    [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
+        const std::lock_guard lock(mutex_);
+        const auto known = placed_.find(tensor);
+        return known == placed_.end() ? std::nullopt : std::optional(known->second);
+    }
+
+    /// Writes all data to `path`.
+    /// Complexity: O(bytes), from file to file.
+    void write(const std::string& path, bool sync) const {
+        output_file output(path);
+        std::uint64_t at = 0;
+        for (const auto& p : pieces_) {
+            output.write(std::string(p.at - at, '\0'));
+            const auto& from = p.from.file.empty() ? *source_ : *files_.at(p.from.file);
+            output.copy(from, p.from.offset, p.from.length);
+            at = p.at + p.from.length;
+        }
+        output.commit(sync);
+    }
+
+private:
+    // Page-aligned data can be mapped by runtimes; 64 bytes are enough for vector loads.
+    static constexpr std::uint64_t alignment = 64;
+
+    struct origin {
+        std::string file; // "" for the model's own
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+    };
+
+    struct piece {
+        origin from;
+        std::uint64_t at = 0;
+    };
+
+    place add(std::size_t tensor, origin from) {
+        const std::lock_guard lock(mutex_);
+        const auto known = placed_.find(tensor);
+        if (known != placed_.end()) {
+            return known->second;
+        }
+        const auto at = (end_ + alignment - 1) / alignment * alignment;
+        end_ = at + from.length;
+        const place made{at, from.length, from.offset};
+        pieces_.push_back({std::move(from), at});
+        placed_.emplace(tensor, made);
+        return made;
+    }
+
+    const mapped_file& external_file(std::string_view location) {
+        const std::lock_guard lock(mutex_);
+        auto& file = files_[std::string(location)];
+        if (!file) {
+            if (!is_inside_folder(location)) {
+                STEMMA_THROW(
+                    error(error_code::malformed, model_->file(), "external data",
+                          "'" + std::string(location) + "' is outside of the model's folder"));
+            }
+            const auto path = std::filesystem::path(model_->file()).parent_path() / location;
+            file = std::make_unique<mapped_file>(path.string());
+        }
+        return *file;
+    }
+
+    const wire_model* model_;
+    const mapped_file* source_;
+    std::string location_;
+    bool takes_external_;
+    mutable std::mutex mutex_;
+    std::map<std::string, std::unique_ptr<mapped_file>> files_;
+    std::unordered_map<std::size_t, place> placed_;
+    std::vector<piece> pieces_;
+    std::uint64_t end_ = 0;
+};
+
+/// Adds the data of tensor number `tensor` of `model` to the store, unless it has no raw data or
+/// fewer bytes of them than `least`, or the store does not take them.
+/// Returns: where they will be. Complexity: O(fields).
+inline std::optional<weight_store::place> place_in_store(const wire_model& model, id tensor,
+                                                         weight_store& store,
+                                                         std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto& found = model.tensors()[tensor];
+    bool external = false;
+    wire_field data; // of a field that is given twice the last one counts
+    auto fields = model.reader(found.message);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::raw_data)) {
+            data = field;
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            external = field.value == 1;
+        }
+    }
+    if (external) {
+        return store.takes_external()
+                   ? std::optional(store.add_external(tensor, read_tensor_header(model, found)))
+                   : std::nullopt;
+    }
+    return data.size() >= least ? std::optional(store.add_inline(tensor, data.content, data.size()))
+                                : std::nullopt;
+}
+
+/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
+/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
+[[nodiscard]] inline std::optional<byte_rope>
+stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto place = place_in_store(model, tensor, store, least);
+    if (!place) {
+        return std::nullopt;
+    }
+    byte_rope kept;
+    auto fields = model.reader(model.tensors()[tensor].message);
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(at::raw_data) && field.number != at::external_data &&
+            field.number != at::data_location) {
+            kept.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    std::string entries;
+    const auto add = [&](std::string_view key, std::string_view value) {
+        detail::append_entry(at::external_data, key, value, entries);
+    };
+    add("location", store.location());
+    add("offset", std::to_string(place->offset));
+    add("length", std::to_string(place->length));
+    detail::append_number(at::data_location, 1, entries); // EXTERNAL
+    kept.add_text(entries);
+    return kept;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
+
+// <stemma/onnx/wire/cut_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+#define STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+
+namespace stemma {
+
+/// What the model's metadata of a part say of where it was cut out.
+inline constexpr std::string_view cut_key = "pkg.stemma.cut";
+
+/// Writes parts of one model as models of their own: nodes, weights and everything else as bytes of
+/// the source, in the same order; new are the inputs and outputs. Copies share what they look up,
+/// and each thread can build with a copy of its own.
+template <cut_policy Policy = standard_cut>
+class cut_writer {
+public:
+    /// Requires: all outlive the writer. Complexity: O(nodes + values + graphs).
+    cut_writer(const wire_model& model, const graph_contents& contents, const value_types& types,
+               Policy policy = {})
+        : model_(model)
+        , contents_(contents)
+        , types_(types)
+        , policy_(std::move(policy))
+        , tables_(std::make_shared<const tables>(model)) {
+        if (const auto text = find_model_metadata(model, model_key)) {
+            record_ = read_model_record(*text, model.file());
+            digester_.emplace(model);
+        }
+    }
+
+    /// Decides where weights of a part go in a store: parts that are built afterwards, in whatever
+    /// order, find them there. Complexity: O(fields of the initializers).
+    void place_weights(const cut_plan& plan, weight_store& store) const {
+        const auto& extras = tables_->extras[plan.graph];
+        for (auto value : with_annotated(plan.initializers, annotations_of(plan, extras), extras)) {
+            const auto number = tables_->tensor_of[value];
+            if (!model_.tensors()[number].sparse) {
+                place_in_store(model_, number, store);
+            }
+        }
+    }
+
+    /// Makes the bytes of a part.
+    ///
+    /// `origin` is what the metadata entry `key` says. Weights of at least a kibibyte go to
+    /// `store`, if there is one; else they stay in the model, or in the files where they are.
+    /// Requires: no refusal in the plan, and every value at the boundary has a type.
+    /// Complexity: O(bytes that are not weights).
+    [[nodiscard]] byte_rope build(const cut_plan& plan, std::string_view origin,
+                                  weight_store* store = nullptr, std::string_view key = cut_key) {
+        rename(plan);
+        const auto graph = build_graph(plan, store);
+        byte_rope result;
+        auto fields = model_.reader();
+        bool graph_written = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                if (!std::exchange(graph_written, true)) {
+                    result.add_field(at_model::graph, graph);
+                }
+            } else if (keeps(plan, fields, field)) {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        add_function_opsets(plan, result);
+        result.add_entry(at_model::metadata_props, key, origin);
+        if (record_) {
+            result.add_entry(at_model::metadata_props, model_key, record_of(plan));
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_function = detail::onnx_fields::function;
+    using at_graph = detail::onnx_fields::graph;
+    using at_info = detail::onnx_fields::value_info;
+
+    /// What is looked up of the model.
+    struct tables {
+        explicit tables(const wire_model& model)
+            : tensor_of(model.value_count(), no_id), extras(read_graph_extras(model)) {
+            const auto tensors = model.tensors();
+            for (id i = 0; i < tensors.size(); ++i) {
+                tensor_of[tensors[i].value] = i;
+            }
+            for (const auto& container : model.containers()) {
+                const auto& graph = model.graph(container.graph);
+                if (container.parent == no_id && container.owner == no_id) {
+                    roots.emplace(container.begin, container.graph);
+                    if (graph.kind == graph_kind::function) {
+                        function_at.emplace(container.begin, graph.function);
+                    }
+                }
+            }
+        }
+
+        std::vector<id> tensor_of; // by value
+        std::vector<graph_extras> extras;
+        std::map<std::uint32_t, id> roots;                 // graphs in the model, by position
+        std::unordered_map<std::uint32_t, id> function_at; // by position
+    };
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[nodiscard]] bool is_in_function(const cut_plan& plan) const {
+        return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
+    }
+
+    /// Whether a field of the model goes along as it stands.
+    [[nodiscard]] bool keeps(const cut_plan& plan, const wire_reader& fields,
+                             const wire_field& field) const {
+        if (field.is_bytes(at_model::functions)) {
+            const auto f = tables_->function_at.find(field.content);
+            return f != tables_->function_at.end() &&
+                   std::binary_search(plan.functions.begin(), plan.functions.end(), f->second);
+        }
+        if (field.is_bytes(at_model::metadata_props)) {
+            return !wire_model::read_entry(fields, field).first.starts_with(key_prefix);
+        }
+        return !field.is_bytes(at_model::training_info);
+    }
+
+    /// In a function, operators have the versions that it imports. Of two imports of one domain the
+    /// last one counts.
+    void add_function_opsets(const cut_plan& plan, byte_rope& out) const {
+        if (!is_in_function(plan)) {
+            return;
+        }
+        for (const auto& container : model_.containers()) {
+            if (container.graph != contents_.root(plan.graph) || container.parent != no_id ||
+                container.owner != no_id) {
+                continue;
+            }
+            auto fields = model_.reader({container.begin, container.size, no_id});
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(at_function::opset_import)) {
+                    out.add_field(at_model::opset_import, fields.text(field));
+                }
+            }
+        }
+    }
+
+    /// The record of a tagged model, for the nodes of a part, in the order they will be read.
+    [[nodiscard]] std::string record_of(const cut_plan& plan) {
+        std::vector<id> nodes;
+        const auto append = [&](auto& self, id node) -> void {
+            for (auto inside : contents_.inner_nodes(node)) {
+                self(self, inside);
+            }
+            nodes.push_back(node);
+        };
+        bool graph_done = false;
+        for (const auto& [begin, g] : tables_->roots) {
+            if (model_.graph(g).kind == graph_kind::main) {
+                if (!std::exchange(graph_done, true)) {
+                    for (auto node : plan.nodes) {
+                        append(append, node);
+                    }
+                }
+            } else if (std::binary_search(plan.functions.begin(), plan.functions.end(),
+                                          model_.graph(g).function)) {
+                const auto inside = contents_.nodes(g);
+                nodes.insert(nodes.end(), inside.begin(), inside.end());
+            }
+        }
+        record_->nodes = nodes.size();
+        record_->digest = (*digester_)(nodes);
+        auto all = std::exchange(record_->claims,
+                                 claims_about(record_->claims, nodes, model_.node_count()));
+        auto text = to_json(*record_, record_->modules);
+        record_->claims = std::move(all);
+        return text;
+    }
+
+    void rename(const cut_plan& plan) {
+        renaming_ = {};
+        for (const auto* values : {&plan.inputs, &plan.outputs}) {
+            for (auto value : *values) {
+                const auto name = model_.value_name(value);
+                auto other = policy_.boundary_name(name);
+                if (other != name) {
+                    renaming_.add(name, std::move(other));
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] byte_rope build_graph(const cut_plan& plan, weight_store* store) {
+        byte_rope graph;
+        for (auto node : plan.nodes) {
+            add_message(at_graph::node, model_.message(node), graph,
+                        [&](wire_reader fields) { return renaming_.node(fields); });
+        }
+        const auto& extras = tables_->extras[plan.graph];
+        for (const auto& [begin, end] : extras.fields) {
+            graph.add_range(begin, end - begin);
+        }
+        if (is_in_function(plan) && extras.fields.empty()) {
+            const auto& function = model_.graph(contents_.root(plan.graph)).function;
+            graph.add_field(at_graph::name, model_.text(model_.functions()[function].name));
+        }
+        const auto notes = annotations_of(plan, extras);
+        const auto initializers = with_annotated(plan.initializers, notes, extras);
+        for (auto value : initializers) {
+            add_initializer(value, store, graph);
+        }
+        for (auto value : plan.inputs) {
+            add_boundary(value, at_graph::input, graph);
+        }
+        if (model_.ir_version() < 4) {
+            for (auto value : initializers) {
+                add_initializer_input(value, graph);
+            }
+        }
+        for (auto value : plan.outputs) {
+            add_boundary(value, at_graph::output, graph);
+        }
+        add_value_infos(plan, graph);
+        for (const auto* note : notes) {
+            add_message(at_graph::quantization_annotation, note->message, graph,
+                        [&](wire_reader fields) { return renaming_.annotation(fields); });
+        }
+        return graph;
+    }
+
+    /// Appends a message as it stands, or as `renamed(reader)` makes it where names change.
+    template <class Renamed>
+    void add_message(std::uint32_t field, message_ref message, byte_rope& out,
+                     Renamed renamed) const {
+        if (renaming_.empty()) {
+            out.add_message(bytes(), field, message.begin, message.size);
+        } else {
+            out.add_field(field, renamed(model_.reader(message)));
+        }
+    }
+
+    void add_boundary(id value, std::uint32_t field, byte_rope& graph) {
+        if (const auto declared = types_.declaration(value)) {
+            add_message(field, *declared, graph,
+                        [&](wire_reader fields) { return renaming_.value_info(fields); });
+            return;
+        }
+        std::string info;
+        detail::append_field(at_info::name, renaming_(model_.value_name(value)), info);
+        if (const auto type = types_.type_of(value)) {
+            detail::append_field(at_info::type, *type, info);
+        }
+        graph.add_field(field, info);
+    }
+
+    void add_initializer_input(id value, byte_rope& graph) {
+        std::string info;
+        detail::append_field(at_info::name, model_.value_name(value), info);
+        const auto header = read_tensor_header(model_, model_.tensors()[tables_->tensor_of[value]]);
+        detail::append_field(at_info::type, tensor_type(header), info);
+        graph.add_field(at_graph::input, info);
+    }
+
+    void add_value_infos(const cut_plan& plan, byte_rope& graph) const {
+        const std::unordered_set<id> outputs(plan.outputs.begin(), plan.outputs.end());
+        for_each_output(plan, [&](id value) {
+            const auto declared = types_.declaration(value);
+            if (declared && !outputs.contains(value)) {
+                graph.add_message(bytes(), at_graph::value_info, declared->begin, declared->size);
+            }
+        });
+    }
+
+    template <class Function>
+    void for_each_output(const cut_plan& plan, Function f) const {
+        for (auto node : plan.nodes) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                f(model_.first_output(node) + i);
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<const tensor_annotation*>
+    annotations_of(const cut_plan& plan, const graph_extras& extras) const {
+        std::vector<const tensor_annotation*> found;
+        if (extras.annotations.empty()) {
+            return found;
+        }
+        const auto look = [&](id value) {
+            const auto note = extras.annotations.find(model_.value_name(value));
+            if (note != extras.annotations.end()) {
+                found.push_back(&note->second);
+            }
+        };
+        std::for_each(plan.inputs.begin(), plan.inputs.end(), look);
+        std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
+        for_each_output(plan, look);
+        return found;
+    }
+
+    /// Returns: these initializers, and the ones that only an annotation speaks of.
+    [[nodiscard]] static std::vector<id>
+    with_annotated(std::vector<id> initializers, std::span<const tensor_annotation* const> notes,
+                   const graph_extras& extras) {
+        std::unordered_set<id> known(initializers.begin(), initializers.end());
+        for (const auto* note : notes) {
+            for (auto name : note->parameters) {
+                const auto value = extras.initializers.find(name);
+                if (value != extras.initializers.end() && known.insert(value->second).second) {
+                    initializers.push_back(value->second);
+                }
+            }
+        }
+        return initializers;
+    }
+
+    void add_initializer(id value, weight_store* store, byte_rope& graph) {
+        const auto number = tables_->tensor_of[value];
+        const auto& tensor = model_.tensors()[number];
+        if (tensor.sparse) {
+            const auto& outer = model_.containers()[tensor.message.container];
+            graph.add_message(bytes(), at_graph::sparse_initializer, outer.begin, outer.size);
+            return;
+        }
+        if (store != nullptr) {
+            if (const auto stored = stored_tensor(model_, number, *store)) {
+                graph.add_field(at_graph::initializer, *stored);
+                return;
+            }
+        }
+        graph.add_message(bytes(), at_graph::initializer, tensor.message.begin,
+                          tensor.message.size);
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const value_types& types_;
+    Policy policy_;
+    std::shared_ptr<const tables> tables_;
+    std::optional<recorded_model> record_;
+    std::optional<structure_digester> digester_;
+    value_renaming renaming_; // of values at the boundary
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+
 // <stemma/onnx/wire/node_attributes.hpp>
 #ifndef STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
 #define STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
@@ -15384,416 +16842,11 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
 
-// <stemma/onnx/wire/value_renaming.hpp>
-#ifndef STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
-#define STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
+// <stemma/onnx/wire/cut_obstacles.hpp>
+#ifndef STEMMA_ONNX_WIRE_CUT_OBSTACLES_HPP
+#define STEMMA_ONNX_WIRE_CUT_OBSTACLES_HPP
 
 namespace stemma {
-
-/// Other names for some values of a graph, put into messages that speak of them.
-class value_renaming {
-public:
-    /// Requires: nobody defines either name in a body of the graph.
-    void add(std::string_view from, std::string to) { names_.emplace(from, std::move(to)); }
-
-    /// Whether nothing has another name.
-    [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
-
-    /// Returns: the new name, or `name`. Valid as long as this and `name`.
-    [[nodiscard]] std::string_view operator()(std::string_view name) const {
-        const auto found = names_.find(name);
-        return found == names_.end() ? name : std::string_view(found->second);
-    }
-
-    /// Returns: the content of a NodeProto, which `fields` reads, with bodies.
-    /// Complexity: O(bytes).
-    [[nodiscard]] std::string node(wire_reader fields) const {
-        using at = detail::onnx_fields::node;
-        return rewritten(fields, [&](const wire_field& field, std::string& out) {
-            if (field.is_bytes(at::input) || field.is_bytes(at::output)) {
-                detail::append_field(field.number, (*this)(fields.text(field)), out);
-            } else if (field.is_bytes(at::attribute)) {
-                detail::append_field(field.number, attribute(fields.inner(field)), out);
-            } else {
-                return false;
-            }
-            return true;
-        });
-    }
-
-    /// Returns: the content of a ValueInfoProto.
-    [[nodiscard]] std::string value_info(wire_reader fields) const {
-        return with_new_name(fields, detail::onnx_fields::value_info::name);
-    }
-
-    /// Returns: the content of a TensorProto.
-    [[nodiscard]] std::string tensor(wire_reader fields) const {
-        return with_new_name(fields, detail::onnx_fields::tensor::name);
-    }
-
-    /// Returns: the content of a TensorAnnotation.
-    [[nodiscard]] std::string annotation(wire_reader fields) const {
-        using at = detail::onnx_fields::annotation;
-        return rewritten(fields, [&](const wire_field& field, std::string& out) {
-            if (field.is_bytes(at::tensor_name)) {
-                detail::append_field(field.number, (*this)(fields.text(field)), out);
-            } else if (field.is_bytes(at::parameters)) {
-                detail::append_field(field.number, with_new_name(fields.inner(field), 2), out);
-            } else {
-                return false;
-            }
-            return true;
-        });
-    }
-
-private:
-    /// Copies the fields that `rewrite(field, out)` leaves alone.
-    template <class Function>
-    [[nodiscard]] static std::string rewritten(wire_reader& fields, Function rewrite) {
-        std::string out;
-        for (wire_field field; fields.next(field);) {
-            if (!rewrite(field, out)) {
-                out.append(fields.whole(field));
-            }
-        }
-        return out;
-    }
-
-    [[nodiscard]] std::string with_new_name(wire_reader fields, std::uint32_t number) const {
-        return rewritten(fields, [&](const wire_field& field, std::string& out) {
-            if (!field.is_bytes(number)) {
-                return false;
-            }
-            detail::append_field(number, (*this)(fields.text(field)), out);
-            return true;
-        });
-    }
-
-    [[nodiscard]] std::string attribute(wire_reader fields) const {
-        using at = detail::onnx_fields::attribute;
-        return rewritten(fields, [&](const wire_field& field, std::string& out) {
-            if (!field.is_bytes(at::g) && !field.is_bytes(at::graphs)) {
-                return false;
-            }
-            detail::append_field(field.number, graph(fields.inner(field)), out);
-            return true;
-        });
-    }
-
-    [[nodiscard]] std::string graph(wire_reader fields) const {
-        using at = detail::onnx_fields::graph;
-        return rewritten(fields, [&](const wire_field& field, std::string& out) {
-            if (field.is_bytes(at::node)) {
-                detail::append_field(field.number, node(fields.inner(field)), out);
-            } else if (field.is_bytes(at::output)) {
-                detail::append_field(field.number, value_info(fields.inner(field)), out);
-            } else {
-                return false;
-            }
-            return true;
-        });
-    }
-
-    std::map<std::string, std::string, std::less<>> names_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
-
-// <stemma/onnx/wire/value_types.hpp>
-#ifndef STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
-#define STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
-
-namespace stemma {
-
-/// The types of values: as the file declares them, and as somebody else adds them.
-///
-/// A type is the bytes of a TypeProto.
-class value_types {
-public:
-    /// Complexity: O(value infos + values).
-    explicit value_types(const wire_model& model)
-        : model_(&model)
-        , declared_(model.value_count(), no_id)
-        , added_(model.value_count(), no_id) {
-        const auto infos = model.value_infos();
-        for (id i = 0; i < infos.size(); ++i) {
-            if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
-                declared_[infos[i].value] = i;
-            }
-        }
-    }
-
-    /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
-    [[nodiscard]] std::optional<message_ref> declaration(id value) const {
-        return declared_[value] == no_id
-                   ? std::nullopt
-                   : std::optional(model_->value_infos()[declared_[value]].message);
-    }
-
-    /// Adds what inference, or a capture, says of a value; what was added first counts.
-    void add(id value, std::string type) {
-        if (added_[value] == no_id && is_complete(type)) {
-            added_[value] = static_cast<id>(texts_.size());
-            texts_.push_back(std::move(type));
-        }
-    }
-
-    /// Returns: the type of a value; nothing when element type or rank is unknown.
-    [[nodiscard]] std::optional<std::string_view> type_of(id value) const {
-        if (declared_[value] != no_id) {
-            return type_in(model_->value_infos()[declared_[value]]);
-        }
-        return added_[value] == no_id ? std::nullopt
-                                      : std::optional<std::string_view>(texts_[added_[value]]);
-    }
-
-    /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
-    /// optional.
-    /// Complexity: O(fields).
-    [[nodiscard]] static bool is_complete(std::string_view type) {
-        // TypeProto: tensor_type 1 (elem_type 1, shape 2), sequence 4, map 5, sparse 8, optional 9.
-        constexpr std::uint32_t tensor = 1;
-        constexpr std::uint32_t sparse = 8;
-        wire_reader fields(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type");
-        bool complete = false;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(tensor) || field.is_bytes(sparse)) {
-                bool typed = false;
-                bool ranked = false;
-                auto parts = fields.inner(field);
-                for (wire_field part; parts.next(part);) {
-                    typed = typed || (part.is(1, wire_type::varint) && part.value != 0);
-                    ranked = ranked || part.is_bytes(2);
-                }
-                complete = typed && ranked;
-            } else if (field.is_bytes(4) || field.is_bytes(5) || field.is_bytes(9)) {
-                complete = true;
-            }
-        }
-        return complete;
-    }
-
-private:
-    [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
-        std::string_view type;
-        auto fields = model_->reader(info.message);
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
-                type = fields.text(field);
-            }
-        }
-        return type;
-    }
-
-    const wire_model* model_;
-    std::vector<id> declared_; // by value: place among the value infos
-    std::vector<id> added_;    // by value: place among the texts
-    std::deque<std::string> texts_;
-};
-
-/// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).
-[[nodiscard]] inline std::string tensor_type(const tensor_header& header) {
-    std::string shape;
-    for (auto dim : header.dims) {
-        std::string extent;
-        detail::append_number(1, dim, extent); // dim_value
-        detail::append_field(1, extent, shape);
-    }
-    std::string tensor;
-    detail::append_number(1, header.data_type, tensor); // elem_type
-    detail::append_field(2, shape, tensor);
-    std::string type;
-    detail::append_field(1, tensor, type);
-    return type;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_VALUE_TYPES_HPP
-
-// <stemma/onnx/wire/weight_store.hpp>
-#ifndef STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
-#define STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
-
-namespace stemma {
-
-/// One file with the data of tensors that several models share: each tensor is written once.
-class weight_store {
-public:
-    /// Where a tensor's data stand in the file.
-    struct place {
-        std::uint64_t offset = 0; ///< in the store, a multiple of the alignment
-        std::uint64_t length = 0; ///< bytes
-        std::uint64_t from = 0;   ///< where they are in the file they come from
-    };
-
-    /// `source` is the file of the model; `location` is how the models call the store. What is in
-    /// other files stays there unless the store takes it too.
-    weight_store(const wire_model& model, const mapped_file& source, std::string location,
-                 bool takes_external = true)
-        : model_(&model)
-        , source_(&source)
-        , location_(std::move(location))
-        , takes_external_(takes_external) {}
-
-    /// Whether data of other files are taken into the store.
-    [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
-
-    /// Returns: how the models call the store, relative to their folder.
-    [[nodiscard]] const std::string& location() const noexcept { return location_; }
-
-    /// Whether nothing was added, so that no file is needed.
-    [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
-
-    /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
-    /// of the model's file, will be.
-    place add_inline(std::size_t tensor, std::uint32_t begin, std::uint32_t size) {
-        return add(tensor, {"", begin, size});
-    }
-
-    /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
-    /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
-    place add_external(std::size_t tensor, const tensor_header& header) {
-        const auto& file = external_file(header.location);
-        const auto size = file.bytes().size();
-        const auto length = header.length != 0      ? header.length
-                            : header.offset <= size ? size - header.offset
-                                                    : 0;
-        if (header.offset > size || length > size - header.offset) {
-            STEMMA_THROW(error(error_code::malformed, file.path(), "",
-                               "ends before the data of tensor " + std::to_string(tensor)));
-        }
-        return add(tensor, {std::string(header.location), header.offset, length});
-    }
-
-    /// Returns: where the data of tensor number `tensor` will be, if they were added.
-    [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
-        const auto known = placed_.find(tensor);
-        return known == placed_.end() ? std::nullopt : std::optional(known->second);
-    }
-
-    /// Writes all data to `path`.
-    /// Complexity: O(bytes), from file to file.
-    void write(const std::string& path, bool sync) const {
-        output_file output(path);
-        std::uint64_t at = 0;
-        for (const auto& p : pieces_) {
-            output.write(std::string(p.at - at, '\0'));
-            const auto& from = p.from.file.empty() ? *source_ : *files_.at(p.from.file);
-            output.copy(from, p.from.offset, p.from.length);
-            at = p.at + p.from.length;
-        }
-        output.commit(sync);
-    }
-
-private:
-    // Page-aligned data can be mapped by runtimes; 64 bytes are enough for vector loads.
-    static constexpr std::uint64_t alignment = 64;
-
-    struct origin {
-        std::string file; // "" for the model's own
-        std::uint64_t offset = 0;
-        std::uint64_t length = 0;
-    };
-
-    struct piece {
-        origin from;
-        std::uint64_t at = 0;
-    };
-
-    place add(std::size_t tensor, origin from) {
-        const auto known = placed_.find(tensor);
-        if (known != placed_.end()) {
-            return known->second;
-        }
-        const auto at = (end_ + alignment - 1) / alignment * alignment;
-        end_ = at + from.length;
-        const place made{at, from.length, from.offset};
-        pieces_.push_back({std::move(from), at});
-        placed_.emplace(tensor, made);
-        return made;
-    }
-
-    const mapped_file& external_file(std::string_view location) {
-        auto& file = files_[std::string(location)];
-        if (!file) {
-            if (!is_inside_folder(location)) {
-                STEMMA_THROW(
-                    error(error_code::malformed, model_->file(), "external data",
-                          "'" + std::string(location) + "' is outside of the model's folder"));
-            }
-            const auto path = std::filesystem::path(model_->file()).parent_path() / location;
-            file = std::make_unique<mapped_file>(path.string());
-        }
-        return *file;
-    }
-
-    const wire_model* model_;
-    const mapped_file* source_;
-    std::string location_;
-    bool takes_external_;
-    std::map<std::string, std::unique_ptr<mapped_file>> files_;
-    std::unordered_map<std::size_t, place> placed_;
-    std::vector<piece> pieces_;
-    std::uint64_t end_ = 0;
-};
-
-/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
-/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
-[[nodiscard]] inline std::optional<byte_rope>
-stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
-    using at = detail::onnx_fields::tensor;
-    const auto& found = model.tensors()[tensor];
-    const auto header = read_tensor_header(model, found);
-    byte_rope kept;
-    std::optional<weight_store::place> place;
-    if (header.external) {
-        if (!store.takes_external()) {
-            return std::nullopt;
-        }
-        place = store.add_external(tensor, header);
-    }
-    wire_field data; // of a field that is given twice the last one counts
-    auto fields = model.reader(found.message);
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(at::raw_data)) {
-            data = field;
-        } else if (field.number != at::external_data && field.number != at::data_location) {
-            kept.add_range(field.begin, field.end - field.begin);
-        }
-    }
-    if (!place && data.size() >= least) {
-        place = store.add_inline(tensor, data.content, data.size());
-    }
-    if (!place) {
-        return std::nullopt;
-    }
-    std::string entries;
-    const auto add = [&](std::string_view key, std::string_view value) {
-        detail::append_entry(at::external_data, key, value, entries);
-    };
-    add("location", store.location());
-    add("offset", std::to_string(place->offset));
-    add("length", std::to_string(place->length));
-    detail::append_number(at::data_location, 1, entries); // EXTERNAL
-    kept.add_text(entries);
-    return kept;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_WEIGHT_STORE_HPP
-
-// <stemma/onnx/wire/cut_model.hpp>
-#ifndef STEMMA_ONNX_WIRE_CUT_MODEL_HPP
-#define STEMMA_ONNX_WIRE_CUT_MODEL_HPP
-
-namespace stemma {
-
-/// What the model's metadata of a part say of where it was cut out.
-inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
 /// Finds a value at the boundary of a plan whose type or rank is not known.
 /// Complexity: a look-up for each value at the boundary.
@@ -15801,7 +16854,7 @@ inline constexpr std::string_view cut_key = "pkg.stemma.cut";
                                                     const value_types& types) {
     for (const auto* values : {&plan.inputs, &plan.outputs}) {
         for (auto value : *values) {
-            if (!types.type_of(value)) {
+            if (!types.has_type(value)) {
                 return value;
             }
         }
@@ -15836,318 +16889,9 @@ inline constexpr std::string_view cut_key = "pkg.stemma.cut";
     return std::nullopt;
 }
 
-/// Writes parts of one model as models of their own: nodes, weights and everything else as bytes of
-/// the source, in the same order; new are the inputs and outputs.
-template <cut_policy Policy = standard_cut>
-class cut_writer {
-public:
-    /// Requires: all outlive the writer. Complexity: O(nodes + values + graphs).
-    cut_writer(const wire_model& model, const graph_contents& contents, const value_types& types,
-               Policy policy = {})
-        : model_(model)
-        , contents_(contents)
-        , types_(types)
-        , policy_(std::move(policy))
-        , tensor_of_(model.value_count(), no_id)
-        , extras_(read_graph_extras(model)) {
-        const auto tensors = model.tensors();
-        for (id i = 0; i < tensors.size(); ++i) {
-            tensor_of_[tensors[i].value] = i;
-        }
-        for (const auto& container : model.containers()) {
-            const auto& graph = model.graph(container.graph);
-            if (container.parent == no_id && container.owner == no_id) {
-                roots_.emplace(container.begin, container.graph);
-                if (graph.kind == graph_kind::function) {
-                    function_at_.emplace(container.begin, graph.function);
-                }
-            }
-        }
-        if (const auto text = find_model_metadata(model, model_key)) {
-            record_ = read_model_record(*text, model.file());
-            digester_.emplace(model);
-        }
-    }
-
-    /// Makes the bytes of a part.
-    ///
-    /// `origin` is what the metadata entry `key` says. Weights of at least a kibibyte go to
-    /// `store`, if there is one; else they stay in the model, or in the files where they are.
-    /// Requires: no refusal in the plan, and every value at the boundary has a type.
-    /// Complexity: O(bytes that are not weights).
-    [[nodiscard]] byte_rope build(const cut_plan& plan, std::string_view origin,
-                                  weight_store* store = nullptr, std::string_view key = cut_key) {
-        rename(plan);
-        const auto graph = build_graph(plan, store);
-        byte_rope result;
-        auto fields = model_.reader();
-        bool graph_written = false;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_model::graph)) {
-                if (!std::exchange(graph_written, true)) {
-                    result.add_field(at_model::graph, graph);
-                }
-            } else if (keeps(plan, fields, field)) {
-                result.add_range(field.begin, field.end - field.begin);
-            }
-        }
-        add_function_opsets(plan, result);
-        result.add_entry(at_model::metadata_props, key, origin);
-        if (record_) {
-            result.add_entry(at_model::metadata_props, model_key, record_of(plan));
-        }
-        return result;
-    }
-
-private:
-    using at_model = detail::onnx_fields::model;
-    using at_function = detail::onnx_fields::function;
-    using at_graph = detail::onnx_fields::graph;
-    using at_info = detail::onnx_fields::value_info;
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
-
-    [[nodiscard]] bool is_in_function(const cut_plan& plan) const {
-        return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
-    }
-
-    /// Whether a field of the model goes along as it stands.
-    [[nodiscard]] bool keeps(const cut_plan& plan, const wire_reader& fields,
-                             const wire_field& field) const {
-        if (field.is_bytes(at_model::functions)) {
-            const auto f = function_at_.find(field.content);
-            return f != function_at_.end() &&
-                   std::binary_search(plan.functions.begin(), plan.functions.end(), f->second);
-        }
-        if (field.is_bytes(at_model::metadata_props)) {
-            return !wire_model::read_entry(fields, field).first.starts_with(key_prefix);
-        }
-        return !field.is_bytes(at_model::training_info);
-    }
-
-    /// In a function, operators have the versions that it imports. Of two imports of one domain the
-    /// last one counts.
-    void add_function_opsets(const cut_plan& plan, byte_rope& out) const {
-        if (!is_in_function(plan)) {
-            return;
-        }
-        for (const auto& container : model_.containers()) {
-            if (container.graph != contents_.root(plan.graph) || container.parent != no_id ||
-                container.owner != no_id) {
-                continue;
-            }
-            auto fields = model_.reader({container.begin, container.size, no_id});
-            for (wire_field field; fields.next(field);) {
-                if (field.is_bytes(at_function::opset_import)) {
-                    out.add_field(at_model::opset_import, fields.text(field));
-                }
-            }
-        }
-    }
-
-    /// The record of a tagged model, for the nodes of a part, in the order they will be read.
-    [[nodiscard]] std::string record_of(const cut_plan& plan) {
-        std::vector<id> nodes;
-        const auto append = [&](auto& self, id node) -> void {
-            for (auto inside : contents_.inner_nodes(node)) {
-                self(self, inside);
-            }
-            nodes.push_back(node);
-        };
-        bool graph_done = false;
-        for (const auto& [begin, g] : roots_) {
-            if (model_.graph(g).kind == graph_kind::main) {
-                if (!std::exchange(graph_done, true)) {
-                    for (auto node : plan.nodes) {
-                        append(append, node);
-                    }
-                }
-            } else if (std::binary_search(plan.functions.begin(), plan.functions.end(),
-                                          model_.graph(g).function)) {
-                const auto inside = contents_.nodes(g);
-                nodes.insert(nodes.end(), inside.begin(), inside.end());
-            }
-        }
-        record_->nodes = nodes.size();
-        record_->digest = (*digester_)(nodes);
-        auto all = std::exchange(record_->claims,
-                                 claims_about(record_->claims, nodes, model_.node_count()));
-        auto text = to_json(*record_, record_->modules);
-        record_->claims = std::move(all);
-        return text;
-    }
-
-    void rename(const cut_plan& plan) {
-        renaming_ = {};
-        for (const auto* values : {&plan.inputs, &plan.outputs}) {
-            for (auto value : *values) {
-                const auto name = model_.value_name(value);
-                auto other = policy_.boundary_name(name);
-                if (other != name) {
-                    renaming_.add(name, std::move(other));
-                }
-            }
-        }
-    }
-
-    [[nodiscard]] byte_rope build_graph(const cut_plan& plan, weight_store* store) {
-        byte_rope graph;
-        for (auto node : plan.nodes) {
-            add_message(at_graph::node, model_.message(node), graph,
-                        [&](wire_reader fields) { return renaming_.node(fields); });
-        }
-        const auto& extras = extras_[plan.graph];
-        for (const auto& [begin, end] : extras.fields) {
-            graph.add_range(begin, end - begin);
-        }
-        if (is_in_function(plan) && extras.fields.empty()) {
-            const auto& function = model_.graph(contents_.root(plan.graph)).function;
-            graph.add_field(at_graph::name, model_.text(model_.functions()[function].name));
-        }
-        const auto notes = annotations_of(plan, extras);
-        const auto initializers = with_annotated(plan.initializers, notes, extras);
-        for (auto value : initializers) {
-            add_initializer(value, store, graph);
-        }
-        for (auto value : plan.inputs) {
-            add_boundary(value, at_graph::input, graph);
-        }
-        if (model_.ir_version() < 4) {
-            for (auto value : initializers) {
-                add_initializer_input(value, graph);
-            }
-        }
-        for (auto value : plan.outputs) {
-            add_boundary(value, at_graph::output, graph);
-        }
-        add_value_infos(plan, graph);
-        for (const auto* note : notes) {
-            add_message(at_graph::quantization_annotation, note->message, graph,
-                        [&](wire_reader fields) { return renaming_.annotation(fields); });
-        }
-        return graph;
-    }
-
-    /// Appends a message as it stands, or as `renamed(reader)` makes it where names change.
-    template <class Renamed>
-    void add_message(std::uint32_t field, message_ref message, byte_rope& out,
-                     Renamed renamed) const {
-        if (renaming_.empty()) {
-            out.add_message(bytes(), field, message.begin, message.size);
-        } else {
-            out.add_field(field, renamed(model_.reader(message)));
-        }
-    }
-
-    void add_boundary(id value, std::uint32_t field, byte_rope& graph) {
-        if (const auto declared = types_.declaration(value)) {
-            add_message(field, *declared, graph,
-                        [&](wire_reader fields) { return renaming_.value_info(fields); });
-            return;
-        }
-        std::string info;
-        detail::append_field(at_info::name, renaming_(model_.value_name(value)), info);
-        if (const auto type = types_.type_of(value)) {
-            detail::append_field(at_info::type, *type, info);
-        }
-        graph.add_field(field, info);
-    }
-
-    void add_initializer_input(id value, byte_rope& graph) {
-        std::string info;
-        detail::append_field(at_info::name, model_.value_name(value), info);
-        const auto header = read_tensor_header(model_, model_.tensors()[tensor_of_[value]]);
-        detail::append_field(at_info::type, tensor_type(header), info);
-        graph.add_field(at_graph::input, info);
-    }
-
-    void add_value_infos(const cut_plan& plan, byte_rope& graph) const {
-        const std::unordered_set<id> outputs(plan.outputs.begin(), plan.outputs.end());
-        for_each_output(plan, [&](id value) {
-            const auto declared = types_.declaration(value);
-            if (declared && !outputs.contains(value)) {
-                graph.add_message(bytes(), at_graph::value_info, declared->begin, declared->size);
-            }
-        });
-    }
-
-    template <class Function>
-    void for_each_output(const cut_plan& plan, Function f) const {
-        for (auto node : plan.nodes) {
-            for (id i = 0; i < model_.output_count(node); ++i) {
-                f(model_.first_output(node) + i);
-            }
-        }
-    }
-
-    [[nodiscard]] std::vector<const tensor_annotation*>
-    annotations_of(const cut_plan& plan, const graph_extras& extras) const {
-        std::vector<const tensor_annotation*> found;
-        if (extras.annotations.empty()) {
-            return found;
-        }
-        const auto look = [&](id value) {
-            const auto note = extras.annotations.find(model_.value_name(value));
-            if (note != extras.annotations.end()) {
-                found.push_back(&note->second);
-            }
-        };
-        std::for_each(plan.inputs.begin(), plan.inputs.end(), look);
-        std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
-        for_each_output(plan, look);
-        return found;
-    }
-
-    /// Returns: these initializers, and the ones that only an annotation speaks of.
-    [[nodiscard]] static std::vector<id>
-    with_annotated(std::vector<id> initializers, std::span<const tensor_annotation* const> notes,
-                   const graph_extras& extras) {
-        std::unordered_set<id> known(initializers.begin(), initializers.end());
-        for (const auto* note : notes) {
-            for (auto name : note->parameters) {
-                const auto value = extras.initializers.find(name);
-                if (value != extras.initializers.end() && known.insert(value->second).second) {
-                    initializers.push_back(value->second);
-                }
-            }
-        }
-        return initializers;
-    }
-
-    void add_initializer(id value, weight_store* store, byte_rope& graph) {
-        const auto number = tensor_of_[value];
-        const auto& tensor = model_.tensors()[number];
-        if (tensor.sparse) {
-            const auto& outer = model_.containers()[tensor.message.container];
-            graph.add_message(bytes(), at_graph::sparse_initializer, outer.begin, outer.size);
-            return;
-        }
-        if (store != nullptr) {
-            if (const auto stored = stored_tensor(model_, number, *store)) {
-                graph.add_field(at_graph::initializer, *stored);
-                return;
-            }
-        }
-        graph.add_message(bytes(), at_graph::initializer, tensor.message.begin,
-                          tensor.message.size);
-    }
-
-    const wire_model& model_;
-    const graph_contents& contents_;
-    const value_types& types_;
-    Policy policy_;
-    std::vector<id> tensor_of_; // by value
-    std::vector<graph_extras> extras_;
-    std::map<std::uint32_t, id> roots_;                 // graphs in the model, by position
-    std::unordered_map<std::uint32_t, id> function_at_; // by position
-    std::optional<recorded_model> record_;
-    std::optional<structure_digester> digester_;
-    value_renaming renaming_; // of values at the boundary
-};
-
 } // namespace stemma
 
-#endif // STEMMA_ONNX_WIRE_CUT_MODEL_HPP
+#endif // STEMMA_ONNX_WIRE_CUT_OBSTACLES_HPP
 
 // <stemma/onnx/wire/described_type.hpp>
 #ifndef STEMMA_ONNX_WIRE_DESCRIBED_TYPE_HPP
@@ -18489,6 +19233,58 @@ inline void keep_common(tensor_facts& common, const tensor_facts& other) {
 
 #endif // STEMMA_DETAIL_TENSOR_FACTS_HPP
 
+// <stemma/detail/fact_pool.hpp>
+#ifndef STEMMA_DETAIL_FACT_POOL_HPP
+#define STEMMA_DETAIL_FACT_POOL_HPP
+
+namespace stemma::detail {
+
+/// Different facts on tensors, each kept once: values of a large model have few shapes. Number 0 is
+/// nothing known.
+class fact_pool {
+public:
+    fact_pool() { static_cast<void>(intern({})); }
+
+    /// Returns: the number of these facts, and of all that are equal. Complexity: O(rank),
+    /// expected.
+    [[nodiscard]] id intern(tensor_facts facts) {
+        const auto known = index_.insert(hash_of(facts), static_cast<id>(facts_.size()),
+                                         [&](id other) { return is_same(facts_[other], facts); });
+        if (known == facts_.size()) {
+            facts_.push_back(std::move(facts));
+        }
+        return known;
+    }
+
+    /// Returns: the facts, which stay where they are.
+    [[nodiscard]] const tensor_facts& operator[](id number) const noexcept {
+        return facts_[number];
+    }
+
+private:
+    [[nodiscard]] static bool is_same(const tensor_facts& a, const tensor_facts& b) {
+        return a.data_type == b.data_type && a.dims == b.dims && a.numbers == b.numbers;
+    }
+
+    [[nodiscard]] static std::uint64_t hash_of(const tensor_facts& facts) {
+        auto hash = static_cast<std::uint64_t>(facts.data_type);
+        for (const auto* numbers : {&facts.dims, &facts.numbers}) {
+            hash = hash_mix(hash, *numbers ? (*numbers)->size() + 1 : 0);
+            for (auto number : *numbers ? **numbers : extents()) {
+                hash = hash_mix(hash, static_cast<std::uint64_t>(number));
+            }
+        }
+        return hash;
+    }
+
+    std::deque<tensor_facts> facts_;
+    flat_index index_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FACT_POOL_HPP
+
 // <stemma/detail/tensor_types.hpp>
 #ifndef STEMMA_DETAIL_TENSOR_TYPES_HPP
 #define STEMMA_DETAIL_TENSOR_TYPES_HPP
@@ -18578,49 +19374,78 @@ class fact_table {
 public:
     /// Starts with declared types and what initializers are.
     fact_table(const wire_model& model, value_types& types)
-        : model_(&model), facts_(model.value_count()) {
+        : model_(&model)
+        , facts_(model.value_count(), 0)
+        , tensor_of_(model.value_count(), no_id)
+        , literals_(model.value_count(), 0) {
         for (const auto& opset : model.opset_imports()) {
             if (plain_domain(opset.domain).empty()) {
                 opset_ = opset.version;
             }
         }
         for (id value = 0; value < model.value_count(); ++value) {
-            if (const auto type = types.type_of(value)) {
-                facts_[value] = types_.read(*type);
-                forget_monsters(facts_[value]);
+            if (types.has_type(value)) {
+                put(value, types_.read(*types.type_of(value)));
             }
         }
         const auto tensors = model.tensors();
         for (id i = 0; i < tensors.size(); ++i) {
             const auto& tensor = tensors[i];
-            tensor_of_.emplace(tensor.value, i);
-            auto& known = facts_[tensor.value];
-            const auto header = read_tensor_header(model, tensor);
-            known.data_type = header.data_type;
-            if (!tensor.sparse) {
-                known.dims = as_extents(header.dims);
-                note_numbers(known, read_whole_numbers(model.reader(tensor.message)));
+            if (tensor_of_[tensor.value] == no_id) {
+                tensor_of_[tensor.value] = i;
             }
-            forget_monsters(known);
+            auto known = (*this)[tensor.value];
+            if (tensor.sparse) {
+                known.data_type = read_tensor_header(model, tensor).data_type;
+            } else {
+                auto read = read_whole_numbers(model.reader(tensor.message));
+                known.data_type = read.data_type;
+                known.dims = as_extents(read.dims);
+                note_numbers(known, std::move(read));
+            }
+            put(tensor.value, std::move(known));
+        }
+        is_constant_.resize(model.operator_count());
+        for (id op = 0; op < model.operator_count(); ++op) {
+            is_constant_[op] =
+                model.operator_type(op) == "Constant" && model.operator_domain(op).empty();
         }
     }
+
+    /// What inference of one node found out.
+    struct inferred {
+        std::vector<std::pair<id, id>> made; ///< output, and what is known of it
+        bool looks_closer = false;           ///< at attributes or constants
+    };
 
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
     /// Returns: the opset of the standard domain, 0 when the model imports none.
     [[nodiscard]] std::int64_t opset() const noexcept { return opset_; }
 
-    [[nodiscard]] tensor_facts& operator[](id value) noexcept { return facts_[value]; }
-    [[nodiscard]] const tensor_facts& operator[](id value) const noexcept { return facts_[value]; }
+    [[nodiscard]] const tensor_facts& operator[](id value) const noexcept {
+        return pool_[facts_[value]];
+    }
+
+    /// Replaces what is known of a value.
+    void put(id value, tensor_facts facts) {
+        forget_monsters(facts);
+        facts_[value] = pool_.intern(std::move(facts));
+    }
+
+    /// Returns: the attributes of a node.
+    [[nodiscard]] node_attributes attributes(id node) const {
+        seen_.looks_closer = true;
+        return {*model_, node};
+    }
 
     /// Returns: the TypeProto that the facts on a value make.
     /// Requires: they are ranked.
-    [[nodiscard]] std::string type_of(id value) const { return types_.write(facts_[value]); }
+    [[nodiscard]] std::string type_of(id value) const { return types_.write((*this)[value]); }
 
     /// Returns: what is known of an input; nothing for one that is left out.
     [[nodiscard]] const tensor_facts& input(id node, std::size_t slot) const {
-        static const tensor_facts unknown;
         const auto inputs = model_->inputs(node);
-        return slot < inputs.size() && inputs[slot] != no_id ? facts_[inputs[slot]] : unknown;
+        return slot < inputs.size() && inputs[slot] != no_id ? (*this)[inputs[slot]] : pool_[0];
     }
 
     [[nodiscard]] bool has_input(id node, std::size_t slot) const {
@@ -18633,21 +19458,58 @@ public:
             return;
         }
         forget_monsters(facts);
-        auto& known = facts_[model_->first_output(node) + output];
-        if (known.data_type == 0) {
-            known.data_type = facts.data_type;
+        note(node, static_cast<id>(output), pool_.intern(std::move(facts)));
+    }
+
+    /// As `set`, for facts of this number.
+    void note(id node, id output, id number) {
+        if (watching_) {
+            seen_.made.emplace_back(output, number);
         }
-        if (!known.ranked()) {
-            known.dims = std::move(facts.dims);
-        } else if (facts.ranked() && facts.rank() == known.rank()) {
-            for (std::size_t i = 0; i < known.rank(); ++i) {
-                auto& extent = (*known.dims)[i];
-                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+        auto& known = facts_[model_->first_output(node) + output];
+        if (known == 0) {
+            known = number;
+        } else if (known != number) {
+            known = pool_.intern(joined(pool_[known], pool_[number]));
+        }
+    }
+
+    /// Keeps, until `stop_watching`, what is learned and whether attributes or constants are read.
+    void watch() {
+        seen_ = {};
+        watching_ = true;
+    }
+    [[nodiscard]] inferred stop_watching() {
+        watching_ = false;
+        return std::exchange(seen_, {});
+    }
+
+    /// Appends to a key what the operator of a node is, and what is known of its inputs.
+    void append_inputs(id node, std::string& key) const {
+        append_number(model_->operator_id(node), key);
+        append_number(model_->output_count(node), key);
+        for (auto value : model_->inputs(node)) {
+            append_number(value == no_id ? no_id : facts_[value], key);
+        }
+    }
+
+    /// Appends to a key the attributes of a node and the constants that it reads.
+    /// Returns: false where they are too long to be kept.
+    [[nodiscard]] bool append_details(id node, std::string& key) {
+        constexpr std::uint32_t most_bytes = 512;
+        if (model_->message(node).size > most_bytes) {
+            return false;
+        }
+        for (auto value : model_->inputs(node)) {
+            append_number(value == no_id ? 0 : literal_number(value), key);
+        }
+        auto fields = model_->reader(model_->message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+                key.append(fields.whole(field));
             }
         }
-        if (!known.numbers) {
-            known.numbers = std::move(facts.numbers);
-        }
+        return true;
     }
 
     [[nodiscard]] std::optional<extents> broadcast_inputs(id node) const {
@@ -18665,33 +19527,13 @@ public:
             const auto value = model_->inputs(node)[slot];
             return literal(value);
         }
-        return node_attributes(*model_, node).wholes(name);
+        return attributes(node).wholes(name);
     }
 
     /// Returns: the elements of a small constant, signs and all.
     [[nodiscard]] std::optional<extents> literal(id value) const {
-        if (model_->is_initializer(value)) {
-            const auto& tensor = model_->tensors()[tensor_of_.at(value)];
-            if (tensor.sparse) {
-                return std::nullopt;
-            }
-            auto numbers = read_whole_numbers(model_->reader(tensor.message));
-            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
-        }
-        const auto producer = model_->producer(value);
-        if (producer == no_id || model_->op_type(producer) != "Constant" ||
-            !model_->domain(producer).empty()) {
-            return std::nullopt;
-        }
-        const node_attributes attributes(*model_, producer);
-        if (auto tensor = attributes.tensor("value")) {
-            return tensor->known ? std::optional(std::move(tensor->values)) : std::nullopt;
-        }
-        if (const auto whole = attributes.whole("value_int")) {
-            return extents{*whole};
-        }
-        auto numbers = attributes.wholes("value_ints");
-        return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
+        seen_.looks_closer = true;
+        return read_literal(value);
     }
 
     /// Returns: how many elements a small one-dimensional input has.
@@ -18719,6 +19561,64 @@ public:
     }
 
 private:
+    [[nodiscard]] std::optional<extents> read_literal(id value) const {
+        if (model_->is_initializer(value)) {
+            const auto& tensor = model_->tensors()[tensor_of_[value]];
+            if (tensor.sparse) {
+                return std::nullopt;
+            }
+            auto numbers = read_whole_numbers(model_->reader(tensor.message));
+            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
+        }
+        const auto producer = model_->producer(value);
+        if (producer == no_id || !is_constant_[model_->operator_id(producer)]) {
+            return std::nullopt;
+        }
+        const node_attributes attributes(*model_, producer);
+        if (auto tensor = attributes.tensor("value")) {
+            return tensor->known ? std::optional(std::move(tensor->values)) : std::nullopt;
+        }
+        if (const auto whole = attributes.whole("value_int")) {
+            return extents{*whole};
+        }
+        auto numbers = attributes.wholes("value_ints");
+        return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
+    }
+
+    /// Returns: a number that equal constants share; 0 for what is none.
+    [[nodiscard]] id literal_number(id value) {
+        if (literals_[value] == 0) {
+            auto read = read_literal(value);
+            literals_[value] = read ? pool_.intern({0, {}, std::move(read)}) : no_id;
+        }
+        return literals_[value] == no_id ? 0 : literals_[value];
+    }
+
+    static void append_number(id number, std::string& key) {
+        char bytes[sizeof number];
+        std::memcpy(bytes, &number, sizeof number);
+        key.append(bytes, sizeof number);
+    }
+
+    /// Returns: what was known, and what is learned beyond that.
+    [[nodiscard]] static tensor_facts joined(tensor_facts known, const tensor_facts& facts) {
+        if (known.data_type == 0) {
+            known.data_type = facts.data_type;
+        }
+        if (!known.ranked()) {
+            known.dims = facts.dims;
+        } else if (facts.ranked() && facts.rank() == known.rank()) {
+            for (std::size_t i = 0; i < known.rank(); ++i) {
+                auto& extent = (*known.dims)[i];
+                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+            }
+        }
+        if (!known.numbers) {
+            known.numbers = facts.numbers;
+        }
+        return known;
+    }
+
     static void forget_monsters(tensor_facts& facts) {
         if (facts.ranked() && facts.rank() > max_extents) {
             facts.dims.reset();
@@ -18729,8 +19629,13 @@ private:
     }
 
     const wire_model* model_;
-    std::vector<tensor_facts> facts_;      // by value
-    std::unordered_map<id, id> tensor_of_; // by initializer: its number
+    fact_pool pool_;
+    std::vector<id> facts_;     // by value: number in the pool
+    std::vector<id> tensor_of_; // by value: number of the initializer
+    std::vector<id> literals_;  // by value: number in the pool, or `no_id`; 0 until it is asked for
+    std::vector<bool> is_constant_; // by operator: Constant
+    mutable inferred seen_;
+    bool watching_ = false;
     tensor_types types_;
     std::int64_t opset_ = 0;
 };
@@ -18781,7 +19686,7 @@ public:
 
     /// A MatMul whose attributes say which of its inputs are transposed.
     void infer_turned_product(id node) {
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         const auto is_set = [&](std::string_view name) {
             return attributes.whole(name).value_or(0) != 0;
         };
@@ -18810,8 +19715,7 @@ private:
                 table_.set(node, i, made(own.data_type, own.dims));
             }
         } else if (x.ranked()) {
-            const auto axis =
-                axis_of(node_attributes(table_.model(), node).whole("axis").value_or(-1), x.rank());
+            const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(-1), x.rank());
             auto reduced = *x.dims;
             for (auto i = axis.value_or(reduced.size()); i < reduced.size(); ++i) {
                 reduced[i] = 1;
@@ -18828,7 +19732,7 @@ private:
             return;
         }
         if (op == "Gemm") {
-            const node_attributes attributes(table_.model(), node);
+            const auto attributes = table_.attributes(node);
             if (a.rank() == 2 && b.rank() == 2) {
                 const bool turned_a = attributes.whole("transA").value_or(0) != 0;
                 const bool turned_b = attributes.whole("transB").value_or(0) != 0;
@@ -18881,7 +19785,7 @@ private:
 
     /// Extents behind a window that moves over the input, where all that counts is known.
     void slide(id node, const tensor_facts& x, const tensor_facts* w, extents& dims) const {
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         const auto spatial = x.rank() - 2;
         const auto filled = [&](std::string_view name, std::size_t count, std::int64_t value) {
             auto numbers = attributes.wholes(name).value_or(extents{});
@@ -18917,7 +19821,7 @@ private:
 
     void infer_reduction(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         if (op == "NonZero") {
             table_.set(node, 0,
                        made(int64_type,
@@ -18977,8 +19881,7 @@ private:
     void infer_recurrence(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
         const auto& r = table_.input(node, 2);
-        if (!x.ranked() || x.rank() != 3 ||
-            node_attributes(table_.model(), node).whole("layout") == 1) {
+        if (!x.ranked() || x.rank() != 3 || table_.attributes(node).whole("layout") == 1) {
             return;
         }
         const auto directions = r.ranked() && r.rank() == 3 ? (*r.dims)[0] : any_extent;
@@ -18996,8 +19899,7 @@ private:
         if (op == "DequantizeLinear") {
             table_.set(node, 0, made(table_.input(node, 1).data_type, x.dims));
         } else if (op == "QuantizeLinear") {
-            const auto asked =
-                node_attributes(table_.model(), node).whole("output_dtype").value_or(0);
+            const auto asked = table_.attributes(node).whole("output_dtype").value_or(0);
             table_.set(node, 0,
                        made(table_.has_input(node, 2) ? table_.input(node, 2).data_type
                             : asked != 0              ? asked
@@ -19012,7 +19914,7 @@ private:
 
     /// Equations with `...` are left alone.
     void infer_einsum(id node) {
-        std::string equation(node_attributes(table_.model(), node).text("equation"));
+        std::string equation(table_.attributes(node).text("equation"));
         equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
         if (equation.find('.') != equation.npos) {
             return;
@@ -19108,9 +20010,8 @@ public:
             table_.set(node, 0,
                        made(table_.input(node, 1).data_type, table_.broadcast_inputs(node)));
         } else if (op == "Cast") {
-            table_.set(
-                node, 0,
-                {node_attributes(table_.model(), node).whole("to").value_or(0), x.dims, x.numbers});
+            table_.set(node, 0,
+                       {table_.attributes(node).whole("to").value_or(0), x.dims, x.numbers});
         } else if (op == "CastLike") {
             table_.set(node, 0, {table_.input(node, 1).data_type, x.dims, x.numbers});
         } else {
@@ -19142,6 +20043,76 @@ private:
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
+
+// <stemma/detail/fact_memo.hpp>
+#ifndef STEMMA_DETAIL_FACT_MEMO_HPP
+#define STEMMA_DETAIL_FACT_MEMO_HPP
+
+namespace stemma::detail {
+
+/// Infers each kind of node once: what an operator makes follows from what is known of its inputs,
+/// and, where inference looks at them, from its attributes and small constants that it reads.
+class fact_memo {
+public:
+    /// Requires: `table` outlives this.
+    explicit fact_memo(fact_table& table) : table_(table) {}
+
+    /// Notes in the table what `infer()` would find out of a node, asking it where that is not
+    /// known already. Complexity: O(inputs, bytes of attributes), expected, and that of `infer`.
+    template <class Infer>
+    void infer(id node, Infer infer) {
+        key_.clear();
+        table_.append_inputs(node, key_);
+        auto known = known_.find(std::string_view(key_));
+        const bool looks_closer = known != known_.end() && known->second.looks_closer;
+        if (looks_closer) {
+            if (!table_.append_details(node, key_)) {
+                infer();
+                return;
+            }
+            known = known_.find(std::string_view(key_));
+        }
+        if (known != known_.end()) {
+            for (const auto& [output, facts] : known->second.made) {
+                table_.note(node, output, facts);
+            }
+            return;
+        }
+        table_.watch();
+        infer();
+        auto seen = table_.stop_watching();
+        if (known_.size() >= most) {
+            return;
+        }
+        if (seen.looks_closer && !looks_closer) {
+            known_[key_].looks_closer = true;
+            if (!table_.append_details(node, key_)) {
+                return;
+            }
+        }
+        seen.looks_closer = false;
+        known_.insert_or_assign(key_, std::move(seen));
+    }
+
+private:
+    // Of models in which no two nodes are alike, not all is kept.
+    static constexpr std::size_t most = std::size_t{1} << 16U;
+
+    struct hash_text {
+        using is_transparent = void;
+        [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+            return static_cast<std::size_t>(hash_bytes(text));
+        }
+    };
+
+    fact_table& table_;
+    std::string key_;
+    std::unordered_map<std::string, fact_table::inferred, hash_text, std::equal_to<>> known_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FACT_MEMO_HPP
 
 // <stemma/detail/fused_facts.hpp>
 #ifndef STEMMA_DETAIL_FUSED_FACTS_HPP
@@ -19219,7 +20190,7 @@ public:
 
 private:
     void infer_constant(id node) {
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         if (auto tensor = attributes.tensor("value")) {
             auto facts = made(tensor->data_type, as_extents(tensor->dims));
             fact_table::note_numbers(facts, std::move(*tensor));
@@ -19241,7 +20212,7 @@ private:
 
     void infer_shape_operator(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         if (op == "Size") {
             table_.set(node, 0, made(int64_type, extents{}));
         } else if (op == "Shape") {
@@ -19283,7 +20254,7 @@ private:
 
     void infer_reshape(id node, const tensor_facts& x) {
         if (!table_.has_input(node, 1)) {
-            const auto shape = node_attributes(table_.model(), node).wholes("shape");
+            const auto shape = table_.attributes(node).wholes("shape");
             table_.set(node, 0,
                        made(x.data_type, shape ? std::optional(extents(shape->size(), any_extent))
                                                : std::nullopt));
@@ -19399,7 +20370,7 @@ private:
         if (!x.ranked()) {
             return;
         }
-        auto order = node_attributes(table_.model(), node).wholes("perm").value_or(extents{});
+        auto order = table_.attributes(node).wholes("perm").value_or(extents{});
         for (auto i = x.rank(); order.size() < x.rank() && i-- > 0;) {
             order.push_back(static_cast<std::int64_t>(i));
         }
@@ -19435,8 +20406,7 @@ private:
         if (!dims) {
             return;
         }
-        const auto axis =
-            axis_of(node_attributes(table_.model(), node).whole("axis").value_or(1), dims->size());
+        const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(1), dims->size());
         std::int64_t sum = 0;
         for (std::size_t slot = 0; axis && slot < table_.model().inputs(node).size(); ++slot) {
             const auto& part = table_.input(node, slot);
@@ -19459,8 +20429,7 @@ private:
         if (op == "GatherElements") {
             table_.set(node, 0, made(x.data_type, indices.dims));
         } else if (x.ranked() && op == "Gather") {
-            const auto axis =
-                axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank());
+            const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(0), x.rank());
             if (!axis) {
                 return;
             }
@@ -19472,8 +20441,7 @@ private:
         } else if (x.ranked() && indices.rank() > 0 && indices.dims->back() >= 0) {
             const auto taken =
                 static_cast<std::size_t>(indices.dims->back()) +
-                static_cast<std::size_t>(
-                    node_attributes(table_.model(), node).whole("batch_dims").value_or(0));
+                static_cast<std::size_t>(table_.attributes(node).whole("batch_dims").value_or(0));
             if (taken <= x.rank()) {
                 table_.set(
                     node, 0,
@@ -19622,10 +20590,9 @@ private:
     void infer_split(id node) {
         const auto& x = table_.input(node, 0);
         const auto count = table_.model().output_count(node);
-        const auto axis =
-            x.ranked()
-                ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank())
-                : std::nullopt;
+        const auto axis = x.ranked()
+                              ? axis_of(table_.attributes(node).whole("axis").value_or(0), x.rank())
+                              : std::nullopt;
         const auto sizes = table_.numbers_of(node, 1, "split");
         std::int64_t first = 0;
         for (std::size_t i = 0; axis && i < count; ++i) {
@@ -19804,10 +20771,10 @@ private:
         calls_[g].open = true;
         ++open_calls_;
         inferred_ += contents_.nodes(g).size();
-        for_each_value(g, [&](id value) { table_[value] = {}; });
+        for_each_value(g, [&](id value) { table_.put(value, {}); });
         for (std::size_t i = 0; i < function.inputs.size(); ++i) {
             if (function.inputs[i] != no_id) {
-                table_[function.inputs[i]] = table_.input(call, i);
+                table_.put(function.inputs[i], table_.input(call, i));
             }
         }
         infer_function(g);
@@ -19854,22 +20821,31 @@ private:
     void keep_common_facts() {
         for (auto& [g, call] : calls_) {
             for (auto& [value, facts] : call.common) {
-                table_[value] = std::move(facts);
+                table_.put(value, std::move(facts));
             }
         }
     }
 
     void forget_extents(id node) {
         for (id i = 0; i < model_.output_count(node); ++i) {
-            auto& facts = table_[model_.first_output(node) + i];
+            auto facts = table_[model_.first_output(node) + i];
             facts.numbers.reset();
             if (facts.ranked()) {
                 facts.dims->assign(facts.rank(), detail::any_extent);
             }
+            table_.put(model_.first_output(node) + i, std::move(facts));
         }
     }
 
     void infer(id node) {
+        if (contents_.bodies_of(node).empty()) {
+            memo_.infer(node, [&] { infer_anew(node); });
+        } else {
+            infer_anew(node);
+        }
+    }
+
+    void infer_anew(id node) {
         const auto op = model_.op_type(node);
         if (model_.domain(node) == "com.microsoft") {
             fused_.infer(node, op);
@@ -19946,6 +20922,7 @@ private:
     const wire_model& model_;
     value_types& types_;
     detail::fact_table table_;
+    detail::fact_memo memo_{table_};
     detail::elementwise_facts elementwise_{table_};
     detail::computed_facts computed_{table_};
     detail::fused_facts fused_{table_, computed_};
@@ -21540,6 +22517,213 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
 
+// <stemma/onnx/wire/write_cuts.hpp>
+#ifndef STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+#define STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+
+namespace stemma {
+
+/// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
+/// nothing; see `cut_planner::plan`.
+struct cut_request {
+    std::vector<id> nodes; ///< ascending
+    std::vector<id> calls; ///< by place in `nodes`, or empty
+};
+
+/// Where a part goes, and what its metadata say of it.
+struct cut_target {
+    std::string path;              ///< "" for a part that is not written
+    std::string origin;            ///< the value of `cut_key`
+    weight_store* store = nullptr; ///< takes large weights, if there is one
+};
+
+/// What is to be cut out of a model. `request(i)` says which nodes; it is asked by several threads
+/// at once. `target(i, part, plans)` says where a part goes, and may refuse the plan; `done(i,
+/// part, plan)` hears that the part stands in its place, or was refused. Each of these two is
+/// called in order, for one part at a time, yet `target` for one request perhaps while `done` is
+/// for another.
+template <class Job>
+concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector<cut_plan>& plans) {
+    { same.request(i) } -> std::convertible_to<cut_request>;
+    { job.target(i, i, plans) } -> std::convertible_to<cut_target>;
+    job.done(i, i, plans.front());
+};
+
+namespace detail {
+
+/// Carries out a `cut_job`.
+template <cut_policy Policy, cut_job Job>
+class cut_run {
+public:
+    cut_run(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
+            Job& job, bool sync, std::size_t count, std::size_t workers)
+        : source_(source), job_(job), sync_(sync), writer_(writer), open_(count) {
+        static_cast<void>(planner.facts(0)); // made before it is copied
+        helpers_.reserve(workers);
+        for (std::size_t w = 0; w < workers; ++w) {
+            helpers_.push_back({planner, writer, {}});
+        }
+    }
+
+    /// Chooses what is cut out.
+    void plan(std::size_t i, std::size_t worker) {
+        const cut_request asked = std::as_const(job_).request(i);
+        open_[i] = std::make_unique<parts_of_one>();
+        open_[i]->plans = helpers_[worker].planner.plan(asked.nodes, asked.calls);
+    }
+
+    /// Decides where it goes.
+    void place(std::size_t i) {
+        auto& cut = *open_[i];
+        cut.parts.resize(cut.plans.size());
+        for_each_part(cut, [&](std::size_t p, part& made) {
+            made.target = job_.target(i, p, cut.plans);
+            if (made.target.store != nullptr && !made.target.path.empty()) {
+                writer_.place_weights(cut.plans[p], *made.target.store);
+            }
+        });
+    }
+
+    /// Makes the files, which have no names yet.
+    void build(std::size_t i, std::size_t worker) {
+        auto& cut = *open_[i];
+        for_each_part(cut, [&](std::size_t p, part& made) {
+            if (made.target.path.empty()) {
+                return;
+            }
+            made.bytes =
+                helpers_[worker].writer.build(cut.plans[p], made.target.origin, made.target.store);
+            if (made.bytes.size() >= std::uint64_t{1} << 31U) {
+                STEMMA_THROW(error(error_code::too_large, made.target.path, "",
+                                   "the part would have 2 GiB or more even without its weights"));
+            }
+            if (files_++ < most_files) {
+                write(made, helpers_[worker].buffer);
+                made.bytes = {};
+            } else {
+                --files_;
+            }
+        });
+    }
+
+    /// Gives the files their names.
+    void put_in_place(std::size_t i) {
+        auto& cut = *open_[i];
+        for (std::size_t p = 0; p < cut.parts.size(); ++p) {
+            auto& made = cut.parts[p];
+            if (made.file) {
+                made.file->commit(sync_);
+                made.file.reset();
+                --files_;
+            } else if (!made.target.path.empty()) {
+                write(made, buffer_);
+                made.file->commit(sync_);
+                made.file.reset();
+            }
+            job_.done(i, p, std::as_const(cut.plans[p]));
+        }
+#if defined(__cpp_exceptions)
+        if (cut.thrown) {
+            std::rethrow_exception(cut.thrown);
+        }
+#endif
+        open_[i].reset();
+    }
+
+private:
+    // A process has few descriptors.
+    static constexpr std::size_t most_files = 200;
+    // What is longer goes from file to file, as far as it can.
+    static constexpr std::size_t most_buffered = std::size_t{1} << 20U;
+
+    struct part {
+        cut_target target;
+        byte_rope bytes;
+        std::unique_ptr<output_file> file; // complete
+    };
+
+    struct parts_of_one {
+        std::vector<cut_plan> plans;
+        std::vector<part> parts; // before the one that failed
+        std::exception_ptr thrown{};
+    };
+
+    struct helper {
+        cut_planner<Policy> planner;
+        cut_writer<Policy> writer;
+        std::string buffer;
+    };
+
+    /// Calls `f(number, part)`; parts before one that fails go on.
+    template <class Function>
+    static void for_each_part(parts_of_one& of, Function f) {
+        for (std::size_t p = 0; p < of.parts.size(); ++p) {
+#if defined(__cpp_exceptions)
+            try {
+                f(p, of.parts[p]);
+            } catch (...) {
+                of.parts.resize(p);
+                of.thrown = std::current_exception();
+            }
+#else
+            f(p, of.parts[p]);
+#endif
+        }
+    }
+
+    void write(part& made, std::string& buffer) const {
+        made.file = std::make_unique<output_file>(made.target.path);
+        if (made.bytes.size() > most_buffered) {
+            file_splice splice(source_, *made.file);
+            made.bytes.write(splice);
+        } else {
+            string_splice splice(source_.bytes(), std::move(buffer));
+            made.bytes.write(splice);
+            made.file->write_now(splice.text);
+            buffer = std::move(splice.text);
+        }
+        made.file->finish(sync_);
+    }
+
+    const mapped_file& source_;
+    Job& job_;
+    bool sync_;
+    cut_writer<Policy>& writer_;
+    std::vector<helper> helpers_; // by worker
+    std::string buffer_;
+    std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while it is under way
+    std::atomic<std::size_t> files_{0};               // that have no name yet
+};
+
+} // namespace detail
+
+/// Cuts sets of nodes number 0, 1, ... below `count` out of a model and writes the parts, in as
+/// many threads as it may. Files, messages and errors are the same for any number of them.
+///
+/// `source` is the file of the model. Each thread has copies of planner and writer.
+/// Throws: `error` of `cannot_write`, of `too_large` for a part of 2 GiB, or what the job throws;
+///   the parts before that one stand in their place then, and no others.
+/// Complexity: that of planning, and O(bytes) of the parts.
+template <cut_policy Policy, cut_job Job>
+void write_cuts(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
+                Job& job, std::size_t count, bool sync = true, thread_limit threads = {}) {
+    constexpr std::size_t most_at_once = 8; // many parts are small
+    constexpr std::size_t in_flight = 6;    // so that nobody waits for one thread that is held up
+    const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));
+    detail::cut_run<Policy, Job> run(source, planner, writer, job, sync, count, workers);
+    run_pipeline(
+        count,
+        {{false, [&](std::size_t i, std::size_t worker) { run.plan(i, worker); }},
+         {true, [&](std::size_t i, std::size_t) { run.place(i); }},
+         {false, [&](std::size_t i, std::size_t worker) { run.build(i, worker); }},
+         {true, [&](std::size_t i, std::size_t) { run.put_in_place(i); }}},
+        {workers, std::clamp<std::size_t>(count / (8 * workers), 1, most_at_once), in_flight});
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+
 // <stemma/onnx/wire/write_split.hpp>
 #ifndef STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
 #define STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
@@ -21572,33 +22756,67 @@ public:
                  const value_types& types, weight_store& store)
         : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
 
-    /// Writes everything to `folder`, the manifest last.
-    /// Returns: the manifest. Throws: `error` of `cannot_write`, or of `too_large` for a part of
+    /// Writes everything to `folder`, the manifest last. Files and errors are the same for any
+    /// number of threads. Returns: the manifest. Throws: `error` of `cannot_write`, or of
+    /// `too_large` for a part of
     ///   2 GiB. Complexity: O(bytes), of weights from file to file.
     split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
-                         const std::string& folder, bool sync) {
+                         const std::string& folder, bool sync, thread_limit threads = {}) {
         const auto path = [&](std::string_view file) {
             return (std::filesystem::path(folder) / file).string();
         };
         split_manifest manifest;
-        manifest.source = {std::filesystem::path(source_.path()).filename().string(),
-                           to_hex(xxh64(source_.bytes()))};
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            const auto rope = cuts_.build(parts[p].plan, origin(p, names[p], manifest.source.file),
-                                          &store_, split_key);
+        manifest.source.file = std::filesystem::path(source_.path()).filename().string();
+        manifest.parts.resize(parts.size());
+        const std::size_t workers = std::max(threads.most, 1U);
+        std::vector<cut_writer<Policy>> writers(workers - 1, cuts_);
+        std::vector<std::unique_ptr<output_file>> files(parts.size());
+        // The first item is the source, of which only the hash is wanted.
+        const auto place = [&](std::size_t item, std::size_t) {
+            if (item > 0) {
+                cuts_.place_weights(parts[item - 1].plan, store_);
+            }
+        };
+        const auto build = [&](std::size_t item, std::size_t worker) {
+            if (item == 0) {
+                manifest.source.hash = to_hex(xxh64(source_.bytes()));
+                return;
+            }
+            const auto p = item - 1;
+            auto& writer = worker == 0 ? cuts_ : writers[worker - 1];
+            const auto rope = writer.build(parts[p].plan, origin(p, names[p], manifest.source.file),
+                                           &store_, split_key);
             if (rope.size() >= std::uint64_t{1} << 31U) {
                 STEMMA_THROW(error(error_code::too_large, path(names[p].file), "",
                                    "the part would have 2 GiB or more without its weights"));
             }
-            manifest.parts.push_back(entry_of(parts[p], names[p]));
-            manifest.parts.back().at.hash = write_rope(rope, path(names[p].file), sync);
-            manifest.order.push_back(static_cast<id>(p));
-        }
+            files[p] = std::make_unique<output_file>(path(names[p].file));
+            file_splice splice(source_, *files[p]);
+            rope.write(splice);
+            files[p]->finish(sync);
+        };
+        const auto put_in_place = [&](std::size_t item, std::size_t) {
+            if (item > 0) {
+                files[item - 1]->commit(sync);
+                files[item - 1].reset();
+            }
+        };
+        const auto describe = [&](std::size_t item, std::size_t) {
+            if (item > 0) {
+                const auto p = item - 1;
+                manifest.parts[p] = entry_of(parts[p], names[p]);
+                manifest.parts[p].at.hash = hash_of(path(names[p].file));
+            }
+        };
+        run_pipeline(parts.size() + 1,
+                     {{true, place}, {false, build}, {true, put_in_place}, {false, describe}},
+                     {workers, 1, 4});
+        manifest.order.resize(parts.size());
+        std::iota(manifest.order.begin(), manifest.order.end(), id{0});
         if (!store_.empty()) {
             const auto weights = path(split_weights_name);
             store_.write(weights, sync);
-            manifest.weights = {std::string(split_weights_name),
-                                to_hex(xxh64(mapped_file(weights).bytes()))};
+            manifest.weights = {std::string(split_weights_name), hash_of(weights)};
         }
         split_skeleton skeleton(model_, parts, store_);
         manifest.skeleton = {std::string(split_skeleton_name),
@@ -21635,6 +22853,10 @@ private:
         file_splice splice(source_, output);
         rope.write(splice);
         output.commit(sync);
+        return hash_of(path);
+    }
+
+    [[nodiscard]] static std::string hash_of(const std::string& path) {
         return to_hex(xxh64(mapped_file(path).bytes()));
     }
 

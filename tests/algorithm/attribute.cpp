@@ -5,6 +5,7 @@
 #include "../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/policy/category.hpp>
@@ -64,8 +65,9 @@ struct scene {
     id b = test::module_at(tree, "a.b");
     id c = test::module_at(tree, "c");
 
-    stemma::evidence_result run(float min_confidence = 0) {
-        stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree);
+    stemma::evidence_result run(float min_confidence = 0, stemma::thread_limit threads = {}) {
+        stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree,
+                                                                                    threads);
         stemma::by_trust resolution;
         resolution.min_confidence = min_confidence;
         return attribute(context, source, resolution);
@@ -136,6 +138,43 @@ TEST_CASE("attribute: the caller of the module that was found is kept") {
     const auto result = s.run();
     REQUIRE(result.callers.of(v).size() == 1);
     CHECK(result.callers.of(v)[0] == s.c);
+}
+
+TEST_CASE("attribute: any number of threads finds the same") {
+    scene s;
+    for (std::size_t v = 0; v < 50; ++v) {
+        s.ops.add({});
+        if (v % 3 != 0) {
+            s.source.of[v] = {says(provenance::scope, v % 2 == 0 ? s.a : s.c),
+                              says(v % 5 == 0 ? provenance::scope : provenance::parameter, s.b)};
+            s.source.of[v].back().caller = v % 7 == 0 ? s.c : no_id;
+        }
+    }
+    const auto one = s.run();
+    const auto lists_of = [](const auto& lists, auto text_of) {
+        std::map<id, std::string> all;
+        lists.for_each([&](id v, auto items) {
+            for (const auto& item : items) {
+                all[v] += std::to_string(text_of(item)) + " ";
+            }
+        });
+        return all;
+    };
+    const auto module_of = [](const claim& made) { return made.module; };
+    const auto itself = [](id module) { return module; };
+    CHECK(one.conflicts.size() + one.alternatives.size() + one.callers.size() > 20);
+    for (const unsigned most : {2U, 7U}) {
+        const auto several = s.run(0, stemma::thread_limit{most, 1});
+        REQUIRE(several.of.size() == one.of.size());
+        for (id v = 0; v < one.of.size(); ++v) {
+            CHECK(several.of[v].module == one.of[v].module);
+            CHECK(several.of[v].conflict == one.of[v].conflict);
+        }
+        CHECK(several.dropped == one.dropped);
+        CHECK(lists_of(several.conflicts, module_of) == lists_of(one.conflicts, module_of));
+        CHECK(lists_of(several.alternatives, itself) == lists_of(one.alternatives, itself));
+        CHECK(lists_of(several.callers, itself) == lists_of(one.callers, itself));
+    }
 }
 
 TEST_CASE("per_operator_lists: lists are found by vertex, in any order of adding once sorted") {

@@ -76,6 +76,17 @@ class Cut(Case):
             self.cut("--module", cut["module"], "-o", alone)
             self.assertEqual(self.names(alone), self.names(parts / cut["file"]))
 
+    def test_files_are_the_same_for_any_number_of_threads(self):
+        made = []
+        for threads in (1, 2, 5):
+            parts = self.folder / "parts"
+            told = self.cut("--all", "-d", parts, "--threads", threads)
+            made.append((told.stdout, {path.name: path.read_bytes() for path in parts.iterdir()}))
+            shutil.rmtree(parts)
+        self.assertGreater(len(made[0][1]), 10)
+        self.assertEqual(made[0], made[1])
+        self.assertEqual(made[0], made[2])
+
     def test_a_part_of_2_gib_has_its_weights_outside(self):
         count = 2 ** 29 + 16
         weight = field(1, count) + field(2, 1) + field(8, "w")

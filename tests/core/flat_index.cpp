@@ -117,4 +117,40 @@ TEST_CASE("flat_index: one hash may hold several ids when the caller wants them"
     CHECK(seen == std::vector<id>{0, 1, 2, 3, 4});
 }
 
+TEST_CASE("flat_index: takes over another, and says what was there before", "[core][flat_index]") {
+    const auto keys = random_keys(3000, 2000);
+    const auto middle = keys.size() / 2;
+    // As if all keys were stored in one after the other; few hashes, so that keys are compared.
+    const auto hash = [](std::uint64_t key) { return (key % 500) << 40U; };
+    const auto fill = [&](flat_index& index, std::size_t begin, std::size_t end) {
+        for (auto i = begin; i < end; ++i) {
+            index.insert(hash(keys[i]), static_cast<id>(i - begin),
+                         [&](id known) { return keys[begin + known] == keys[i]; });
+        }
+    };
+    flat_index whole;
+    flat_index first;
+    flat_index second;
+    fill(whole, 0, keys.size());
+    fill(first, 0, middle);
+    fill(second, middle, keys.size());
+    std::size_t met = 0;
+    first.insert_all(
+        second, static_cast<id>(middle), [&](id a, id b) { return keys[a] == keys[b]; },
+        [&](id known, id raised) {
+            ++met;
+            CHECK(known < middle);
+            CHECK(raised >= middle);
+            CHECK(keys[known] == keys[raised]);
+        });
+    CHECK(met > 0);
+    CHECK(first.size() == whole.size());
+    std::size_t differing = 0;
+    for (auto key : keys) {
+        const auto equal = [&](id known) { return keys[known] == key; };
+        differing += first.find(hash(key), equal) == whole.find(hash(key), equal) ? 0U : 1U;
+    }
+    CHECK(differing == 0);
+}
+
 } // namespace test::core_flat_index

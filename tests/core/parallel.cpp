@@ -3,10 +3,12 @@
 
 #include "../catch.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test::core_parallel {
@@ -50,6 +52,37 @@ TEST_CASE("thread_limit: divides work only as far as it is worth it", "[core][pa
     CHECK(none.parts(100) == 1);
     CHECK(stemma::thread_limit::of_machine(3).most >= 1);
     CHECK(stemma::thread_limit::of_machine(3).most <= 3);
+}
+
+TEST_CASE("for_each_range: the ranges are the whole, in order and of about one length",
+          "[core][parallel]") {
+    for (const std::size_t size : {0U, 1U, 2U, 7U, 100U}) {
+        for (const std::size_t count : {1U, 2U, 3U, 8U}) {
+            std::vector<std::pair<std::size_t, std::size_t>> ranges(count);
+            stemma::for_each_range(size, count,
+                                   [&](std::size_t part, std::size_t begin, std::size_t end) {
+                                       ranges[part] = {begin, end};
+                                   });
+            std::size_t at = 0;
+            for (const auto& [begin, end] : ranges) {
+                CHECK(begin == at);
+                CHECK(end - begin >= size / count);
+                CHECK(end - begin <= size / count + 1);
+                at = end;
+            }
+            CHECK(at == size);
+        }
+    }
+}
+
+TEST_CASE("run_tasks: runs every task once, with any number of threads", "[core][parallel]") {
+    for (const std::size_t threads : {0U, 1U, 2U, 9U}) {
+        std::array<std::atomic<int>, 3> runs{};
+        stemma::run_tasks(threads, {[&] { ++runs[0]; }, [&] { ++runs[1]; }, [&] { ++runs[2]; }});
+        for (const auto& times : runs) {
+            CHECK(times == 1);
+        }
+    }
 }
 
 } // namespace test::core_parallel

@@ -6,6 +6,7 @@
 #include "../random_numbers.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 
 #include <cstddef>
 #include <map>
@@ -20,27 +21,9 @@ namespace test::evidence_scope_table {
 using stemma::id;
 using stemma::no_id;
 using stemma::scope_style;
-using stemma::split_leftover_name;
 using stemma::split_scoped_name;
 
 namespace {
-
-/// The scope of a name, with its style in front; "-" when it has none.
-std::string split(std::string_view name, std::string_view op_type) {
-    const auto found = split_scoped_name(name, op_type);
-    constexpr std::string_view styles = "crt";
-    return found
-               ? styles[static_cast<std::size_t>(found->style)] + (":" + std::string(found->scope))
-               : "-";
-}
-
-std::string split_leftover(std::string_view name) {
-    const auto found = split_leftover_name(name);
-    if (found) {
-        CHECK_FALSE(found->exact);
-    }
-    return found ? std::string(found->scope) : "-";
-}
 
 using texts = std::vector<std::string>;
 
@@ -68,56 +51,6 @@ texts parts_of(std::string_view scope) {
 }
 
 } // namespace
-
-TEST_CASE("split_scoped_name: names of torch's exporter") {
-    CHECK(split("/encoder/layer.0/MatMul", "MatMul") == "c:encoder/layer.0");
-    CHECK(split("/encoder/layer.0/MatMul_12", "MatMul") == "c:encoder/layer.0");
-    CHECK(split("/Add", "Add") == "c:");
-    CHECK(split("/Add_1", "Add") == "c:");
-    CHECK(split("/fc_1/MatMul", "MatMul") == "c:fc_1");
-}
-
-TEST_CASE("split_scoped_name: names that are built relative to the parent") {
-    CHECK(split("model/layers.0/Add_node_7", "Add") == "r:model/layers.0");
-    CHECK(split("model/Add_7", "Add") == "r:model");
-    CHECK(split("model/Add", "Add") == "r:model");
-}
-
-TEST_CASE("split_scoped_name: scopes with classes") {
-    CHECK(split("app.Net::/app.Block::layer.0/Add", "Add") == "t:app.Net::/app.Block::layer.0");
-    CHECK(split("app.Net::/Add_4", "Add") == "t:app.Net::");
-}
-
-TEST_CASE("split_scoped_name: nothing where the name is not one of such an operator") {
-    CHECK(split("", "Add") == "-");
-    CHECK(split("Add_7", "Add") == "-");
-    CHECK(split("/encoder/Mul", "Add") == "-");
-    CHECK(split("/encoder/AddX", "Add") == "-");
-    CHECK(split("/encoder/Add_", "Add") == "-");
-    CHECK(split("/encoder/Add_1x", "Add") == "-");
-    CHECK(split("/encoder/", "Add") == "-");
-    CHECK(split("model/Add_node_x", "Add") == "-");
-    CHECK(split("app.Net::x/Mul", "Add") == "-");
-    CHECK(split("/encoder/Add", "") == "-");
-}
-
-TEST_CASE("split_leftover_name: what optimizers leave of a name") {
-    CHECK(split_leftover("fused /layer1/conv1/Conv") == "layer1/conv1");
-    CHECK(split_leftover("/encoder/dense/MatMul/MatMulAddFusion") == "encoder/dense");
-    CHECK(split_leftover("/norm/Pow/LayerNormFusion/") == "norm");
-    CHECK(split_leftover("_inlfunc_Gelu_/act/Mul") == "act");
-    CHECK(split_leftover("/fc/MatMul_quant") == "fc");
-    CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
-}
-
-TEST_CASE("split_leftover_name: nothing where no operator's name is left") {
-    CHECK(split_leftover("") == "-");
-    CHECK(split_leftover("plain") == "-");
-    CHECK(split_leftover("/") == "-");
-    CHECK(split_leftover("/encoder/layer") == "-"); // a module
-    CHECK(split_leftover("_inlfunc_Gelu") == "-");
-    CHECK(split_leftover("MatMulAddFusion") == "-");
-}
 
 TEST_CASE("collect_scopes: one scope for each distinct path, with what is in it") {
     test::operator_scene ops;
@@ -181,6 +114,44 @@ TEST_CASE("collect_scopes: what is left of a replaced operator's name counts for
     CHECK(table.leftover == std::vector<id>{0});
     CHECK(table.scopes[table.scope_of[0]].operators == 1);
     CHECK(table.scopes[table.scope_of[0]].first_operator == 1);
+}
+
+TEST_CASE("collect_scopes: any number of threads collects the same") {
+    test::random_numbers random(8);
+    const std::vector<std::string> parts{"a", "b", "ab", "a.0", "a_1", "c/", "x::y"};
+    for (int round = 0; round < 200; ++round) {
+        test::operator_scene ops;
+        for (auto n = random(40); n > 0; --n) {
+            std::string name = random.one_in(4) ? "m" : random.one_in(8) ? "fused " : "";
+            for (auto i = random(4); i > 0; --i) {
+                name += "/" + parts[random(parts.size())];
+            }
+            ops.add({}, name + "/Add_" + std::to_string(random(3)),
+                    random.one_in(3) ? "Mul" : "Add");
+        }
+        const auto one = stemma::collect_scopes(ops);
+        for (const unsigned most : {2U, 5U}) {
+            const auto several = stemma::collect_scopes(ops, stemma::thread_limit{most, 1});
+            REQUIRE(several.scope_of == one.scope_of);
+            REQUIRE(several.leftover == one.leftover);
+            REQUIRE(several.problems.size() == one.problems.size());
+            for (std::size_t i = 0; i < one.problems.size(); ++i) {
+                CHECK(several.problems[i].node == one.problems[i].node);
+            }
+            REQUIRE(several.scopes.size() == one.scopes.size());
+            for (id s = 0; s < one.scopes.size(); ++s) {
+                const auto& a = one.scopes[s];
+                const auto& b = several.scopes[s];
+                REQUIRE(a.parent == b.parent);
+                REQUIRE(a.segment == b.segment);
+                REQUIRE(a.first_operator == b.first_operator);
+                REQUIRE(a.operators == b.operators);
+                REQUIRE(a.kinds == b.kinds);
+                REQUIRE(a.style == b.style);
+                REQUIRE((a.parent == no_id || several.find(a.parent, a.segment) == s));
+            }
+        }
+    }
 }
 
 TEST_CASE("collect_scopes: equal to splitting every name alone, whatever the order of names") {

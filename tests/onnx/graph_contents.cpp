@@ -87,4 +87,22 @@ TEST_CASE("graph_contents: is the other direction of owner", "[graph_contents]")
     }
 }
 
+TEST_CASE("for_each_read: the values a node reads, and those that its bodies read and give back",
+          "[graph_contents]") {
+    const auto body = test::graph({test::node("Add", {"x", "a"}, {"r"}, "inside")}, {}, {"r"});
+    const auto bytes =
+        test::model(
+            test::graph({test::owner_node("If", {"c", ""}, {"y"},
+                                          {test::graph_attribute("then_branch", body)}, "if")},
+                        {"x", "c", "a"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::graph_contents contents(model);
+    std::string read;
+    stemma::for_each_read(model, contents, model.node_count() - 1, [&](stemma::id value) {
+        read.append(model.value_name(value)).append(" ");
+    });
+    CHECK(read == "c x a r ");
+}
+
 } // namespace test::onnx_graph_contents

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does it cost to cut all blocks of a model out, and all of its modules? Beside it the floor:
-// a copy of the bytes that the parts have, operator by operator, into one text for each part.
+// a copy of the bytes that the parts have, operator by operator, into one text for each part. Files
+// go to the folder for temporary ones: TMPDIR=/dev/shm for one in memory.
 #include "attributed_scene.hpp"
 
 #include <stemma/algorithm/boundary.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/model/module_members.hpp>
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/write_cuts.hpp>
 
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,6 +108,53 @@ void plan_and_write(benchmark::State& state) {
     count(state, s);
 }
 
+/// Cuts the parts of a scene into a folder, as `write_cuts` asks for.
+struct all_parts {
+    const scene& of;
+    std::string folder;
+
+    [[nodiscard]] stemma::cut_request request(std::size_t i) const { return {of.parts[i], {}}; }
+
+    [[nodiscard]] stemma::cut_target target(std::size_t i, std::size_t part,
+                                            const std::vector<stemma::cut_plan>& plans) const {
+        const bool taken = plans[part].refusal == stemma::cut_refusal::none;
+        return taken ? stemma::cut_target{folder + "/" + std::to_string(i) + "." +
+                                              std::to_string(part),
+                                          "",
+                                          {}}
+                     : stemma::cut_target{};
+    }
+
+    void done(std::size_t, std::size_t, const stemma::cut_plan&) const {}
+};
+
+void write_files(benchmark::State& state) {
+    const scene s(state);
+    const auto folder = std::filesystem::temp_directory_path() / "stemma_cut_bench";
+    std::filesystem::create_directory(folder);
+    const auto model = (folder / "model.onnx").string();
+    stemma::output_file out(model);
+    out.write(s.bytes);
+    out.commit(false);
+    const stemma::mapped_file source(model);
+    stemma::value_types types(*s.model);
+    stemma::infer_shapes(*s.model, types);
+    for (auto _ : state) {
+        stemma::cut_planner<> planner(*s.model);
+        stemma::cut_writer<> writer(*s.model, planner.contents(), types, {});
+        const auto parts = folder / "parts";
+        std::filesystem::create_directory(parts);
+        all_parts job{s, parts.string()};
+        stemma::write_cuts(source, planner, writer, job, s.parts.size(), false,
+                           {static_cast<unsigned>(state.range(2))});
+        state.PauseTiming();
+        std::filesystem::remove_all(parts);
+        state.ResumeTiming();
+    }
+    std::filesystem::remove_all(folder);
+    count(state, s);
+}
+
 void boundaries_of_all_modules(benchmark::State& state) {
     const scene s(state);
     const auto view = stemma::flat_graph(*s.model);
@@ -135,6 +186,11 @@ BENCHMARK(plan)->Apply(sizes);
 BENCHMARK(infer_types)->Apply(sizes);
 BENCHMARK(plan_and_write)->Apply(sizes);
 BENCHMARK(boundaries_of_all_modules)->Apply(sizes);
+BENCHMARK(write_files)
+    ->ArgNames({"nodes", "all", "threads"})
+    ->ArgsProduct({{10000, 100000, 1000000}, {0}, {1, 2, 4}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 } // namespace
 

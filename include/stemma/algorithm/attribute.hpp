@@ -4,6 +4,8 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/core/vertex_ranges.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -35,6 +37,11 @@ public:
     void add(id v, std::span<const T> items) {
         entries_.push_back({v, items_.size(), items.size()});
         items_.insert(items_.end(), items.begin(), items.end());
+    }
+
+    /// Adds all lists of another one. Complexity: O(what it holds).
+    void append(const per_operator_lists& other) {
+        other.for_each([&](id v, std::span<const T> items) { add(v, items); });
     }
 
     /// Returns: how many lists were added.
@@ -88,28 +95,24 @@ struct evidence_result {
 using name_sources = evidence_sources<exporter_metadata, builder_metadata, function_calls,
                                       scope_names, parameter_names, parameter_regions, leftovers>;
 
-/// Asks the sources about every operator and resolves what they claim.
-/// Complexity: that of the sources and the resolution policy.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_trust>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
-    const auto& graph = context.ops().graph();
-    const auto sources = evidence.prepare(context);
-    evidence_result result;
-    result.of.resize(num_vertices(graph));
+namespace detail {
+
+/// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
+template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
+void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
+               Iterator last, const Resolution& resolution, std::vector<attribution>& of,
+               evidence_result& result) {
     std::vector<claim> claims;
     std::vector<id> modules;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
+    for (; it != last; ++it) {
         claims.clear();
         sources.for_each_claim(*it, [&](const claim& made) { claims.push_back(made); });
         if (claims.empty()) {
             continue;
         }
         const auto v = static_cast<id>(index_of(graph, *it));
-        auto& made = result.of[v];
-        made = resolution.resolve(context.index(), claims);
+        auto& made = of[v];
+        made = resolution.resolve(tree, claims);
         result.dropped += made.module == no_id ? 1U : 0U;
         if (made.conflict) {
             result.conflicts.add(v, claims);
@@ -127,6 +130,35 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
             }
         }
     }
+}
+
+} // namespace detail
+
+/// Asks the sources about every operator and resolves what they claim, by as many threads as the
+/// context allows.
+/// Complexity: that of the sources and the resolution policy.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_trust>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    const auto& graph = context.ops().graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto sources = evidence.prepare(context);
+    std::vector<attribution> of(size);
+    std::vector<evidence_result> parts(context.threads().parts_of_operators(size));
+    for_each_vertex_range(graph, parts.size(), [&](std::size_t part, auto first, auto last) {
+        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
+                          parts[part]);
+    });
+    auto result = std::move(parts.front());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        result.conflicts.append(parts[part].conflicts);
+        result.alternatives.append(parts[part].alternatives);
+        result.callers.append(parts[part].callers);
+        result.dropped += parts[part].dropped;
+    }
+    result.of = std::move(of);
     result.conflicts.sort();
     result.alternatives.sort();
     result.callers.sort();

@@ -3,6 +3,7 @@
 #define STEMMA_ALGORITHM_REBUILD_TREE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/detail/sibling_order.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
@@ -42,10 +43,12 @@ struct rebuilt_tree {
 /// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
 /// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
 /// numbers of calls where scopes do.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(operators + parameters + depth * scopes) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "") {
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+                                        thread_limit threads = {}) {
     module_tree_builder builder(root_name);
     rebuilt_tree result;
     result.hierarchies = collect_hierarchies(ops);
@@ -66,7 +69,7 @@ template <named_operators Ops>
         });
     }
     result.modules = builder.build();
-    result.scopes = collect_scopes(ops);
+    result.scopes = collect_scopes(ops, threads);
     const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
         parameter_owners owners;

@@ -47,35 +47,44 @@ struct common_module {
 
 } // namespace detail
 
-/// Returns: for each operator the deepest module that holds all its readers: those with evidence by
-/// that, the others by their own readers. `no_id` where nothing downstream is known, and, in a
-/// graph with cycles, for what leads into one. Complexity: O(V + E); one ancestor query per
-/// operator.
+/// Returns: for each operator without evidence the deepest module that holds all its readers: those
+/// with evidence by that, the others by their own readers. `no_id` where nothing downstream is
+/// known, and, in a graph with cycles, for what leads into one; and for operators with evidence.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<detail::common_module> readers(problem.evidence.size());
     std::vector<id> down(problem.evidence.size(), no_id);
     problem.order.backward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
-        down[v] = readers[v].get(problem.modules);
-        const auto known = problem.evidence[v] != no_id ? problem.evidence[v] : down[v];
-        if (known != no_id) {
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                readers[index_of(graph, source(*it, graph))].add(known);
+        if (problem.evidence[v] != no_id) {
+            return;
+        }
+        detail::common_module readers;
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            const auto reader = index_of(graph, target(*it, graph));
+            const auto known =
+                problem.evidence[reader] != no_id ? problem.evidence[reader] : down[reader];
+            if (known != no_id) {
+                readers.add(known);
             }
         }
+        down[v] = readers.get(problem.modules);
     });
     return down;
 }
 
 /// Returns: the same for producers.
-/// Complexity: O(V + E); one ancestor query per operator.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
     std::vector<id> up(problem.evidence.size(), no_id);
     problem.order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (problem.evidence[v] != no_id) {
+            return;
+        }
         detail::common_module producers;
         for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
@@ -84,7 +93,7 @@ template <operator_view Ops>
                 producers.add(known);
             }
         }
-        up[index_of(graph, vertex)] = producers.get(problem.modules);
+        up[v] = producers.get(problem.modules);
     });
     return up;
 }
@@ -249,24 +258,25 @@ template <operator_view Ops>
     return joined;
 }
 
-/// Returns: for each operator whether its result only steers: all it is used for, through operators
-/// without evidence, is the condition of an If or Loop. Nowhere, when the view knows no conditions.
-/// Complexity: O(V + E).
+/// Returns: for each operator without evidence whether its result only steers: all it is used for,
+/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
+/// knows no conditions. Complexity: O(V + edges of operators without evidence).
 template <operator_view Ops>
 [[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
     std::vector<bool> steers(problem.evidence.size(), false);
     if constexpr (steered_operators<Ops>) {
         const auto& graph = problem.ops.graph();
         problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
             bool read = false;
-            bool only = true;
+            bool only = problem.evidence[v] == no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
                 const auto reader = index_of(graph, target(*it, graph));
                 read = true;
                 only = problem.ops.reads_condition(*it) ||
                        (problem.evidence[reader] == no_id && steers[reader]);
             }
-            steers[index_of(graph, vertex)] = read && only;
+            steers[v] = read && only;
         });
     }
     return steers;

@@ -73,6 +73,28 @@ public:
         return value;
     }
 
+    /// Stores all ids of another table, each raised by `shift`. Calls `met(known, raised)` for
+    /// those that are not stored, as an equal one was there before. Complexity: O(slots of the
+    /// other) on average; asks `equal(known, raised)` where half of the hashes agree.
+    template <class Equal, class Met>
+    void insert_all(const flat_index& other, id shift, Equal equal, Met met) {
+        constexpr std::size_t ahead = 16;
+        reserve(size_ + other.size_);
+        for (std::size_t i = 0; i < other.slots_.size(); ++i) {
+            if (i + ahead < other.slots_.size()) {
+                prefetch(hash_of(other.slots_[i + ahead]));
+            }
+            if (other.slots_[i].value != no_id) {
+                const auto raised = other.slots_[i].value + shift;
+                const auto found = insert(hash_of(other.slots_[i]), raised,
+                                          [&](id known) { return equal(known, raised); });
+                if (found != raised) {
+                    met(found, raised);
+                }
+            }
+        }
+    }
+
     /// Asks the processor to load the slot that `hash` will need.
     void prefetch(std::uint64_t hash) const noexcept {
 #if defined(__GNUC__)
@@ -98,6 +120,11 @@ private:
     // The home position comes from the stored half, so that growing needs no key.
     [[nodiscard]] static std::uint32_t check(std::uint64_t hash) noexcept {
         return static_cast<std::uint32_t>(hash >> 32U);
+    }
+
+    // Half of it, which is all that this table looks at.
+    [[nodiscard]] static std::uint64_t hash_of(const slot& filled) noexcept {
+        return std::uint64_t{filled.check} << 32U;
     }
 
     [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <functional>
+#include <initializer_list>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -28,6 +30,12 @@ struct thread_limit {
     [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
         const auto worth = bytes / std::max<std::size_t>(least_bytes, 1);
         return std::clamp<std::size_t>(worth, 1, std::max(most, 1U));
+    }
+
+    /// Returns: into how many parts to divide so many operators: those of a file that holds them.
+    [[nodiscard]] std::size_t parts_of_operators(std::size_t operators) const noexcept {
+        constexpr std::size_t bytes_of_one = 256;
+        return parts(operators * bytes_of_one);
     }
 };
 
@@ -86,6 +94,32 @@ void for_each_part(std::size_t count, Function f) {
         }
     }
 #endif
+}
+
+/// Divides [0, size) into `count` ranges of about the same length, in order, and calls
+/// `f(part, begin, end)` for each, as `for_each_part` does.
+///
+/// Throws: what the call for the lowest part threw.
+template <class Function>
+void for_each_range(std::size_t size, std::size_t count, Function f) {
+    for_each_part(count, [&](std::size_t part) {
+        f(part, size / count * part + std::min(part, size % count),
+          size / count * (part + 1) + std::min(part + 1, size % count));
+    });
+}
+
+/// Runs all tasks, each once, in at most so many threads, this one among them, and waits for all.
+///
+/// Requires: no task needs another one.
+/// Throws: what a task threw.
+/// Complexity: that of the tasks.
+inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {
+    const auto count = std::min(std::max<std::size_t>(threads, 1), tasks.size());
+    for_each_part(count, [&](std::size_t part) {
+        for (auto i = part; i < tasks.size(); i += count) {
+            tasks.begin()[i]();
+        }
+    });
 }
 
 } // namespace stemma

@@ -55,7 +55,7 @@ public:
 
     /// A MatMul whose attributes say which of its inputs are transposed.
     void infer_turned_product(id node) {
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         const auto is_set = [&](std::string_view name) {
             return attributes.whole(name).value_or(0) != 0;
         };
@@ -84,8 +84,7 @@ private:
                 table_.set(node, i, made(own.data_type, own.dims));
             }
         } else if (x.ranked()) {
-            const auto axis =
-                axis_of(node_attributes(table_.model(), node).whole("axis").value_or(-1), x.rank());
+            const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(-1), x.rank());
             auto reduced = *x.dims;
             for (auto i = axis.value_or(reduced.size()); i < reduced.size(); ++i) {
                 reduced[i] = 1;
@@ -102,7 +101,7 @@ private:
             return;
         }
         if (op == "Gemm") {
-            const node_attributes attributes(table_.model(), node);
+            const auto attributes = table_.attributes(node);
             if (a.rank() == 2 && b.rank() == 2) {
                 const bool turned_a = attributes.whole("transA").value_or(0) != 0;
                 const bool turned_b = attributes.whole("transB").value_or(0) != 0;
@@ -155,7 +154,7 @@ private:
 
     /// Extents behind a window that moves over the input, where all that counts is known.
     void slide(id node, const tensor_facts& x, const tensor_facts* w, extents& dims) const {
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         const auto spatial = x.rank() - 2;
         const auto filled = [&](std::string_view name, std::size_t count, std::int64_t value) {
             auto numbers = attributes.wholes(name).value_or(extents{});
@@ -191,7 +190,7 @@ private:
 
     void infer_reduction(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         if (op == "NonZero") {
             table_.set(node, 0,
                        made(int64_type,
@@ -251,8 +250,7 @@ private:
     void infer_recurrence(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
         const auto& r = table_.input(node, 2);
-        if (!x.ranked() || x.rank() != 3 ||
-            node_attributes(table_.model(), node).whole("layout") == 1) {
+        if (!x.ranked() || x.rank() != 3 || table_.attributes(node).whole("layout") == 1) {
             return;
         }
         const auto directions = r.ranked() && r.rank() == 3 ? (*r.dims)[0] : any_extent;
@@ -270,8 +268,7 @@ private:
         if (op == "DequantizeLinear") {
             table_.set(node, 0, made(table_.input(node, 1).data_type, x.dims));
         } else if (op == "QuantizeLinear") {
-            const auto asked =
-                node_attributes(table_.model(), node).whole("output_dtype").value_or(0);
+            const auto asked = table_.attributes(node).whole("output_dtype").value_or(0);
             table_.set(node, 0,
                        made(table_.has_input(node, 2) ? table_.input(node, 2).data_type
                             : asked != 0              ? asked
@@ -286,7 +283,7 @@ private:
 
     /// Equations with `...` are left alone.
     void infer_einsum(id node) {
-        std::string equation(node_attributes(table_.model(), node).text("equation"));
+        std::string equation(table_.attributes(node).text("equation"));
         equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
         if (equation.find('.') != equation.npos) {
             return;

@@ -45,9 +45,8 @@ public:
             table_.set(node, 0,
                        made(table_.input(node, 1).data_type, table_.broadcast_inputs(node)));
         } else if (op == "Cast") {
-            table_.set(
-                node, 0,
-                {node_attributes(table_.model(), node).whole("to").value_or(0), x.dims, x.numbers});
+            table_.set(node, 0,
+                       {table_.attributes(node).whole("to").value_or(0), x.dims, x.numbers});
         } else if (op == "CastLike") {
             table_.set(node, 0, {table_.input(node, 1).data_type, x.dims, x.numbers});
         } else {

@@ -3,6 +3,8 @@
 #define STEMMA_DETAIL_FACT_TABLE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/detail/fact_pool.hpp>
+#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/detail/tensor_types.hpp>
 #include <stemma/onnx/plain_domain.hpp>
@@ -10,14 +12,15 @@
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,49 +31,78 @@ class fact_table {
 public:
     /// Starts with declared types and what initializers are.
     fact_table(const wire_model& model, value_types& types)
-        : model_(&model), facts_(model.value_count()) {
+        : model_(&model)
+        , facts_(model.value_count(), 0)
+        , tensor_of_(model.value_count(), no_id)
+        , literals_(model.value_count(), 0) {
         for (const auto& opset : model.opset_imports()) {
             if (plain_domain(opset.domain).empty()) {
                 opset_ = opset.version;
             }
         }
         for (id value = 0; value < model.value_count(); ++value) {
-            if (const auto type = types.type_of(value)) {
-                facts_[value] = types_.read(*type);
-                forget_monsters(facts_[value]);
+            if (types.has_type(value)) {
+                put(value, types_.read(*types.type_of(value)));
             }
         }
         const auto tensors = model.tensors();
         for (id i = 0; i < tensors.size(); ++i) {
             const auto& tensor = tensors[i];
-            tensor_of_.emplace(tensor.value, i);
-            auto& known = facts_[tensor.value];
-            const auto header = read_tensor_header(model, tensor);
-            known.data_type = header.data_type;
-            if (!tensor.sparse) {
-                known.dims = as_extents(header.dims);
-                note_numbers(known, read_whole_numbers(model.reader(tensor.message)));
+            if (tensor_of_[tensor.value] == no_id) {
+                tensor_of_[tensor.value] = i;
             }
-            forget_monsters(known);
+            auto known = (*this)[tensor.value];
+            if (tensor.sparse) {
+                known.data_type = read_tensor_header(model, tensor).data_type;
+            } else {
+                auto read = read_whole_numbers(model.reader(tensor.message));
+                known.data_type = read.data_type;
+                known.dims = as_extents(read.dims);
+                note_numbers(known, std::move(read));
+            }
+            put(tensor.value, std::move(known));
+        }
+        is_constant_.resize(model.operator_count());
+        for (id op = 0; op < model.operator_count(); ++op) {
+            is_constant_[op] =
+                model.operator_type(op) == "Constant" && model.operator_domain(op).empty();
         }
     }
+
+    /// What inference of one node found out.
+    struct inferred {
+        std::vector<std::pair<id, id>> made; ///< output, and what is known of it
+        bool looks_closer = false;           ///< at attributes or constants
+    };
 
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
     /// Returns: the opset of the standard domain, 0 when the model imports none.
     [[nodiscard]] std::int64_t opset() const noexcept { return opset_; }
 
-    [[nodiscard]] tensor_facts& operator[](id value) noexcept { return facts_[value]; }
-    [[nodiscard]] const tensor_facts& operator[](id value) const noexcept { return facts_[value]; }
+    [[nodiscard]] const tensor_facts& operator[](id value) const noexcept {
+        return pool_[facts_[value]];
+    }
+
+    /// Replaces what is known of a value.
+    void put(id value, tensor_facts facts) {
+        forget_monsters(facts);
+        facts_[value] = pool_.intern(std::move(facts));
+    }
+
+    /// Returns: the attributes of a node.
+    [[nodiscard]] node_attributes attributes(id node) const {
+        seen_.looks_closer = true;
+        return {*model_, node};
+    }
 
     /// Returns: the TypeProto that the facts on a value make.
     /// Requires: they are ranked.
-    [[nodiscard]] std::string type_of(id value) const { return types_.write(facts_[value]); }
+    [[nodiscard]] std::string type_of(id value) const { return types_.write((*this)[value]); }
 
     /// Returns: what is known of an input; nothing for one that is left out.
     [[nodiscard]] const tensor_facts& input(id node, std::size_t slot) const {
-        static const tensor_facts unknown;
         const auto inputs = model_->inputs(node);
-        return slot < inputs.size() && inputs[slot] != no_id ? facts_[inputs[slot]] : unknown;
+        return slot < inputs.size() && inputs[slot] != no_id ? (*this)[inputs[slot]] : pool_[0];
     }
 
     [[nodiscard]] bool has_input(id node, std::size_t slot) const {
@@ -83,21 +115,58 @@ public:
             return;
         }
         forget_monsters(facts);
-        auto& known = facts_[model_->first_output(node) + output];
-        if (known.data_type == 0) {
-            known.data_type = facts.data_type;
+        note(node, static_cast<id>(output), pool_.intern(std::move(facts)));
+    }
+
+    /// As `set`, for facts of this number.
+    void note(id node, id output, id number) {
+        if (watching_) {
+            seen_.made.emplace_back(output, number);
         }
-        if (!known.ranked()) {
-            known.dims = std::move(facts.dims);
-        } else if (facts.ranked() && facts.rank() == known.rank()) {
-            for (std::size_t i = 0; i < known.rank(); ++i) {
-                auto& extent = (*known.dims)[i];
-                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+        auto& known = facts_[model_->first_output(node) + output];
+        if (known == 0) {
+            known = number;
+        } else if (known != number) {
+            known = pool_.intern(joined(pool_[known], pool_[number]));
+        }
+    }
+
+    /// Keeps, until `stop_watching`, what is learned and whether attributes or constants are read.
+    void watch() {
+        seen_ = {};
+        watching_ = true;
+    }
+    [[nodiscard]] inferred stop_watching() {
+        watching_ = false;
+        return std::exchange(seen_, {});
+    }
+
+    /// Appends to a key what the operator of a node is, and what is known of its inputs.
+    void append_inputs(id node, std::string& key) const {
+        append_number(model_->operator_id(node), key);
+        append_number(model_->output_count(node), key);
+        for (auto value : model_->inputs(node)) {
+            append_number(value == no_id ? no_id : facts_[value], key);
+        }
+    }
+
+    /// Appends to a key the attributes of a node and the constants that it reads.
+    /// Returns: false where they are too long to be kept.
+    [[nodiscard]] bool append_details(id node, std::string& key) {
+        constexpr std::uint32_t most_bytes = 512;
+        if (model_->message(node).size > most_bytes) {
+            return false;
+        }
+        for (auto value : model_->inputs(node)) {
+            append_number(value == no_id ? 0 : literal_number(value), key);
+        }
+        auto fields = model_->reader(model_->message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+                key.append(fields.whole(field));
             }
         }
-        if (!known.numbers) {
-            known.numbers = std::move(facts.numbers);
-        }
+        return true;
     }
 
     [[nodiscard]] std::optional<extents> broadcast_inputs(id node) const {
@@ -115,33 +184,13 @@ public:
             const auto value = model_->inputs(node)[slot];
             return literal(value);
         }
-        return node_attributes(*model_, node).wholes(name);
+        return attributes(node).wholes(name);
     }
 
     /// Returns: the elements of a small constant, signs and all.
     [[nodiscard]] std::optional<extents> literal(id value) const {
-        if (model_->is_initializer(value)) {
-            const auto& tensor = model_->tensors()[tensor_of_.at(value)];
-            if (tensor.sparse) {
-                return std::nullopt;
-            }
-            auto numbers = read_whole_numbers(model_->reader(tensor.message));
-            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
-        }
-        const auto producer = model_->producer(value);
-        if (producer == no_id || model_->op_type(producer) != "Constant" ||
-            !model_->domain(producer).empty()) {
-            return std::nullopt;
-        }
-        const node_attributes attributes(*model_, producer);
-        if (auto tensor = attributes.tensor("value")) {
-            return tensor->known ? std::optional(std::move(tensor->values)) : std::nullopt;
-        }
-        if (const auto whole = attributes.whole("value_int")) {
-            return extents{*whole};
-        }
-        auto numbers = attributes.wholes("value_ints");
-        return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
+        seen_.looks_closer = true;
+        return read_literal(value);
     }
 
     /// Returns: how many elements a small one-dimensional input has.
@@ -169,6 +218,64 @@ public:
     }
 
 private:
+    [[nodiscard]] std::optional<extents> read_literal(id value) const {
+        if (model_->is_initializer(value)) {
+            const auto& tensor = model_->tensors()[tensor_of_[value]];
+            if (tensor.sparse) {
+                return std::nullopt;
+            }
+            auto numbers = read_whole_numbers(model_->reader(tensor.message));
+            return numbers.known ? std::optional(std::move(numbers.values)) : std::nullopt;
+        }
+        const auto producer = model_->producer(value);
+        if (producer == no_id || !is_constant_[model_->operator_id(producer)]) {
+            return std::nullopt;
+        }
+        const node_attributes attributes(*model_, producer);
+        if (auto tensor = attributes.tensor("value")) {
+            return tensor->known ? std::optional(std::move(tensor->values)) : std::nullopt;
+        }
+        if (const auto whole = attributes.whole("value_int")) {
+            return extents{*whole};
+        }
+        auto numbers = attributes.wholes("value_ints");
+        return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
+    }
+
+    /// Returns: a number that equal constants share; 0 for what is none.
+    [[nodiscard]] id literal_number(id value) {
+        if (literals_[value] == 0) {
+            auto read = read_literal(value);
+            literals_[value] = read ? pool_.intern({0, {}, std::move(read)}) : no_id;
+        }
+        return literals_[value] == no_id ? 0 : literals_[value];
+    }
+
+    static void append_number(id number, std::string& key) {
+        char bytes[sizeof number];
+        std::memcpy(bytes, &number, sizeof number);
+        key.append(bytes, sizeof number);
+    }
+
+    /// Returns: what was known, and what is learned beyond that.
+    [[nodiscard]] static tensor_facts joined(tensor_facts known, const tensor_facts& facts) {
+        if (known.data_type == 0) {
+            known.data_type = facts.data_type;
+        }
+        if (!known.ranked()) {
+            known.dims = facts.dims;
+        } else if (facts.ranked() && facts.rank() == known.rank()) {
+            for (std::size_t i = 0; i < known.rank(); ++i) {
+                auto& extent = (*known.dims)[i];
+                extent = extent == any_extent ? (*facts.dims)[i] : extent;
+            }
+        }
+        if (!known.numbers) {
+            known.numbers = facts.numbers;
+        }
+        return known;
+    }
+
     static void forget_monsters(tensor_facts& facts) {
         if (facts.ranked() && facts.rank() > max_extents) {
             facts.dims.reset();
@@ -179,8 +286,13 @@ private:
     }
 
     const wire_model* model_;
-    std::vector<tensor_facts> facts_;      // by value
-    std::unordered_map<id, id> tensor_of_; // by initializer: its number
+    fact_pool pool_;
+    std::vector<id> facts_;     // by value: number in the pool
+    std::vector<id> tensor_of_; // by value: number of the initializer
+    std::vector<id> literals_;  // by value: number in the pool, or `no_id`; 0 until it is asked for
+    std::vector<bool> is_constant_; // by operator: Constant
+    mutable inferred seen_;
+    bool watching_ = false;
     tensor_types types_;
     std::int64_t opset_ = 0;
 };

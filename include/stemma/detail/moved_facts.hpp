@@ -43,7 +43,7 @@ public:
 
 private:
     void infer_constant(id node) {
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         if (auto tensor = attributes.tensor("value")) {
             auto facts = made(tensor->data_type, as_extents(tensor->dims));
             fact_table::note_numbers(facts, std::move(*tensor));
@@ -65,7 +65,7 @@ private:
 
     void infer_shape_operator(id node, std::string_view op) {
         const auto& x = table_.input(node, 0);
-        const node_attributes attributes(table_.model(), node);
+        const auto attributes = table_.attributes(node);
         if (op == "Size") {
             table_.set(node, 0, made(int64_type, extents{}));
         } else if (op == "Shape") {
@@ -107,7 +107,7 @@ private:
 
     void infer_reshape(id node, const tensor_facts& x) {
         if (!table_.has_input(node, 1)) {
-            const auto shape = node_attributes(table_.model(), node).wholes("shape");
+            const auto shape = table_.attributes(node).wholes("shape");
             table_.set(node, 0,
                        made(x.data_type, shape ? std::optional(extents(shape->size(), any_extent))
                                                : std::nullopt));
@@ -223,7 +223,7 @@ private:
         if (!x.ranked()) {
             return;
         }
-        auto order = node_attributes(table_.model(), node).wholes("perm").value_or(extents{});
+        auto order = table_.attributes(node).wholes("perm").value_or(extents{});
         for (auto i = x.rank(); order.size() < x.rank() && i-- > 0;) {
             order.push_back(static_cast<std::int64_t>(i));
         }
@@ -259,8 +259,7 @@ private:
         if (!dims) {
             return;
         }
-        const auto axis =
-            axis_of(node_attributes(table_.model(), node).whole("axis").value_or(1), dims->size());
+        const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(1), dims->size());
         std::int64_t sum = 0;
         for (std::size_t slot = 0; axis && slot < table_.model().inputs(node).size(); ++slot) {
             const auto& part = table_.input(node, slot);
@@ -283,8 +282,7 @@ private:
         if (op == "GatherElements") {
             table_.set(node, 0, made(x.data_type, indices.dims));
         } else if (x.ranked() && op == "Gather") {
-            const auto axis =
-                axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank());
+            const auto axis = axis_of(table_.attributes(node).whole("axis").value_or(0), x.rank());
             if (!axis) {
                 return;
             }
@@ -296,8 +294,7 @@ private:
         } else if (x.ranked() && indices.rank() > 0 && indices.dims->back() >= 0) {
             const auto taken =
                 static_cast<std::size_t>(indices.dims->back()) +
-                static_cast<std::size_t>(
-                    node_attributes(table_.model(), node).whole("batch_dims").value_or(0));
+                static_cast<std::size_t>(table_.attributes(node).whole("batch_dims").value_or(0));
             if (taken <= x.rank()) {
                 table_.set(
                     node, 0,

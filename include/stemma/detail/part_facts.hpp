@@ -91,10 +91,9 @@ private:
     void infer_split(id node) {
         const auto& x = table_.input(node, 0);
         const auto count = table_.model().output_count(node);
-        const auto axis =
-            x.ranked()
-                ? axis_of(node_attributes(table_.model(), node).whole("axis").value_or(0), x.rank())
-                : std::nullopt;
+        const auto axis = x.ranked()
+                              ? axis_of(table_.attributes(node).whole("axis").value_or(0), x.rank())
+                              : std::nullopt;
         const auto sizes = table_.numbers_of(node, 1, "split");
         std::int64_t first = 0;
         for (std::size_t i = 0; axis && i < count; ++i) {

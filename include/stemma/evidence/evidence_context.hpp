@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/evidence/merged_parameters.hpp>
@@ -22,8 +23,10 @@ namespace stemma {
 template <operator_view Ops, module_view Modules>
 class evidence_context {
 public:
-    /// Requires: both outlive the context.
-    evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
+    /// Requires: both outlive the context; several threads may read them at once, and ask what
+    ///   sources prepare, if so many are given.
+    evidence_context(const Ops& ops, const Modules& modules, thread_limit threads = {})
+        : ops_(&ops), modules_(&modules), threads_(threads) {}
 
     /// The operators that were given.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
@@ -34,10 +37,13 @@ public:
     /// How the modules lie to each other; claims name modules by rank in it.
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
+    /// How many threads may read what was given.
+    [[nodiscard]] thread_limit threads() const noexcept { return threads_; }
+
     /// The scopes in the names of the operators.
     [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
         if (!scopes_) {
-            scopes_ = collect_scopes(*ops_);
+            scopes_ = collect_scopes(*ops_, threads_);
         }
         return *scopes_;
     }
@@ -95,6 +101,7 @@ public:
 private:
     const Ops* ops_;
     const Modules* modules_;
+    thread_limit threads_;
     std::optional<scope_table> scopes_;
     std::optional<parameter_owners> owners_;
     std::optional<scope_modules> bound_;

@@ -8,7 +8,10 @@
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/json_text.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/path_trail.hpp>
+#include <stemma/core/vertex_ranges.hpp>
+#include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -17,113 +20,10 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma {
-
-/// How the names of operators carry scopes.
-enum class scope_style : std::uint8_t {
-    called,   ///< `/encoder/layer.0/Add_1`: instance names of the modules called, as torch exports
-    relative, ///< `model/layers.0/Add_node_7`: attribute names relative to the parent, of builders
-    typed,    ///< `app.Net::/app.Block::layer.0/Add`: instances with classes, as PyTorch keeps them
-};
-
-/// How many styles there are; as many scopes stand for their roots.
-inline constexpr id scope_style_count = 3;
-
-/// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
-[[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
-    if (!text.starts_with(stem)) {
-        return false;
-    }
-    text.remove_prefix(stem.size());
-    return text.empty() ||
-           (text.size() > 1 && text.front() == '_' &&
-            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
-}
-
-/// A name taken apart: where the scope ends, and in which style it is written.
-struct scoped_name {
-    std::string_view scope;                  ///< without the slashes around it; "" for the root
-    scope_style style = scope_style::called; ///< which root it starts at
-    bool exact = true; ///< written for this operator; else a trace of one that was replaced
-};
-
-/// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
-/// operator.
-[[nodiscard]] constexpr std::optional<scoped_name>
-split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
-    const auto slash = name.rfind('/');
-    if (op_type.empty()) {
-        return std::nullopt;
-    }
-    if (slash == name.npos) {
-        // Builders leave the root's operators without any slash.
-        const bool built = name.size() > op_type.size() && name.starts_with(op_type) &&
-                           is_counted(name.substr(op_type.size()), "_node") && name.back() != 'e';
-        return built ? std::optional(scoped_name{"", scope_style::relative, true}) : std::nullopt;
-    }
-    auto last = name.substr(slash + 1);
-    if (name.substr(0, slash).find("::") != name.npos) {
-        return is_counted(last, op_type)
-                   ? std::optional(scoped_name{name.substr(0, slash), scope_style::typed, true})
-                   : std::nullopt;
-    }
-    if (name.front() == '/') {
-        if (!is_counted(last, op_type)) {
-            return std::nullopt;
-        }
-        return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
-    }
-    if (last.starts_with(op_type)) {
-        last.remove_prefix(op_type.size());
-        if (is_counted(last, "") || is_counted(last, "_node")) {
-            return scoped_name{name.substr(0, slash), scope_style::relative, true};
-        }
-    }
-    return std::nullopt;
-}
-
-/// Returns: the scope of the operator whose name an optimizer left as part of this one:
-/// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
-/// `/norm/Pow/LayerNormFusion/`,
-/// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
-/// Complexity: O(length).
-[[nodiscard]] constexpr std::optional<scoped_name>
-split_leftover_name(std::string_view name) noexcept {
-    constexpr std::string_view inlined = "_inlfunc_";
-    constexpr std::string_view fused = "fused ";
-    constexpr std::string_view fusion = "Fusion";
-    if (name.starts_with(inlined)) {
-        const auto original = name.find("_/");
-        if (original == name.npos) {
-            return std::nullopt;
-        }
-        name.remove_prefix(original + 1);
-    }
-    if (name.starts_with(fused)) {
-        name.remove_prefix(fused.size());
-    }
-    while (name.size() > 1 && name.back() == '/') {
-        name.remove_suffix(1);
-    }
-    auto slash = name.rfind('/');
-    while (slash != name.npos && slash > 0 && name.ends_with(fusion)) {
-        name.remove_suffix(name.size() - slash);
-        slash = name.rfind('/');
-    }
-    if (slash == name.npos || slash + 1 == name.size()) {
-        return std::nullopt;
-    }
-    // Operators are written like classes, modules like variables.
-    const char first = name[slash + 1];
-    if (first < 'A' || first > 'Z') {
-        return std::nullopt;
-    }
-    return name.front() == '/'
-               ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
-               : scoped_name{name.substr(0, slash), scope_style::relative, false};
-}
 
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
@@ -267,31 +167,65 @@ template <named_operators Ops>
 
 } // namespace detail
 
-/// Collects the scopes in the names of all operators.
-///
-/// Requires: names outlive the table.
-/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
-template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops) {
-    constexpr std::size_t max_problems = 1000;
-    const auto& graph = ops.graph();
+namespace detail {
+
+inline constexpr std::size_t max_scope_problems = 1000;
+
+/// Returns: a table of the roots.
+[[nodiscard]] inline scope_table make_scope_table() {
     scope_table table;
-    table.scope_of.assign(num_vertices(graph), no_id);
     table.scopes.resize(scope_style_count);
     for (id root = 0; root < scope_style_count; ++root) {
         table.scopes[root].style = static_cast<scope_style>(root);
     }
+    return table;
+}
+
+/// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
+/// of most, and taking their names apart takes longer than comparing them.
+template <named_operators Ops>
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view name,
+                             std::string_view op_type, std::string_view around) {
+    if constexpr (folded_operators<Ops>) {
+        if (ops.is_folded(v)) {
+            return false;
+        }
+    }
+    return !around.empty() && !op_type.empty() && name.starts_with(around) &&
+           name.find('/', around.size()) == name.npos &&
+           is_counted(name.substr(around.size()), op_type);
+}
+
+/// Adds the scopes of some operators to a table, and notes them in `scope_of`.
+template <named_operators Ops, class Iterator>
+void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>& scope_of,
+                    scope_table& table) {
+    const auto& graph = ops.graph();
     path_trail trail('/');
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
+    std::string_view around; // the last name that was in a scope, up to what it is called there
+    id before = no_id;       // that scope
+    const auto count = [&](id v, id in, std::string_view op_type) {
+        auto& scope = table.scopes[in];
+        scope_of[v] = in;
+        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
+        ++scope.operators;
+        scope.kinds += hash_bytes(op_type);
+    };
+    for (; it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const std::string_view name = ops.name(*it);
         const std::string_view op_type = ops.op_type(*it);
-        const auto found = detail::find_scope(ops, *it);
+        if (is_beside(ops, *it, name, op_type, around)) {
+            count(v, before, op_type);
+            continue;
+        }
+        const auto found = find_scope(ops, *it);
         if (!found) {
             continue;
         }
-        if (const char* problem = detail::find_scope_problem(*found)) {
-            if (table.problems.size() < max_problems) {
-                table.problems.push_back(
-                    {"scope.unreadable", static_cast<id>(index_of(graph, *it)), problem});
+        if (const char* problem = find_scope_problem(*found)) {
+            if (table.problems.size() < max_scope_problems) {
+                table.problems.push_back({"scope.unreadable", v, problem});
             }
             continue;
         }
@@ -299,17 +233,69 @@ template <named_operators Ops>
                                      [&](id parent, std::string_view segment) {
                                          return table.find_or_add(parent, segment);
                                      });
-        const auto v = static_cast<id>(index_of(graph, *it));
-        auto& scope = table.scopes[in];
-        table.scope_of[v] = in;
         if (!found->exact) {
+            scope_of[v] = in;
             table.leftover.push_back(v);
             continue;
         }
-        scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
-        ++scope.operators;
-        scope.kinds += hash_bytes(op_type);
+        count(v, in, op_type);
+        if (found->style != scope_style::relative && split_scoped_name(name, op_type)) {
+            around = name.substr(0, name.rfind('/') + 1);
+            before = in;
+        }
     }
+}
+
+/// Adds the scopes of operators behind those of a table.
+/// Returns: by scope of `part`, its number in `whole`.
+[[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
+    std::vector<id> number(part.scopes.size());
+    for (id s = 0; s < number.size(); ++s) {
+        const auto& from = part.scopes[s];
+        number[s] =
+            s < scope_style_count ? s : whole.find_or_add(number[from.parent], from.segment);
+        auto& to = whole.scopes[number[s]];
+        to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
+        to.operators += from.operators;
+        to.kinds += from.kinds;
+    }
+    whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    const auto room = max_scope_problems - whole.problems.size();
+    whole.problems.insert(whole.problems.end(), part.problems.begin(),
+                          part.problems.begin() +
+                              static_cast<std::ptrdiff_t>(std::min(room, part.problems.size())));
+    return number;
+}
+
+} // namespace detail
+
+/// Collects the scopes in the names of all operators.
+///
+/// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
+template <named_operators Ops>
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+    const auto& graph = ops.graph();
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto count = threads.parts_of_operators(size);
+    std::vector<id> scope_of(size, no_id);
+    std::vector<scope_table> parts(count);
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+        parts[part] = detail::make_scope_table();
+        detail::collect_scopes(ops, first, last, scope_of, parts[part]);
+    });
+    auto table = std::move(parts[0]);
+    std::vector<std::vector<id>> numbers(count);
+    for (std::size_t part = 1; part < count; ++part) {
+        numbers[part] = detail::append_scopes(parts[part], table);
+    }
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto it, auto last) {
+        for (; part > 0 && it != last; ++it) {
+            auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
+            scope = scope == no_id ? no_id : numbers[part][scope];
+        }
+    });
+    table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
     return table;
 }

@@ -19,6 +19,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -173,14 +174,15 @@ namespace detail {
 class buffered_writer {
 public:
     /// `path` names the file in errors. Requires: it outlives the writer.
-    explicit buffered_writer(const std::string& path) : path_(&path) {
-        buffer_.reserve(buffer_size);
-    }
+    explicit buffered_writer(const std::string& path) : path_(&path) {}
 
-    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one.
-    void attach(int descriptor, std::optional<off_t> position = {}) noexcept {
+    /// From here on, what is handed over goes to `descriptor`: to `position`, if there is one. Who
+    /// shares it with others holds `turns` while the kernel writes.
+    void attach(int descriptor, std::optional<off_t> position = {},
+                std::mutex* turns = nullptr) noexcept {
         descriptor_ = descriptor;
         position_ = position;
+        turns_ = turns;
     }
 
     void write(std::string_view bytes) {
@@ -190,8 +192,17 @@ public:
         if (bytes.size() >= buffer_size) {
             write_now(bytes);
         } else {
+            if (buffer_.empty()) {
+                buffer_.reserve(buffer_size);
+            }
             buffer_.append(bytes);
         }
+    }
+
+    /// As `write`, for what the caller has collected.
+    void write_through(std::string_view bytes) {
+        flush();
+        write_now(bytes);
     }
 
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
@@ -203,6 +214,7 @@ public:
 #    if defined(__linux__)
         auto from = static_cast<off_t>(offset);
         while (size > 0) {
+            const auto turn = take_turn();
             const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
                                                   position_ ? &*position_ : nullptr, size, 0);
             if (copied < 0 && errno == EINTR) {
@@ -228,8 +240,15 @@ private:
     static constexpr std::size_t buffer_size = 1U << 18U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
 
+    // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
+    [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
+        return turns_ == nullptr ? std::unique_lock<std::mutex>()
+                                 : std::unique_lock<std::mutex>(*turns_);
+    }
+
     void write_now(std::string_view bytes) {
         while (!bytes.empty()) {
+            const auto turn = take_turn();
             const auto written = position_
                                      ? ::pwrite(descriptor_, bytes.data(), bytes.size(), *position_)
                                      : ::write(descriptor_, bytes.data(), bytes.size());
@@ -249,6 +268,7 @@ private:
     const std::string* path_;
     int descriptor_ = -1;
     std::optional<off_t> position_;
+    std::mutex* turns_ = nullptr;
     std::string buffer_;
 };
 
@@ -300,6 +320,9 @@ public:
     /// Appends; the bytes are copied or written before it returns.
     void write(std::string_view bytes) { writer_.write(bytes); }
 
+    /// As `write`, but hands the bytes over at once: for what the caller has collected.
+    void write_now(std::string_view bytes) { writer_.write_through(bytes); }
+
     /// Appends a range of `file`; a long one does not pass through this process where the system
     /// can do without.
     void copy(const mapped_file& file, std::size_t offset, std::size_t size) {
@@ -309,13 +332,20 @@ public:
     /// Whether an `output_range` can write to it.
     [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
 
+    /// Hands over all that was written, so that `commit` has less to do; nothing is written
+    /// afterwards. `sync` waits until the bytes are on the medium.
+    void finish(bool sync = true) {
+        writer_.flush();
+        if (!direct_ && sync && !synced_ && ::fsync(descriptor_) != 0) {
+            detail::fail_to_write(path_, detail::reason_of(errno));
+        }
+        synced_ = synced_ || sync;
+    }
+
     /// Puts the file in its place. `sync` waits until the bytes are on the medium.
     void commit(bool sync = true) {
-        writer_.flush();
+        finish(sync);
         if (!direct_) {
-            if (sync && ::fsync(descriptor_) != 0) {
-                detail::fail_to_write(path_, detail::reason_of(errno));
-            }
             put_in_place();
             if (sync) {
                 sync_folder();
@@ -382,6 +412,15 @@ private:
     }
 
     [[nodiscard]] bool link_as(const std::string& name) const {
+#    if defined(AT_EMPTY_PATH)
+        // Not for everybody, but at half the cost.
+        if (::linkat(descriptor_, "", AT_FDCWD, name.c_str(), AT_EMPTY_PATH) == 0) {
+            return true;
+        }
+        if (errno == EEXIST) {
+            return false;
+        }
+#    endif
         const auto self = "/proc/self/fd/" + std::to_string(descriptor_);
         return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
     }
@@ -398,8 +437,10 @@ private:
     std::string target_;    // behind symbolic links
     std::string temporary_; // its name, while it has one
     detail::buffered_writer writer_{path_};
+    mutable std::mutex turns_; // of the ranges
     int descriptor_ = -1;
     bool direct_ = false;
+    bool synced_ = false;
 };
 
 /// A part of a file that is written from a known position on, so that several threads can write one
@@ -408,7 +449,7 @@ class output_range {
 public:
     /// Requires: `file.takes_ranges()`, and outlives the range.
     output_range(const output_file& file, std::uint64_t position) : writer_(file.path_) {
-        writer_.attach(file.descriptor_, static_cast<off_t>(position));
+        writer_.attach(file.descriptor_, static_cast<off_t>(position), &file.turns_);
     }
 
     /// Appends. Throws: `error` of `error_code::cannot_write`, as do the others.
@@ -480,7 +521,14 @@ public:
         write(file.bytes().substr(offset, size));
     }
 
+    void write_now(std::string_view bytes) { write(bytes); }
+
     [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
+    void finish(bool = true) {
+        stream_.flush();
+        check();
+    }
 
     void commit(bool = true) {
         stream_.close();

@@ -27,7 +27,8 @@
 
 namespace stemma {
 
-/// Plans how sets of nodes are cut out of one model. What the plans share is found once.
+/// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
+/// by copies of the planner as well: each thread can plan with a copy of its own.
 template <cut_policy Policy = standard_cut>
 class cut_planner {
 public:
@@ -37,28 +38,15 @@ public:
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
         : model_(model)
         , policy_(std::move(policy))
-        , contents_(model)
-        , uncalled_(uncalled_functions(model, contents_))
-        , random_(std::move(random))
-        , dependence_(find_dependence(model, random_))
-        , exposed_(model.value_count(), false)
+        , shared_(std::make_shared<const shared_facts>(model, std::move(random)))
         , marks_(model.node_count(), mark::none)
-        , seen_(model.value_count(), no_id) {
-        for (id g = 0; g < model.graph_count(); ++g) {
-            for (auto value : model.graph(g).outputs) {
-                if (value != no_id) {
-                    exposed_[value] = true;
-                }
-            }
-        }
-    }
+        , seen_(model.value_count(), no_id) {}
 
     /// Takes those for random that are so by their type, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
         : cut_planner(model, std::move(policy), find_random_operators(model)) {}
-
-    /// Returns: which nodes and bodies lie in which graph.
-    [[nodiscard]] const graph_contents& contents() const noexcept { return contents_; }
+    /// Returns: which nodes and bodies lie in which graph; valid as long as a copy of the planner.
+    [[nodiscard]] const graph_contents& contents() const noexcept { return shared_->contents; }
 
     /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
     /// come along with their owner where that is wanted too, else they are cut out of the body.
@@ -84,13 +72,14 @@ public:
             marks_[node] = mark::none;
         }
         std::vector<cut_plan> plans;
-        // Where the part calls a function, the call stands for the body.
-        auto aside = uncalled_;
-        for (auto f : called_functions(model_, contents_, wanted, [](id) {})) {
-            aside.push_back(model_.functions()[f].graph);
+        auto aside = shared_->uncalled;
+        if (!model_.functions().empty()) { // a call of a function stands for the body
+            for (auto f : called_functions(model_, contents(), wanted, [](id) {})) {
+                aside.push_back(model_.functions()[f].graph);
+            }
         }
         const auto is_aside = [&](id g) {
-            return std::find(aside.begin(), aside.end(), contents_.root(g)) != aside.end();
+            return std::find(aside.begin(), aside.end(), contents().root(g)) != aside.end();
         };
         const bool only_aside = std::all_of(by_graph.begin(), by_graph.end(),
                                             [&](const auto& one) { return is_aside(one.first); });
@@ -114,18 +103,42 @@ public:
 
     /// Returns: what is known of a graph of the model; made when it is first asked for.
     [[nodiscard]] cut_facts& facts(id g) {
-        auto& known = facts_[g];
-        if (!known) {
-            // A part pulls from outside only, so its own shape computations stay its own.
-            known = std::make_unique<cut_facts>(model_, contents_, g, [&](id node) {
-                return dependence_[node] <= dependence::weight && is_apart(node);
-            });
+        if (const auto made = facts_.find(g); made != facts_.end()) {
+            return made->second;
         }
-        return *known;
+        // A part pulls from outside only, so its own shape computations stay its own.
+        const auto is_constant = [&](id node) {
+            return shared_->depends_on[node] <= dependence::weight && is_apart(node);
+        };
+        return facts_.emplace(g, cut_facts(model_, contents(), g, is_constant)).first->second;
     }
 
 private:
     enum class mark : std::uint8_t { none, core, clone };
+
+    /// What is found once.
+    struct shared_facts {
+        shared_facts(const onnx_model& model, std::vector<bool> is_random)
+            : contents(model)
+            , uncalled(uncalled_functions(model, contents))
+            , random(std::move(is_random))
+            , depends_on(find_dependence(model, random))
+            , exposed(model.value_count(), false) {
+            for (id g = 0; g < model.graph_count(); ++g) {
+                for (auto value : model.graph(g).outputs) {
+                    if (value != no_id) {
+                        exposed[value] = true;
+                    }
+                }
+            }
+        }
+
+        graph_contents contents;
+        std::vector<id> uncalled; // graphs of functions that never run
+        std::vector<bool> random; // by node
+        std::vector<dependence> depends_on;
+        std::vector<bool> exposed; // values that are outputs of a graph
+    };
 
     [[nodiscard]] bool has_wanted_owner(id node) const {
         for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
@@ -136,35 +149,36 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(dependence_[node]); }
+    [[nodiscard]] bool is_apart(id node) const { return policy_.pulls(shared_->depends_on[node]); }
 
     void plan_in_graph(id g, std::vector<call_member<id>>& wanted, std::vector<cut_plan>& plans) {
         auto& known = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
-            if (known.rank[m.vertex] != no_id) {
+            if (known.rank()[m.vertex] != no_id) {
                 members.push_back(m.vertex);
             }
         }
         known.put_inside(members, true);
         const auto pulled = pull_in(known, members);
         if (policy_.gaps() == gap_rule::runs) {
-            complete_calls(known.view.graph, std::span<const id>(known.rank), wanted);
+            complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                for (auto v : find_gaps(known.view.graph, known.set, known.stretch(members))) {
+                for (auto v : find_gaps(known.view().graph, known.set, known.stretch(members))) {
                     known.set.inside[v] = true;
                     members.push_back(v);
                 }
                 std::sort(members.begin(), members.end());
             }
-            const auto reentry = find_reentry(known.view.graph, known.set, known.stretch(members));
+            const auto reentry =
+                find_reentry(known.view().graph, known.set, known.stretch(members));
             auto plan = make_plan(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
                 for (auto v : reentry) {
-                    plan.witness.push_back(known.view.nodes[v]);
+                    plan.witness.push_back(known.view().nodes[v]);
                 }
             }
             plans.push_back(std::move(plan));
@@ -189,7 +203,7 @@ private:
             std::sort(members.begin(), members.end());
             known.put_inside(members, true);
             const auto stretch = known.stretch(members);
-            const auto run = convex_runs(known.view.graph, known.set, stretch);
+            const auto run = convex_runs(known.view().graph, known.set, stretch);
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
                 if (run[stretch.place(v)] != no_id) {
@@ -218,8 +232,8 @@ private:
         while (!open.empty()) {
             const auto v = open.back();
             open.pop_back();
-            for (auto u : known.view.graph.producers(v)) {
-                if (known.set.is_outside(u) && is_apart(known.view.nodes[u])) {
+            for (auto u : known.view().graph.producers(v)) {
+                if (known.set.is_outside(u) && is_apart(known.view().nodes[u])) {
                     known.set.apart[u] = true;
                     pulled.push_back(u);
                     open.push_back(u);
@@ -227,26 +241,6 @@ private:
             }
         }
         return pulled;
-    }
-
-    /// Calls `f(value)` for what a node and all its bodies read.
-    template <class Function>
-    void for_each_read(id node, Function f) const {
-        for (auto value : model_.inputs(node)) {
-            if (value != no_id) {
-                f(value);
-            }
-        }
-        for (auto inside : contents_.inner_nodes(node)) {
-            for_each_read(inside, f);
-        }
-        for (auto g : contents_.bodies_of(node)) {
-            for (auto value : model_.graph(g).outputs) {
-                if (value != no_id) {
-                    f(value);
-                }
-            }
-        }
     }
 
     /// Requires: exactly the members are inside of the set of graph `g`.
@@ -261,7 +255,7 @@ private:
         }
         for (auto v : members) {
             if (known.set.is_inside(v)) {
-                plan.nodes.push_back(known.view.nodes[v]);
+                plan.nodes.push_back(known.view().nodes[v]);
                 marks_[plan.nodes.back()] = mark::core;
             }
         }
@@ -291,7 +285,7 @@ private:
 
     /// Other constants are readers of a plan that is `constant`; of others they have copies.
     void find_outputs(const cut_facts& known, cut_plan& plan, bool constant) {
-        const auto& graph = known.view.graph;
+        const auto& graph = known.view().graph;
         for (auto node : plan.nodes) {
             // Of values seen here, the ones that are read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
@@ -303,7 +297,7 @@ private:
             for (id i = 0; i < model_.output_count(node); ++i) {
                 const auto value = model_.first_output(node) + i;
                 if (!model_.value_name(value).empty() &&
-                    (exposed_[value] || seen_[value] == plan_number_)) {
+                    (shared_->exposed[value] || seen_[value] == plan_number_)) {
                     plan.outputs.push_back(value);
                 }
             }
@@ -316,7 +310,7 @@ private:
         while (!open.empty()) {
             const auto node = open.back();
             open.pop_back();
-            for_each_read(node, [&](id value) {
+            for_each_read(model_, contents(), node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if (producer == no_id || marks_[producer] != mark::none ||
                     model_.is_inside(value, node)) {
@@ -338,19 +332,21 @@ private:
     /// reads.
     void put_in_order(id g, cut_plan& plan) {
         const auto& known = facts(g);
-        plan.sorted = !known.sorted_already;
+        plan.sorted = !known.sorted_already();
         const auto key = [&](id node) {
             const bool here = model_.graph_of(node) == g;
-            const auto rank = here && plan.sorted ? known.rank[model_.position(node)] : node;
+            const auto rank = here && plan.sorted ? known.rank()[model_.position(node)] : node;
             return std::tuple(here, rank, node);
         };
-        std::sort(plan.nodes.begin(), plan.nodes.end(),
-                  [&](id a, id b) { return key(a) < key(b); });
+        const auto before = [&](id a, id b) { return key(a) < key(b); };
+        if (!std::is_sorted(plan.nodes.begin(), plan.nodes.end(), before)) {
+            std::sort(plan.nodes.begin(), plan.nodes.end(), before);
+        }
     }
 
     void find_inputs(id g, cut_plan& plan) {
         for (auto node : plan.nodes) {
-            for_each_read(node, [&](id value) {
+            for_each_read(model_, contents(), node, [&](id value) {
                 const auto producer = model_.producer(value);
                 if ((producer != no_id && marks_[producer] != mark::none) ||
                     model_.is_inside(value, node) || !is_first(value)) {
@@ -369,21 +365,17 @@ private:
     }
 
     void find_functions(cut_plan& plan) const {
-        plan.functions = called_functions(model_, contents_, plan.nodes, [&](id node) {
-            plan.random = plan.random || random_[node];
+        plan.functions = called_functions(model_, contents(), plan.nodes, [&](id node) {
+            plan.random = plan.random || shared_->random[node];
         });
     }
 
     const onnx_model& model_;
     Policy policy_;
-    graph_contents contents_;
-    std::vector<id> uncalled_; // graphs of functions that never run
-    std::vector<bool> random_; // by node
-    std::vector<dependence> dependence_;
-    std::vector<bool> exposed_; // values that are outputs of a graph
-    std::unordered_map<id, std::unique_ptr<cut_facts>> facts_;
-    std::vector<mark> marks_; // of the plan being made, by node
-    std::vector<id> seen_;    // by value: the list that met it last
+    std::shared_ptr<const shared_facts> shared_;
+    std::unordered_map<id, cut_facts> facts_; // by graph
+    std::vector<mark> marks_;                 // of the plan being made, by node
+    std::vector<id> seen_;                    // by value: the list that met it last
     id plan_number_ = 0;
 };
 

@@ -25,6 +25,8 @@ public:
             const bool is_body = model.graph(g).kind == graph_kind::body;
             root_[g] = is_body ? root_[model.graph_of(model.graph(g).owner)] : g;
             if (is_body) {
+                owns_.resize(model.node_count());
+                owns_[model.graph(g).owner] = true;
                 bodies_of_[model.graph(g).owner].push_back(g);
                 for_each_around(model, g, [&](id around) { bodies_[around].push_back(g); });
             }
@@ -53,12 +55,18 @@ public:
     /// Returns: the bodies below a graph, ascending.
     [[nodiscard]] std::span<const id> bodies(id g) const noexcept { return bodies_[g]; }
     /// Returns: the nodes directly in the bodies of a node, ascending.
-    [[nodiscard]] std::span<const id> inner_nodes(id node) const { return find(inner_, node); }
+    [[nodiscard]] std::span<const id> inner_nodes(id node) const {
+        return owns(node) ? find(inner_, node) : std::span<const id>();
+    }
     /// Returns: the bodies that a node owns, ascending.
-    [[nodiscard]] std::span<const id> bodies_of(id node) const { return find(bodies_of_, node); }
+    [[nodiscard]] std::span<const id> bodies_of(id node) const {
+        return owns(node) ? find(bodies_of_, node) : std::span<const id>();
+    }
 
 private:
     using lists = std::unordered_map<id, std::vector<id>>;
+
+    [[nodiscard]] bool owns(id node) const { return !owns_.empty() && owns_[node]; }
 
     [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
         const auto found = in.find(node);
@@ -77,9 +85,30 @@ private:
     std::vector<std::vector<id>> own_;
     std::vector<std::vector<id>> nodes_; // where there are bodies below
     std::vector<std::vector<id>> bodies_;
+    std::vector<bool> owns_; // by node: has bodies; empty where none has
     lists inner_;
     lists bodies_of_;
 };
+
+/// Calls `f(value)` for what a node and all its bodies read. Complexity: O(values).
+template <class Function>
+void for_each_read(const onnx_model& model, const graph_contents& contents, id node, Function f) {
+    for (auto value : model.inputs(node)) {
+        if (value != no_id) {
+            f(value);
+        }
+    }
+    for (auto inside : contents.inner_nodes(node)) {
+        for_each_read(model, contents, inside, f);
+    }
+    for (auto g : contents.bodies_of(node)) {
+        for (auto value : model.graph(g).outputs) {
+            if (value != no_id) {
+                f(value);
+            }
+        }
+    }
+}
 
 } // namespace stemma
 

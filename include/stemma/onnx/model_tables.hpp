@@ -5,10 +5,11 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/onnx/name_binder.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,8 +20,8 @@
 namespace stemma {
 
 /// Fills the tables of an onnx_model: a reader reports what it meets, in file order, and `finish`
-/// binds the names that nodes read to the values that carry them.
-class model_tables : public onnx_model {
+/// binds their names. Parts of a file can be read apart and appended.
+class model_tables : public name_binder {
     [[nodiscard]] static std::uint64_t operator_hash(std::string_view type, std::string_view domain,
                                                      std::string_view overload) noexcept {
         // Nearly always there is only a type.
@@ -66,7 +67,7 @@ protected:
         make_room(value_names_);
         make_room(value_graphs_);
         make_room(producers_);
-        main_names_.reserve(producers_.size() * count / known);
+        expect_names(producers_.size() * count / known);
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.
@@ -81,8 +82,7 @@ protected:
         for (const auto name : inputs) {
             inputs_.push_back(no_id);
             if (name.size > 0) {
-                enqueue(
-                    {hash_bytes(text(name)), name, static_cast<id>(inputs_.size() - 1), g, false});
+                meet_input(static_cast<id>(inputs_.size() - 1), name, g);
             }
         }
         for (const auto name : outputs) {
@@ -90,11 +90,83 @@ protected:
             value_graphs_.push_back(g);
             producers_.push_back(added);
             if (name.size > 0) {
-                enqueue({hash_bytes(text(name)), name, static_cast<id>(value_names_.size() - 1), g,
-                         true});
+                meet_result(static_cast<id>(value_names_.size() - 1), name, g);
             }
         }
         return added;
+    }
+
+    /// By how much the numbers of a part rise when it becomes the end of a whole.
+    struct part_offsets {
+        id graph = 0;                ///< graphs besides the main one
+        id container = 0;            ///< containers besides that of the main graph, which is `main`
+        id main = 0;                 ///< the whole's container of the main graph
+        id node = 0;                 ///< nodes
+        id position = 0;             ///< nodes of the main graph
+        id input = 0;                ///< inputs of nodes
+        id value = 0;                ///< values
+        id named = 0;                ///< what `add_graph_input` and the like returned
+        std::vector<id> operators{}; ///< the number of each in the whole
+
+        /// Returns: the number that a graph has in the whole.
+        [[nodiscard]] id graph_of(id g) const noexcept { return g == 0 ? 0 : g + graph; }
+        /// Returns: the number that a container has in the whole; `no_id` stays.
+        [[nodiscard]] id container_of(id c) const noexcept {
+            return c == 0 ? main : c == no_id ? no_id : c + container;
+        }
+        /// Returns: the number that a node has in the whole; `no_id` stays.
+        [[nodiscard]] id node_of(id v) const noexcept { return v == no_id ? no_id : v + node; }
+    };
+
+    /// Takes over what other readers met in the main graph, one behind the other, behind all that
+    /// this one met, by so many threads. Graph 0 and container 0 of a part are the main graph and
+    /// its container `main`. Calls `f(part, offsets)` for every part, in order.
+    /// Complexity: O(what the parts hold) expected.
+    template <class Part, class Function>
+    void append(std::span<Part* const> parts, id main, std::size_t threads, Function f) {
+        settle();
+        part_offsets next{graph_count() - 1,
+                          static_cast<id>(containers_.size()) - 1,
+                          main,
+                          node_count(),
+                          graphs_[0].node_count,
+                          static_cast<id>(inputs_.size()),
+                          value_count(),
+                          static_cast<id>(named_.size())};
+        std::vector<part_offsets> offsets;
+        for (model_tables* part : parts) {
+            part->settle();
+            offsets.push_back(next);
+            add_operators(*part, offsets.back());
+            next.graph += part->graph_count() - 1;
+            next.container += static_cast<id>(part->containers_.size()) - 1;
+            next.node += part->node_count();
+            next.position += part->graphs_[0].node_count;
+            next.input += static_cast<id>(part->inputs_.size());
+            next.value += part->value_count();
+            next.named += static_cast<id>(part->named_.size());
+        }
+        const auto for_each = [&](auto append) {
+            return [&parts, &offsets, append] {
+                for (std::size_t i = 0; i < parts.size(); ++i) {
+                    append(*parts[i], offsets[i]);
+                }
+            };
+        };
+        run_tasks(threads, {for_each([&](const model_tables& part, const part_offsets& offset) {
+                                append_values(part, offset);
+                                append_names(part);
+                            }),
+                            for_each([&](const model_tables& part, const part_offsets& offset) {
+                                append_inputs(part, offset.value, offset.graph);
+                            }),
+                            for_each([&](const model_tables& part, const part_offsets& offset) {
+                                append_nodes(part, offset);
+                            }),
+                            for_each([&](Part& part, const part_offsets& offset) {
+                                append_graphs(part, offset);
+                                f(part, offset);
+                            })});
     }
 
     /// Each returns where `finish` says which value it is.
@@ -106,33 +178,32 @@ protected:
     /// Something else that speaks of a value by name.
     id add_mention(id g, text_ref name) { return add_named(g, name, role::mention); }
 
-    /// Binds all names. Nothing may be added afterwards.
+    /// Binds all names, by so many threads. Nothing may be added afterwards.
     /// Returns: the value of every input, output, initializer and mention that was added, in order;
     /// `no_id` for a mention of nothing that the graph defines.
     /// Complexity: O(nodes + values + names) expected.
-    std::vector<id> finish() {
+    std::vector<id> finish(std::size_t threads = 1) {
         settle();
         result_count_ = static_cast<id>(value_names_.size());
         value_kinds_.assign(result_count_, value_kind::result);
-        main_names_.reserve(result_count_ + named_.size());
+        expect_names(result_count_ + named_.size());
         std::vector<id> bound(named_.size(), no_id);
         define_named(bound);
-        bind_later_inputs();
+        bind_later_inputs(threads);
         for (std::size_t i = 0; i < named_.size(); ++i) {
             const auto& entry = named_[i];
+            prefetch_named(i + batch);
             if (entry.what == role::output) {
-                bound[i] = look_up(entry.graph, entry.name);
+                bound[i] = look_up(entry.graph, entry.name, entry.hash);
                 graphs_[entry.graph].outputs.push_back(bound[i]);
             } else if (entry.what == role::mention && entry.name.size > 0) {
-                const auto found =
-                    find_visible(entry.graph, text(entry.name), hash_bytes(text(entry.name)));
+                const auto found = find_visible(entry.graph, entry.name, entry.hash);
                 bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
             }
         }
         bind_calls();
         std::vector<named_value>().swap(named_);
-        main_names_ = {};
-        nested_names_ = {};
+        forget_names();
         return bound;
     }
 
@@ -143,90 +214,79 @@ private:
         id graph;
         text_ref name;
         role what;
+        std::uint64_t hash; // of the name
     };
-
-    /// A name of an input or result of a node that is to be looked up or defined.
-    struct met_name {
-        std::uint64_t hash = 0;
-        text_ref name;
-        id what = no_id; ///< value, or index of the input
-        id graph = no_id;
-        bool defines = false;
-    };
-
-    static constexpr std::size_t batch = 32;
 
     id add_named(id g, text_ref name, role what) {
-        named_.push_back({g, name, what});
+        named_.push_back({g, name, what, hash_of(name)});
         return static_cast<id>(named_.size() - 1);
     }
 
-    [[nodiscard]] auto same_name(std::string_view name) const {
-        return [this, name](id value) { return value_name(value) == name; };
-    }
-
-    [[nodiscard]] auto same_name_in(id g, std::string_view name) const {
-        return [this, g, name](id value) {
-            return value_graphs_[value] == g && value_name(value) == name;
-        };
-    }
-
-    // Names of the main graph have a table of their own, so that most of a model needs one look-up;
-    // those of bodies and functions share one, keyed by graph and name.
-    [[nodiscard]] id define(id g, text_ref ref, id value, std::uint64_t hash) {
-        const auto name = text(ref);
-        return g == 0 ? main_names_.insert(hash, value, same_name(name))
-                      : nested_names_.insert(hash_mix(hash, g), value, same_name_in(g, name));
-    }
-
-    // Names are hashed when they are met, while their bytes are near, but used a batch later: by
-    // then the slots they need have been loaded, all at the same time.
-    void enqueue(const met_name& met) {
-        if (met.graph == 0) {
-            main_names_.prefetch(met.hash);
-        }
-        met_[met_count_++] = met;
-        if (met_count_ == batch) {
-            settle();
+    /// The operators of a part are few, and their numbers are needed for its nodes.
+    void add_operators(const model_tables& part, part_offsets& offset) {
+        for (const auto& record : part.operators_) {
+            offset.operators.push_back(add_operator(text(record.type), text(record.domain),
+                                                    text(record.overload), record));
         }
     }
 
-    // Exporters write values before their readers, so that an input of the main graph finds its
-    // value at once. In a body the value may still follow that hides one of an outer graph.
-    void settle() {
-        for (const auto& met : std::span(met_).first(met_count_)) {
-            if (met.defines) {
-                if (define(met.graph, met.name, met.what, met.hash) != met.what) {
-                    redefined_.push_back(met.what);
-                }
-                continue;
-            }
-            const auto found =
-                met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
-            if (found != no_id) {
-                inputs_[met.what] = found;
-            } else {
-                later_.push_back(met);
-            }
+    void append_nodes(const model_tables& part, const part_offsets& offset) {
+        nodes_.reserve(nodes_.size() + part.nodes_.size());
+        for (auto node : part.nodes_) {
+            node.op = offset.operators[node.op];
+            node.position += part.containers_[node.container].graph == 0 ? offset.position : 0;
+            node.container = offset.container_of(node.container);
+            node.first_input += offset.input;
+            node.first_output += offset.value;
+            nodes_.push_back(node);
         }
-        met_count_ = 0;
     }
 
-    id add_value(id g, text_ref name, value_kind kind) {
-        value_names_.push_back(name);
-        value_graphs_.push_back(g);
-        value_kinds_.push_back(kind);
-        return static_cast<id>(value_names_.size() - 1);
+    void append_values(const model_tables& part, const part_offsets& offset) {
+        value_names_.insert(value_names_.end(), part.value_names_.begin(), part.value_names_.end());
+        value_graphs_.reserve(value_names_.size());
+        producers_.reserve(value_names_.size());
+        for (std::size_t value = 0; value < part.value_names_.size(); ++value) {
+            value_graphs_.push_back(offset.graph_of(part.value_graphs_[value]));
+            producers_.push_back(part.producers_[value] + offset.node);
+        }
+    }
+
+    void append_graphs(const model_tables& part, const part_offsets& offset) {
+        graphs_[0].node_count += part.graphs_[0].node_count;
+        for (std::size_t g = 1; g < part.graphs_.size(); ++g) {
+            graphs_.push_back(part.graphs_[g]);
+            graphs_.back().owner = offset.node_of(graphs_.back().owner);
+        }
+        for (std::size_t c = 1; c < part.containers_.size(); ++c) {
+            auto container = part.containers_[c];
+            container.graph = offset.graph_of(container.graph);
+            container.parent = offset.container_of(container.parent);
+            container.owner = offset.node_of(container.owner);
+            container.ends_before += offset.node;
+            containers_.push_back(container);
+        }
+        for (auto entry : part.named_) {
+            entry.graph = offset.graph_of(entry.graph);
+            named_.push_back(entry);
+        }
     }
 
     void define_named(std::vector<id>& bound) {
         // An initializer may also be listed as an input; it counts as the former.
         for (const auto what : {role::initializer, role::sparse_initializer, role::input}) {
             for (std::size_t i = 0; i < named_.size(); ++i) {
+                prefetch_named(i + batch);
                 if (named_[i].what == what) {
                     bound[i] = define_named(named_[i]);
                 }
             }
+        }
+    }
+
+    void prefetch_named(std::size_t i) const noexcept {
+        if (i < named_.size()) {
+            prefetch_name(named_[i].hash);
         }
     }
 
@@ -239,7 +299,7 @@ private:
         const auto added = add_value(entry.graph, entry.name, kind);
         auto value = added;
         if (entry.name.size > 0) {
-            value = define(entry.graph, entry.name, added, hash_bytes(text(entry.name)));
+            value = define(entry.graph, entry.name, added, entry.hash);
             if (value != added && (entry.what != role::input || !is_initializer(value))) {
                 redefined_.push_back(added);
                 value = added;
@@ -252,45 +312,6 @@ private:
         }
         (entry.what == role::input ? graph.inputs : graph.initializers).push_back(value);
         return value;
-    }
-
-    /// Returns: the value that `name` means inside graph `g`, or `no_id`.
-    [[nodiscard]] id find_visible(id g, std::string_view name, std::uint64_t hash) const {
-        while (g != 0) {
-            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
-            if (found != no_id || graphs_[g].kind == graph_kind::function) {
-                return found;
-            }
-            g = graph_of(graphs_[g].owner);
-        }
-        return main_names_.find(hash, same_name(name));
-    }
-
-    [[nodiscard]] id look_up(id g, text_ref name) {
-        return name.size == 0 ? no_id : look_up(g, name, hash_bytes(text(name)));
-    }
-
-    [[nodiscard]] id look_up(id g, text_ref name, std::uint64_t hash) {
-        if (const auto found = find_visible(g, text(name), hash); found != no_id) {
-            return found;
-        }
-        while (graphs_[g].kind == graph_kind::body) {
-            g = graph_of(graphs_[g].owner);
-        }
-        const auto value = add_value(g, name, value_kind::undefined);
-        static_cast<void>(define(g, name, value, hash));
-        return value;
-    }
-
-    void bind_later_inputs() {
-        for (std::size_t i = 0; i < later_.size(); ++i) {
-            if (i + batch < later_.size()) {
-                main_names_.prefetch(later_[i + batch].hash);
-            }
-            const auto& met = later_[i];
-            inputs_[met.what] = look_up(met.graph, met.name, met.hash);
-        }
-        std::vector<met_name>().swap(later_);
     }
 
     void bind_calls() {
@@ -306,13 +327,8 @@ private:
         }
     }
 
-    std::array<met_name, batch> met_{};
-    std::size_t met_count_ = 0;
-    std::vector<met_name> later_;
     std::vector<named_value> named_;
     flat_index operator_index_;
-    flat_index main_names_;
-    flat_index nested_names_;
 };
 
 } // namespace stemma

@@ -56,11 +56,11 @@ public:
         , attributions_(attributions)
         , loads_(loads)
         , cost_(std::move(cost)) {
-        if (facts_.order.size() != facts_.view.nodes.size()) {
+        if (facts_.order().size() != facts_.view().nodes.size()) {
             STEMMA_THROW(error(error_code::refused, "", "split", "the graph has a cycle"));
         }
         find_homeless();
-        for (auto v : facts_.order) {
+        for (auto v : facts_.order()) {
             if (!facts_.set.apart[v]) {
                 order_.push_back(v);
             }
@@ -73,14 +73,14 @@ public:
     /// Complexity: O(nodes + edges), and that of `join_levels`.
     template <class PartOf>
     [[nodiscard]] std::vector<split_part> by_module(PartOf part_of, bool joins = false) {
-        std::vector<id> part(facts_.view.nodes.size(), no_id);
+        std::vector<id> part(facts_.view().nodes.size(), no_id);
         for (auto v : order_) {
             part[v] = part_of(module_of(v));
         }
-        auto pieces = make_acyclic(facts_.view.graph, std::span<const id>(part), modules_.size(),
+        auto pieces = make_acyclic(facts_.view().graph, std::span<const id>(part), modules_.size(),
                                    std::span<const id>(order_));
         if (joins) {
-            join_levels(facts_.view.graph, pieces);
+            join_levels(facts_.view().graph, pieces);
         }
         std::vector<split_part> parts(pieces.pieces.size());
         for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -106,7 +106,7 @@ public:
             return std::pair(crossing[i], modules_.depth(meet));
         });
         std::vector<split_part> parts(count);
-        std::vector<id> piece(facts_.view.nodes.size(), no_id);
+        std::vector<id> piece(facts_.view().nodes.size(), no_id);
         for (std::size_t p = 0; p < count; ++p) {
             const auto end = p + 1 < count ? begins[p + 1] : order_.size();
             parts[p].module = module_of(order_[begins[p]]);
@@ -119,22 +119,22 @@ public:
     }
 
 private:
-    [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view.nodes[v]].module; }
+    [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view().nodes[v]].module; }
 
     /// What is constant has a home where it is read. What nobody reads, and what the model gives
     /// out, is made to count like everything else; all is where nothing else is.
     void find_homeless() {
-        const auto& graph = facts_.view.graph;
+        const auto& graph = facts_.view().graph;
         std::vector<bool> gives_out(model_.node_count(), false);
         for (auto value : model_.graph(0).outputs) {
             if (value != no_id && model_.producer(value) != no_id) {
                 gives_out[model_.producer(value)] = true;
             }
         }
-        const bool all_constant = std::all_of(facts_.order.begin(), facts_.order.end(),
+        const bool all_constant = std::all_of(facts_.order().begin(), facts_.order().end(),
                                               [&](id v) { return bool{facts_.set.apart[v]}; });
-        for (auto v : facts_.order) {
-            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view.nodes[v]]) {
+        for (auto v : facts_.order()) {
+            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]]) {
                 facts_.set.apart[v] = false;
             }
         }
@@ -143,19 +143,19 @@ private:
     /// Returns: by place in the order the cost of a node, with the constants it is the first to
     /// read.
     [[nodiscard]] std::vector<std::uint64_t> costs_in_order() const {
-        const auto& graph = facts_.view.graph;
+        const auto& graph = facts_.view().graph;
         std::vector<std::uint64_t> costs(order_.size(), 0);
-        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        std::vector<id> place(facts_.view().nodes.size(), no_id);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             place[order_[i]] = static_cast<id>(i);
         }
-        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+        for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
                 for (auto [it, last] = adjacent_vertices(*v, graph); it != last; ++it) {
                     place[*v] = std::min(place[*v], place[*it]);
                 }
             }
-            costs[place[*v]] += cost_.cost(loads_[facts_.view.nodes[*v]]);
+            costs[place[*v]] += cost_.cost(loads_[facts_.view().nodes[*v]]);
         }
         return costs;
     }
@@ -163,11 +163,11 @@ private:
     /// Returns: by place in the order, how many values cross it.
     [[nodiscard]] std::vector<std::int64_t> count_crossing() const {
         std::vector<std::int64_t> crossing(order_.size() + 1, 0);
-        std::vector<id> place(facts_.view.nodes.size(), no_id);
+        std::vector<id> place(facts_.view().nodes.size(), no_id);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             place[order_[i]] = static_cast<id>(i);
         }
-        const auto& graph = facts_.view.graph;
+        const auto& graph = facts_.view().graph;
         for (auto v : order_) {
             id last_reader = place[v];
             for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
@@ -189,9 +189,10 @@ private:
     [[nodiscard]] std::vector<split_part> filled(std::vector<split_part> parts,
                                                  std::vector<id> piece) {
         // Constants, last ones first: what reads them has a home already.
-        for (auto v = facts_.order.rbegin(); v != facts_.order.rend(); ++v) {
+        for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
-                for (auto [it, last] = adjacent_vertices(*v, facts_.view.graph); it != last; ++it) {
+                for (auto [it, last] = adjacent_vertices(*v, facts_.view().graph); it != last;
+                     ++it) {
                     piece[*v] = std::min(piece[*v], piece[*it]);
                 }
             }
@@ -199,8 +200,8 @@ private:
         std::vector<std::vector<id>> members(parts.size());
         for (id v = 0; v < piece.size(); ++v) {
             auto& part = parts[piece[v]];
-            part.nodes.push_back(facts_.view.nodes[v]);
-            part.cost += cost_.cost(loads_[facts_.view.nodes[v]]);
+            part.nodes.push_back(facts_.view().nodes[v]);
+            part.cost += cost_.cost(loads_[facts_.view().nodes[v]]);
             if (!facts_.set.apart[v]) {
                 members[piece[v]].push_back(v);
             }
@@ -223,7 +224,7 @@ private:
         }
         plan.refusal = cut_refusal::none;
         for (auto node : plan.nodes) {
-            if (out_degree(model_.position(node), facts_.view.graph) == 0) {
+            if (out_degree(model_.position(node), facts_.view().graph) == 0) {
                 for (id i = 0; i < model_.output_count(node); ++i) {
                     if (!model_.value_name(model_.first_output(node) + i).empty()) {
                         plan.outputs.push_back(model_.first_output(node) + i);

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/json_text.hpp>
+#include <stemma/detail/lineage_text.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/policy/carrier.hpp>
 #include <stemma/tagger.hpp>
@@ -25,42 +26,57 @@ public:
     /// Complexity: O(length).
     [[nodiscard]] operator_tags of_operator(id v) {
         const auto module = found_->attributions[v].module;
-        tag_.clear();
-        found_->tags.append(found_->tags.writable(module), tag_);
-        path_.clear();
-        modules_->append_path(module, path_);
+        const auto set = found_->tag_sets[v];
         all_.clear();
-        json_.clear();
-        if (found_->pool.size_of(found_->tag_sets[v]) > 1) {
-            spell_set(found_->tag_sets[v]);
+        if (found_->pool.size_of(set) < 2) {
+            return {tag_of(module), path_of(module), all_, {}};
         }
-        return {tag_, path_, all_, json_};
+        found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
+        const auto json = as_json(set); // which spells tags, too
+        return {tag_of(module), path_of(module), all_, json};
     }
 
-    /// Returns: the tags of a set as a JSON array.
+    /// Returns: the tags of a set as a JSON array. Complexity: O(length), O(1) for the last set.
     [[nodiscard]] std::string_view as_json(id_set set) {
-        all_.clear();
+        if (set == last_set_ && !json_.empty()) {
+            return json_;
+        }
+        last_set_ = set;
         json_.clear();
-        spell_set(set);
+        found_->pool.for_each(set, [&](id m) {
+            json_.append(json_.empty() ? "[" : ", ");
+            append_json_string(tag_of(m), json_);
+        });
+        json_.append("]");
         return json_;
     }
 
 private:
-    void spell_set(id_set set) {
-        found_->pool.for_each(set, [&](id m) {
-            all_.push_back(found_->tags.text(found_->tags.writable(m)));
-            json_.append(json_.empty() ? "[" : ", ");
-            append_json_string(all_.back(), json_);
-        });
-        json_.append("]");
+    [[nodiscard]] std::string_view tag_of(id m) {
+        const auto& tags = found_->tags;
+        return tag_.spell(
+            tags.writable(m), [&](id selected) { return tags.above(selected); },
+            [&](id selected, std::size_t, std::string& text) {
+                text.append("/").append(tags.segment(selected));
+            });
+    }
+
+    [[nodiscard]] std::string_view path_of(id m) {
+        return path_.spell(
+            m, [&](id inner) { return modules_->index().parent(inner); },
+            [&](id inner, std::size_t level, std::string& text) {
+                text.append(level > 1 ? "." : "")
+                    .append(level > 0 ? modules_->attribute(inner) : "");
+            });
     }
 
     const module_tree* modules_;
     const tagging* found_;
-    std::string tag_;
-    std::string path_;
+    detail::lineage_text tag_;
+    detail::lineage_text path_;
     std::vector<std::string> all_;
-    std::string json_;
+    std::string json_; // of `last_set_`, once there is one
+    id_set last_set_ = no_id;
 };
 
 } // namespace stemma

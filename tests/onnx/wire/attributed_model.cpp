@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -28,6 +29,7 @@
 namespace test::onnx_wire_attributed_model {
 
 namespace fs = std::filesystem;
+using stemma::id;
 
 namespace {
 
@@ -110,6 +112,17 @@ measured measure_fixtures(const std::string& name, bool with_capture) {
 
 std::string dialect_file(const std::string& name) {
     return (fs::path(STEMMA_TEST_DATA) / "dialects" / name).string();
+}
+
+/// Returns: the model with its tags.
+std::string written(stemma::attributed_model& opened) {
+    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(),
+                              stemma::carrier_set{}, true,
+                              stemma::to_json(opened.record({}), opened.modules()), "");
+    stemma::rewrite plan(opened.model(), editor);
+    stemma::string_splice out(opened.model().bytes());
+    plan.write(out);
+    return std::move(out.text);
 }
 
 } // namespace
@@ -306,19 +319,39 @@ TEST_CASE("attributed_model: calls of shared blocks and towers are those that ra
     CHECK(later_calls > 0);
 }
 
+TEST_CASE("attributed_model: any number of threads finds and writes the same") {
+    for (const auto& path : test::model_files()) {
+        CAPTURE(path);
+        const auto capture = fs::path(path).parent_path() / "modules.json";
+        for (const bool with_capture : {false, true}) {
+            stemma::attribution_options options;
+            if (with_capture && !fs::exists(capture)) {
+                continue;
+            }
+            if (with_capture) {
+                options.captures = {capture.string()};
+            }
+            stemma::attributed_model one(path, options);
+            options.threads = {4, 1};
+            stemma::attributed_model several(path, options);
+            const bool same_attributions = std::ranges::equal(
+                one.tags().attributions, several.tags().attributions,
+                [](const stemma::attribution& a, const stemma::attribution& b) {
+                    return a.module == b.module && a.call == b.call && a.source == b.source &&
+                           a.confidence == b.confidence && a.conflict == b.conflict;
+                });
+            CHECK(same_attributions);
+            CHECK(several.tags().conflicts.size() == one.tags().conflicts.size());
+            const bool same = written(several) == written(one);
+            CHECK(same);
+        }
+    }
+}
+
 TEST_CASE("attributed_model: what is written stays when evidence is forgotten") {
     const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
     for (const auto* name : {"bert_micro", "shared_twice", "control_flow"}) {
         const auto model = (fixtures / name / "model.onnx").string();
-        const auto written = [](stemma::attributed_model& opened) {
-            stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(),
-                                      stemma::carrier_set{}, true,
-                                      stemma::to_json(opened.record({}), opened.modules()), "");
-            stemma::rewrite plan(opened.model(), editor);
-            stemma::string_splice out(opened.model().bytes());
-            plan.write(out);
-            return std::move(out.text);
-        };
         stemma::attributed_model whole(model, {});
         stemma::attributed_model forgetful(model, {});
         forgetful.forget_evidence();

@@ -6,8 +6,11 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/onnx/cut_planner.hpp>
+#include <stemma/onnx/wire/cut_obstacles.hpp>
+#include <stemma/onnx/wire/rewrite.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,6 +135,29 @@ TEST_CASE("cut_writer: a policy that renames renames all that is at the boundary
     CHECK(stemma::read_graph_extras(model)[0].annotations.count("in_b") == 1);
 }
 
+TEST_CASE("cut_writer: a copy builds the same", "[onnx][cut_model]") {
+    const auto bytes = example().bytes();
+    const stemma::wire_model model(bytes);
+    stemma::cut_planner<> planner(model);
+    const stemma::value_types types(model);
+    stemma::cut_writer<> writer(model, planner.contents(), types);
+    auto copy = writer;
+    auto other_planner = planner;
+    for (id node = 0; node < model.node_count(); ++node) {
+        const std::vector<id> wanted{node};
+        std::string parts[2];
+        for (std::size_t i = 0; i < 2; ++i) {
+            const auto plans = (i == 0 ? planner : other_planner).plan(wanted);
+            REQUIRE(plans.size() == 1);
+            stemma::string_splice splice(bytes);
+            (i == 0 ? writer : copy).build(plans[0], "origin").write(splice);
+            parts[i] = splice.text;
+        }
+        CHECK(parts[0] == parts[1]);
+        CHECK_FALSE(parts[0].empty());
+    }
+}
+
 TEST_CASE("cut_writer: a part of a function has the function's operator sets",
           "[onnx][cut_model]") {
     auto function = test::function(
@@ -144,23 +170,6 @@ TEST_CASE("cut_writer: a part of a function has the function's operator sets",
     const stemma::wire_model model(part);
     CHECK(model.node_count() == 1);
     CHECK(model.opset_imports().back().version == 13);
-}
-
-TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_model]") {
-    auto unbound = test::node("LeakyRelu", {"p"}, {"q"}, "unbound");
-    unbound.inner(5, test::message().text(1, "alpha").text(21, "slope").number(20, 1));
-    const auto function = test::function("local", "Own", {"p"}, {"q"}, {unbound});
-    const auto bytes =
-        test::model(test::graph({test::node("Own", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}))
-            .inner(25, function)
-            .bytes();
-    const stemma::wire_model model(bytes);
-    stemma::cut_planner<> planner(model);
-    const auto node = test::node_called(model, "unbound");
-    const std::vector<id> wanted{node};
-    const auto plans = planner.plan(wanted);
-    REQUIRE(plans.size() == 1);
-    CHECK(stemma::find_unbound(plans[0], model, planner.contents()) == node);
 }
 
 } // namespace test::onnx_wire_cut_model

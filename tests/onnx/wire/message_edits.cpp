@@ -44,6 +44,21 @@ TEST_CASE("message_edits: says what changes, in order", "[onnx][message_edits]")
     CHECK(applied("abcdef", edits) == "abcdef");
 }
 
+TEST_CASE("message_edits: a text that is kept elsewhere is not copied", "[onnx][message_edits]") {
+    const std::string kept = "kept";
+    stemma::message_edits edits;
+    edits.insert(3, "ab");
+    edits.insert_kept(4, kept);
+    edits.insert(5, "c");
+    CHECK(edits.growth() == 7);
+    std::string all;
+    edits.for_each([&](const stemma::edit& e) {
+        all += std::to_string(e.at) + std::string(e.text) + " ";
+        CHECK((e.at != 4 || e.text.data() == kept.data()));
+    });
+    CHECK(all == "3ab 4kept 5c ");
+}
+
 TEST_CASE("message_edits: an edit may change nothing in length", "[onnx][message_edits]") {
     stemma::message_edits edits;
     edits.replace(1, 2, "B");

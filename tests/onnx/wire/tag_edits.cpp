@@ -151,7 +151,7 @@ TEST_CASE("tag_edits: entries of a model and of values go by their keys") {
               message().inner(14, test::entry("pkg.stemma.model", "{}")).bytes().size()));
     edits.clear();
     for (const auto& one : model.value_infos()) {
-        editor.edit_metadata(one.message, 4, "", edits);
+        editor.edit_metadata(one, 4, "", edits);
     }
     CHECK(edits.growth() ==
           -static_cast<std::int64_t>(

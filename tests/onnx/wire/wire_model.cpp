@@ -10,6 +10,7 @@
 #include "../../tagged_bytes.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/flat_graph.hpp>
@@ -35,13 +36,114 @@ using stemma::no_id;
 using stemma::wire_model;
 
 /// Returns: why a file is refused, or nothing when it is read.
-std::optional<stemma::error> refusal_of(std::string_view bytes) {
+std::optional<stemma::error> refusal_of(std::string_view bytes, stemma::thread_limit threads = {}) {
     try {
-        const wire_model model(bytes, "a file");
+        const wire_model model(bytes, "a file", threads);
     } catch (const stemma::error& refusal) {
         return refusal;
     }
     return std::nullopt;
+}
+
+void check_same(const wire_model& one, const wire_model& other) {
+    const auto same_message = [](stemma::message_ref a, stemma::message_ref b) {
+        return a.begin == b.begin && a.size == b.size && a.container == b.container;
+    };
+    const auto same_text = [](stemma::text_ref a, stemma::text_ref b) {
+        return a.size == b.size && (a.size == 0 || a.offset == b.offset);
+    };
+    REQUIRE(one.node_count() == other.node_count());
+    REQUIRE(one.value_count() == other.value_count());
+    REQUIRE(one.graph_count() == other.graph_count());
+    REQUIRE(one.operator_count() == other.operator_count());
+    // A million assertions would take longer than what they check.
+    const auto same_node = [&](id v) {
+        return same_message(one.message(v), other.message(v)) &&
+               one.name(v).data() == other.name(v).data() &&
+               one.operator_id(v) == other.operator_id(v) && one.graph_of(v) == other.graph_of(v) &&
+               one.position(v) == other.position(v) &&
+               one.first_output(v) == other.first_output(v) &&
+               one.output_count(v) == other.output_count(v) &&
+               std::ranges::equal(one.inputs(v), other.inputs(v)) &&
+               one.may_hold_tags(v) == other.may_hold_tags(v) &&
+               one.has_metadata(v) == other.has_metadata(v) &&
+               one.length_size(one.message(v)) == other.length_size(one.message(v));
+    };
+    id same = 0;
+    while (same < one.node_count() && same_node(same)) {
+        ++same;
+    }
+    REQUIRE(same == one.node_count());
+    const auto same_value = [&](id v) {
+        return one.value_name(v).data() == other.value_name(v).data() &&
+               one.kind(v) == other.kind(v) && one.graph_of_value(v) == other.graph_of_value(v) &&
+               one.producer(v) == other.producer(v);
+    };
+    id alike = 0;
+    while (alike < one.value_count() && same_value(alike)) {
+        ++alike;
+    }
+    REQUIRE(alike == one.value_count());
+    for (id op = 0; op < one.operator_count(); ++op) {
+        REQUIRE(one.operator_type(op) == other.operator_type(op));
+        REQUIRE(one.operator_callee(op) == other.operator_callee(op));
+    }
+    for (id g = 0; g < one.graph_count(); ++g) {
+        const auto& a = one.graph(g);
+        const auto& b = other.graph(g);
+        REQUIRE(a.kind == b.kind);
+        REQUIRE(a.owner == b.owner);
+        REQUIRE(a.node_count == b.node_count);
+        REQUIRE(same_text(a.name, b.name));
+        REQUIRE(one.graph_path(g) == other.graph_path(g));
+        REQUIRE(a.inputs == b.inputs);
+        REQUIRE(a.outputs == b.outputs);
+        REQUIRE(a.initializers == b.initializers);
+    }
+    REQUIRE(std::ranges::equal(one.redefined(), other.redefined()));
+    REQUIRE(
+        std::ranges::equal(one.containers(), other.containers(), [](const auto& a, const auto& b) {
+            return a.begin == b.begin && a.size == b.size && a.graph == b.graph &&
+                   a.parent == b.parent && a.owner == b.owner && a.ends_before == b.ends_before;
+        }));
+    REQUIRE(std::ranges::equal(one.tensors(), other.tensors(), [&](const auto& a, const auto& b) {
+        return same_message(a.message, b.message) && a.graph == b.graph && a.value == b.value &&
+               a.sparse == b.sparse && same_text(a.name, b.name);
+    }));
+    REQUIRE(std::ranges::equal(
+        one.value_infos(), other.value_infos(), [&](const auto& a, const auto& b) {
+            return same_message(a.message, b.message) && a.graph == b.graph && a.value == b.value &&
+                   a.field == b.field && same_text(a.name, b.name);
+        }));
+    REQUIRE(std::ranges::equal(one.graph_fields(), other.graph_fields(),
+                               [](const auto& a, const auto& b) {
+                                   return a.graph == b.graph && a.field.begin == b.field.begin &&
+                                          a.field.number == b.field.number;
+                               }));
+    const auto metadata_of = [](const wire_model& model) {
+        std::vector<std::string> all;
+        model.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
+            all.push_back(std::to_string(value).append(key).append("=").append(text));
+        });
+        return all;
+    };
+    REQUIRE(metadata_of(one) == metadata_of(other));
+}
+
+/// Reads a file with one thread and with several, however small it is.
+void check_threads(std::string_view bytes) {
+    const auto refusal = refusal_of(bytes);
+    for (const unsigned most : {2U, 3U, 7U}) {
+        const stemma::thread_limit threads{most, 1};
+        CAPTURE(most);
+        if (refusal) {
+            const auto again = refusal_of(bytes, threads);
+            REQUIRE(again);
+            CHECK(again->what() == std::string_view(refusal->what()));
+        } else {
+            check_same(wire_model(bytes), wire_model(bytes, "a file", threads));
+        }
+    }
 }
 
 /// Reads a file and does with it what the program does: nothing may break, whatever it holds.
@@ -252,6 +354,61 @@ TEST_CASE("wire_model: finds initializers of one number among those asked for",
         const auto name = model.value_name(value);
         CHECK(uniform[value] == (name == "raw" || name == "floats"));
     }
+}
+
+TEST_CASE("wire_model: several threads read the same as one", "[onnx][wire_model]") {
+    for (const auto& path : test::model_files()) {
+        CAPTURE(path);
+        check_threads(test::read_bytes(path));
+    }
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        check_threads(test::random_model(seed, true).bytes());
+    }
+}
+
+TEST_CASE("wire_model: threads agree on names that are defined late, twice or never",
+          "[onnx][wire_model]") {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        CAPTURE(seed);
+        test::random_numbers random(seed);
+        const auto name = [&] { return "v" + std::to_string(random(400)); };
+        std::vector<test::message> nodes;
+        for (int i = 0; i < 300; ++i) {
+            if (random.one_in(10)) {
+                const auto body = test::graph(
+                    {test::node("Neg", {name()}, {name()}), test::node("Abs", {name()}, {name()})});
+                nodes.push_back(test::owner_node("If", {name()}, {name()},
+                                                 {test::graph_attribute("then_branch", body)}));
+            } else {
+                nodes.push_back(test::node(random.one_in(2) ? "Add" : "Mul", {name(), name()},
+                                           {name()}, "/m" + std::to_string(i) + "/Add"));
+            }
+        }
+        check_threads(test::model(test::graph(nodes, {name(), name()}, {name(), name()})).bytes());
+    }
+}
+
+TEST_CASE("wire_model: threads refuse a damaged file for the same reason",
+          "[onnx][wire_model][bad_input]") {
+    const auto whole = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    test::random_numbers random(5);
+    for (int i = 0; i < 100; ++i) {
+        auto bytes = whole;
+        for (std::size_t n = 1 + random(3); n > 0; --n) {
+            bytes[random(bytes.size())] = static_cast<char>(random(256));
+        }
+        check_threads(bytes);
+    }
+    // What looks like operators and is none: the values of an attribute.
+    std::vector<test::message> nodes;
+    std::string inside;
+    for (int i = 0; i < 400; ++i) {
+        inside += test::message().inner(1, test::node("Neg", {"a"}, {"b"})).bytes();
+    }
+    nodes.push_back(test::node("Constant", {}, {"a"}));
+    nodes.back().inner(5, test::message().text(1, "value").text(4, inside));
+    check_threads(test::model(test::graph(nodes)).bytes());
 }
 
 TEST_CASE("wire_model: leaves training_info alone", "[onnx][wire_model]") {

@@ -46,7 +46,10 @@ public:
     /// name
     ///   no policy (`refused`).
     attributed_model(const std::string& path, attribution_options options)
-        : file_(path), model_(file_.bytes(), path), ops_(model_), options_(std::move(options)) {
+        : file_(path)
+        , model_(file_.bytes(), path, options.threads)
+        , ops_(model_)
+        , options_(std::move(options)) {
         record_ = find_model_record(model_);
         fresh_ = record_ && record_->nodes == model_.node_count() &&
                  record_->digest == structure_digest(model_);
@@ -239,14 +242,14 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
-            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name));
+            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name), options_.threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
-            context_.emplace(ops_, modules_);
+            context_.emplace(ops_, modules_, options_.threads);
             std::move(rebuilt).teach(*context_);
             return;
         }
-        context_.emplace(ops_, modules_);
+        context_.emplace(ops_, modules_, options_.threads);
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
@@ -42,6 +43,7 @@ struct attribution_options {
     std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
     float min_confidence = 0;            ///< claims below it are not believed
     bool recompute = false;              ///< do not take over tags that the file carries
+    thread_limit threads{};              ///< that may read; the same is found by any number
 };
 
 namespace detail {

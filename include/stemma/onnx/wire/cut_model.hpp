@@ -12,7 +12,6 @@
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
@@ -24,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,49 +38,9 @@ namespace stemma {
 /// What the model's metadata of a part say of where it was cut out.
 inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
-/// Finds a value at the boundary of a plan whose type or rank is not known.
-/// Complexity: a look-up for each value at the boundary.
-[[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan,
-                                                    const value_types& types) {
-    for (const auto* values : {&plan.inputs, &plan.outputs}) {
-        for (auto value : *values) {
-            if (!types.type_of(value)) {
-                return value;
-            }
-        }
-    }
-    return std::nullopt;
-}
-
-/// Finds a node of a plan, or in a body of one, with an attribute whose value only a call of the
-/// function around it would bind.
-/// Complexity: O(fields of the nodes).
-[[nodiscard]] inline std::optional<id> find_unbound(const cut_plan& plan, const wire_model& model,
-                                                    const graph_contents& contents) {
-    if (model.graph(contents.root(plan.graph)).kind != graph_kind::function) {
-        return std::nullopt;
-    }
-    const auto find = [&](auto& self, id node) -> std::optional<id> {
-        if (node_attributes(model, node).has_reference()) {
-            return node;
-        }
-        for (auto inside : contents.inner_nodes(node)) {
-            if (const auto found = self(self, inside)) {
-                return found;
-            }
-        }
-        return std::nullopt;
-    };
-    for (auto node : plan.nodes) {
-        if (const auto found = find(find, node)) {
-            return found;
-        }
-    }
-    return std::nullopt;
-}
-
 /// Writes parts of one model as models of their own: nodes, weights and everything else as bytes of
-/// the source, in the same order; new are the inputs and outputs.
+/// the source, in the same order; new are the inputs and outputs. Copies share what they look up,
+/// and each thread can build with a copy of its own.
 template <cut_policy Policy = standard_cut>
 class cut_writer {
 public:
@@ -91,24 +51,22 @@ public:
         , contents_(contents)
         , types_(types)
         , policy_(std::move(policy))
-        , tensor_of_(model.value_count(), no_id)
-        , extras_(read_graph_extras(model)) {
-        const auto tensors = model.tensors();
-        for (id i = 0; i < tensors.size(); ++i) {
-            tensor_of_[tensors[i].value] = i;
-        }
-        for (const auto& container : model.containers()) {
-            const auto& graph = model.graph(container.graph);
-            if (container.parent == no_id && container.owner == no_id) {
-                roots_.emplace(container.begin, container.graph);
-                if (graph.kind == graph_kind::function) {
-                    function_at_.emplace(container.begin, graph.function);
-                }
-            }
-        }
+        , tables_(std::make_shared<const tables>(model)) {
         if (const auto text = find_model_metadata(model, model_key)) {
             record_ = read_model_record(*text, model.file());
             digester_.emplace(model);
+        }
+    }
+
+    /// Decides where weights of a part go in a store: parts that are built afterwards, in whatever
+    /// order, find them there. Complexity: O(fields of the initializers).
+    void place_weights(const cut_plan& plan, weight_store& store) const {
+        const auto& extras = tables_->extras[plan.graph];
+        for (auto value : with_annotated(plan.initializers, annotations_of(plan, extras), extras)) {
+            const auto number = tables_->tensor_of[value];
+            if (!model_.tensors()[number].sparse) {
+                place_in_store(model_, number, store);
+            }
         }
     }
 
@@ -148,6 +106,31 @@ private:
     using at_graph = detail::onnx_fields::graph;
     using at_info = detail::onnx_fields::value_info;
 
+    /// What is looked up of the model.
+    struct tables {
+        explicit tables(const wire_model& model)
+            : tensor_of(model.value_count(), no_id), extras(read_graph_extras(model)) {
+            const auto tensors = model.tensors();
+            for (id i = 0; i < tensors.size(); ++i) {
+                tensor_of[tensors[i].value] = i;
+            }
+            for (const auto& container : model.containers()) {
+                const auto& graph = model.graph(container.graph);
+                if (container.parent == no_id && container.owner == no_id) {
+                    roots.emplace(container.begin, container.graph);
+                    if (graph.kind == graph_kind::function) {
+                        function_at.emplace(container.begin, graph.function);
+                    }
+                }
+            }
+        }
+
+        std::vector<id> tensor_of; // by value
+        std::vector<graph_extras> extras;
+        std::map<std::uint32_t, id> roots;                 // graphs in the model, by position
+        std::unordered_map<std::uint32_t, id> function_at; // by position
+    };
+
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
     [[nodiscard]] bool is_in_function(const cut_plan& plan) const {
@@ -158,8 +141,8 @@ private:
     [[nodiscard]] bool keeps(const cut_plan& plan, const wire_reader& fields,
                              const wire_field& field) const {
         if (field.is_bytes(at_model::functions)) {
-            const auto f = function_at_.find(field.content);
-            return f != function_at_.end() &&
+            const auto f = tables_->function_at.find(field.content);
+            return f != tables_->function_at.end() &&
                    std::binary_search(plan.functions.begin(), plan.functions.end(), f->second);
         }
         if (field.is_bytes(at_model::metadata_props)) {
@@ -198,7 +181,7 @@ private:
             nodes.push_back(node);
         };
         bool graph_done = false;
-        for (const auto& [begin, g] : roots_) {
+        for (const auto& [begin, g] : tables_->roots) {
             if (model_.graph(g).kind == graph_kind::main) {
                 if (!std::exchange(graph_done, true)) {
                     for (auto node : plan.nodes) {
@@ -239,7 +222,7 @@ private:
             add_message(at_graph::node, model_.message(node), graph,
                         [&](wire_reader fields) { return renaming_.node(fields); });
         }
-        const auto& extras = extras_[plan.graph];
+        const auto& extras = tables_->extras[plan.graph];
         for (const auto& [begin, end] : extras.fields) {
             graph.add_range(begin, end - begin);
         }
@@ -299,7 +282,7 @@ private:
     void add_initializer_input(id value, byte_rope& graph) {
         std::string info;
         detail::append_field(at_info::name, model_.value_name(value), info);
-        const auto header = read_tensor_header(model_, model_.tensors()[tensor_of_[value]]);
+        const auto header = read_tensor_header(model_, model_.tensors()[tables_->tensor_of[value]]);
         detail::append_field(at_info::type, tensor_type(header), info);
         graph.add_field(at_graph::input, info);
     }
@@ -358,7 +341,7 @@ private:
     }
 
     void add_initializer(id value, weight_store* store, byte_rope& graph) {
-        const auto number = tensor_of_[value];
+        const auto number = tables_->tensor_of[value];
         const auto& tensor = model_.tensors()[number];
         if (tensor.sparse) {
             const auto& outer = model_.containers()[tensor.message.container];
@@ -379,10 +362,7 @@ private:
     const graph_contents& contents_;
     const value_types& types_;
     Policy policy_;
-    std::vector<id> tensor_of_; // by value
-    std::vector<graph_extras> extras_;
-    std::map<std::uint32_t, id> roots_;                 // graphs in the model, by position
-    std::unordered_map<std::uint32_t, id> function_at_; // by position
+    std::shared_ptr<const tables> tables_;
     std::optional<recorded_model> record_;
     std::optional<structure_digester> digester_;
     value_renaming renaming_; // of values at the boundary

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/computed_facts.hpp>
 #include <stemma/detail/elementwise_facts.hpp>
+#include <stemma/detail/fact_memo.hpp>
 #include <stemma/detail/fact_table.hpp>
 #include <stemma/detail/fused_facts.hpp>
 #include <stemma/detail/moved_facts.hpp>
@@ -171,10 +172,10 @@ private:
         calls_[g].open = true;
         ++open_calls_;
         inferred_ += contents_.nodes(g).size();
-        for_each_value(g, [&](id value) { table_[value] = {}; });
+        for_each_value(g, [&](id value) { table_.put(value, {}); });
         for (std::size_t i = 0; i < function.inputs.size(); ++i) {
             if (function.inputs[i] != no_id) {
-                table_[function.inputs[i]] = table_.input(call, i);
+                table_.put(function.inputs[i], table_.input(call, i));
             }
         }
         infer_function(g);
@@ -221,22 +222,31 @@ private:
     void keep_common_facts() {
         for (auto& [g, call] : calls_) {
             for (auto& [value, facts] : call.common) {
-                table_[value] = std::move(facts);
+                table_.put(value, std::move(facts));
             }
         }
     }
 
     void forget_extents(id node) {
         for (id i = 0; i < model_.output_count(node); ++i) {
-            auto& facts = table_[model_.first_output(node) + i];
+            auto facts = table_[model_.first_output(node) + i];
             facts.numbers.reset();
             if (facts.ranked()) {
                 facts.dims->assign(facts.rank(), detail::any_extent);
             }
+            table_.put(model_.first_output(node) + i, std::move(facts));
         }
     }
 
     void infer(id node) {
+        if (contents_.bodies_of(node).empty()) {
+            memo_.infer(node, [&] { infer_anew(node); });
+        } else {
+            infer_anew(node);
+        }
+    }
+
+    void infer_anew(id node) {
         const auto op = model_.op_type(node);
         if (model_.domain(node) == "com.microsoft") {
             fused_.infer(node, op);
@@ -313,6 +323,7 @@ private:
     const wire_model& model_;
     value_types& types_;
     detail::fact_table table_;
+    detail::fact_memo memo_{table_};
     detail::elementwise_facts elementwise_{table_};
     detail::computed_facts computed_{table_};
     detail::fused_facts fused_{table_, computed_};

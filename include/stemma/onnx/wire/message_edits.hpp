@@ -17,11 +17,25 @@ namespace stemma {
 
 namespace detail {
 
-inline void append_varint(std::uint64_t value, std::string& out) {
+inline constexpr std::size_t max_varint_size = 10;
+
+/// Writes a number, and returns what is behind it.
+inline char* put_varint(std::uint64_t value, char* out) noexcept {
     for (; value >= 0x80; value >>= 7U) {
-        out.push_back(static_cast<char>(value | 0x80U));
+        *out++ = static_cast<char>(value | 0x80U);
     }
-    out.push_back(static_cast<char>(value));
+    *out++ = static_cast<char>(value);
+    return out;
+}
+
+/// Writes tag and length of a field of bytes, and returns what is behind them.
+inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noexcept {
+    return put_varint(size, put_varint(field << 3U | 2U, out));
+}
+
+inline void append_varint(std::uint64_t value, std::string& out) {
+    char bytes[max_varint_size];
+    out.append(bytes, put_varint(value, bytes));
 }
 
 /// Appends the tag of a field of bytes.
@@ -31,8 +45,8 @@ inline void append_tag(std::uint32_t field, std::string& out) {
 
 /// Appends a field of bytes: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
-    append_tag(field, out);
-    append_varint(content.size(), out);
+    char header[2 * max_varint_size];
+    out.append(header, put_header(field, content.size(), header));
     out.append(content);
 }
 
@@ -48,9 +62,9 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     using entry = onnx_fields::entry;
     const auto size =
         2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
-    append_tag(field, out);
-    append_varint(size, out);
-    append_field(entry::key, key, out);
+    char header[4 * max_varint_size];
+    out.append(header, put_header(entry::key, key.size(), put_header(field, size, header)));
+    out.append(key);
     append_field(entry::value, value, out);
 }
 
@@ -81,10 +95,16 @@ public:
 
     /// Requires: edits are reported in file order and do not overlap.
     void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        records_.push_back({begin, end - begin, static_cast<std::uint32_t>(text_.size()),
-                            static_cast<std::uint32_t>(text.size())});
+        records_.push_back(
+            {begin, end - begin, text_.size(), static_cast<std::uint32_t>(text.size()), nullptr});
         text_.append(text);
         growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
+    }
+
+    /// As `insert`, of a text that outlives the list and is not copied.
+    void insert_kept(std::uint32_t at, std::string_view text) {
+        records_.push_back({at, 0, 0, static_cast<std::uint32_t>(text.size()), text.data()});
+        growth_ += static_cast<std::int64_t>(text.size());
     }
 
     /// As `replace` by nothing.
@@ -107,7 +127,7 @@ public:
     template <class Function>
     void for_each(Function f) const {
         for (const auto& r : records_) {
-            f(edit{r.at, r.removed, std::string_view(text_).substr(r.text, r.size)});
+            f(edit{r.at, r.removed, {r.kept != nullptr ? r.kept : text_.data() + r.text, r.size}});
         }
     }
 
@@ -115,8 +135,9 @@ private:
     struct record {
         std::uint32_t at;
         std::uint32_t removed;
-        std::uint32_t text;
+        std::size_t text; // where it begins in `text_`
         std::uint32_t size;
+        const char* kept; // or where it begins outside
     };
 
     std::vector<record> records_;

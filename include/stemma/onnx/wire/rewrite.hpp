@@ -81,8 +81,12 @@ private:
 /// A `splice_sink` that writes to a string.
 class string_splice {
 public:
+    /// `buffer` is a string whose memory it takes over.
     /// Requires: the bytes of `from` outlive it.
-    explicit string_splice(std::string_view from) : from_(from) {}
+    explicit string_splice(std::string_view from, std::string buffer = {})
+        : text(std::move(buffer)), from_(from) {
+        text.clear();
+    }
 
     void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
     void write(std::string_view more) { text.append(more); }

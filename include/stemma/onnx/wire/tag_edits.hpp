@@ -99,7 +99,7 @@ public:
     tag_edits(const wire_model& model, bool our_namespaces)
         : model_(&model), our_namespaces_(our_namespaces) {}
 
-    /// Strips a node; `added`, if any, is what it gets instead.
+    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits.
     /// Complexity: O(fields of the node), O(1) when it can hold nothing of ours.
     void edit_node(id node, const wire_carrier_sink* added, message_edits& edits) const {
         const auto message = model_->message(node);
@@ -124,16 +124,20 @@ public:
         insert(end, added->name_space_field(), edits);
     }
 
-    /// Strips the metadata of a message in which it is field `metadata_field`; `added_tags`, if
-    /// any, is written as its `hierarchy_tags`.
-    /// Complexity: O(fields).
-    void edit_metadata(message_ref message, std::uint32_t metadata_field,
-                       std::string_view added_tags, message_edits& edits) const {
-        auto fields = model_->reader(message);
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(metadata_field) &&
-                is_tag_entry(wire_model::read_entry(fields, field).first)) {
-                edits.remove(field.begin, field.end);
+    /// Strips an initializer or a value info, in which metadata are field `metadata_field`;
+    /// `added_tags`, if any, is written as its `hierarchy_tags`.
+    /// Complexity: O(fields), O(1) without metadata.
+    template <class Ref>
+    void edit_metadata(const Ref& ref, std::uint32_t metadata_field, std::string_view added_tags,
+                       message_edits& edits) const {
+        const auto message = ref.message;
+        if (model_->has_metadata(ref)) {
+            auto fields = model_->reader(message);
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(metadata_field) &&
+                    is_tag_entry(wire_model::read_entry(fields, field).first)) {
+                    edits.remove(field.begin, field.end);
+                }
             }
         }
         if (!added_tags.empty()) {
@@ -200,7 +204,7 @@ private:
 
     static void insert(std::uint32_t at, std::string_view text, message_edits& edits) {
         if (!text.empty()) {
-            edits.insert(at, text);
+            edits.insert_kept(at, text);
         }
     }
 

@@ -62,12 +62,10 @@ public:
 
     void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
     void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
-        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props, {},
-                             edits);
+        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
     }
     void edit_value_info(const value_info_ref& info, message_edits& edits) const {
-        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props, {},
-                             edits);
+        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
     }
     void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
 
@@ -116,12 +114,12 @@ public:
     }
 
     void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
-        edits_.edit_metadata(tensor.message, detail::onnx_fields::tensor::metadata_props,
+        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
                              tags_of(tensor.value), edits);
     }
 
     void edit_value_info(const value_info_ref& info, message_edits& edits) {
-        edits_.edit_metadata(info.message, detail::onnx_fields::value_info::metadata_props,
+        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props,
                              tags_of(info.value), edits);
     }
 

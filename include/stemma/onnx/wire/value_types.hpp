@@ -21,14 +21,15 @@ namespace stemma {
 
 /// The types of values: as the file declares them, and as somebody else adds them.
 ///
-/// A type is the bytes of a TypeProto.
+/// A type is the bytes of a TypeProto. While one thread adds types, others may ask for those of
+/// values that have one.
 class value_types {
 public:
     /// Complexity: O(value infos + values).
     explicit value_types(const wire_model& model)
         : model_(&model)
         , declared_(model.value_count(), no_id)
-        , added_(model.value_count(), no_id) {
+        , added_(model.value_count(), nullptr) {
         const auto infos = model.value_infos();
         for (id i = 0; i < infos.size(); ++i) {
             if (infos[i].value != no_id && is_complete(type_in(infos[i]))) {
@@ -36,6 +37,10 @@ public:
             }
         }
     }
+
+    // Types point into the texts.
+    value_types(const value_types&) = delete;
+    value_types& operator=(const value_types&) = delete;
 
     /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
     [[nodiscard]] std::optional<message_ref> declaration(id value) const {
@@ -46,10 +51,14 @@ public:
 
     /// Adds what inference, or a capture, says of a value; what was added first counts.
     void add(id value, std::string type) {
-        if (added_[value] == no_id && is_complete(type)) {
-            added_[value] = static_cast<id>(texts_.size());
-            texts_.push_back(std::move(type));
+        if (added_[value] == nullptr && is_complete(type)) {
+            added_[value] = &texts_.emplace_back(std::move(type));
         }
+    }
+
+    /// Whether the type of a value is known, as `type_of` says it.
+    [[nodiscard]] bool has_type(id value) const {
+        return declared_[value] != no_id || added_[value] != nullptr;
     }
 
     /// Returns: the type of a value; nothing when element type or rank is unknown.
@@ -57,8 +66,8 @@ public:
         if (declared_[value] != no_id) {
             return type_in(model_->value_infos()[declared_[value]]);
         }
-        return added_[value] == no_id ? std::nullopt
-                                      : std::optional<std::string_view>(texts_[added_[value]]);
+        return added_[value] == nullptr ? std::nullopt
+                                        : std::optional<std::string_view>(*added_[value]);
     }
 
     /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
@@ -100,9 +109,9 @@ private:
     }
 
     const wire_model* model_;
-    std::vector<id> declared_; // by value: place among the value infos
-    std::vector<id> added_;    // by value: place among the texts
-    std::deque<std::string> texts_;
+    std::vector<id> declared_;              // by value: place among the value infos
+    std::vector<const std::string*> added_; // by value
+    std::deque<std::string> texts_;         // stay where they are
 };
 
 /// Returns: the TypeProto of a tensor with an element type and extents. Complexity: O(rank).

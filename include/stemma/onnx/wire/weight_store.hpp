@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@
 namespace stemma {
 
 /// One file with the data of tensors that several models share: each tensor is written once.
+///
+/// Several threads may add tensors and ask for them. They stand in the order in which they were
+/// added first.
 class weight_store {
 public:
     /// Where a tensor's data stand in the file.
@@ -63,6 +67,9 @@ public:
     /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
     /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
     place add_external(std::size_t tensor, const tensor_header& header) {
+        if (const auto known = find(tensor)) {
+            return *known;
+        }
         const auto& file = external_file(header.location);
         const auto size = file.bytes().size();
         const auto length = header.length != 0      ? header.length
@@ -77,6 +84,7 @@ public:
 
     /// Returns: where the data of tensor number `tensor` will be, if they were added.
     [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
+        const std::lock_guard lock(mutex_);
         const auto known = placed_.find(tensor);
         return known == placed_.end() ? std::nullopt : std::optional(known->second);
     }
@@ -111,6 +119,7 @@ private:
     };
 
     place add(std::size_t tensor, origin from) {
+        const std::lock_guard lock(mutex_);
         const auto known = placed_.find(tensor);
         if (known != placed_.end()) {
             return known->second;
@@ -124,6 +133,7 @@ private:
     }
 
     const mapped_file& external_file(std::string_view location) {
+        const std::lock_guard lock(mutex_);
         auto& file = files_[std::string(location)];
         if (!file) {
             if (!is_inside_folder(location)) {
@@ -141,41 +151,56 @@ private:
     const mapped_file* source_;
     std::string location_;
     bool takes_external_;
+    mutable std::mutex mutex_;
     std::map<std::string, std::unique_ptr<mapped_file>> files_;
     std::unordered_map<std::size_t, place> placed_;
     std::vector<piece> pieces_;
     std::uint64_t end_ = 0;
 };
 
-/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
-/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
-[[nodiscard]] inline std::optional<byte_rope>
-stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+/// Adds the data of tensor number `tensor` of `model` to the store, unless it has no raw data or
+/// fewer bytes of them than `least`, or the store does not take them.
+/// Returns: where they will be. Complexity: O(fields).
+inline std::optional<weight_store::place> place_in_store(const wire_model& model, id tensor,
+                                                         weight_store& store,
+                                                         std::uint32_t least = 1024) {
     using at = detail::onnx_fields::tensor;
     const auto& found = model.tensors()[tensor];
-    const auto header = read_tensor_header(model, found);
-    byte_rope kept;
-    std::optional<weight_store::place> place;
-    if (header.external) {
-        if (!store.takes_external()) {
-            return std::nullopt;
-        }
-        place = store.add_external(tensor, header);
-    }
+    bool external = false;
     wire_field data; // of a field that is given twice the last one counts
     auto fields = model.reader(found.message);
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at::raw_data)) {
             data = field;
-        } else if (field.number != at::external_data && field.number != at::data_location) {
-            kept.add_range(field.begin, field.end - field.begin);
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            external = field.value == 1;
         }
     }
-    if (!place && data.size() >= least) {
-        place = store.add_inline(tensor, data.content, data.size());
+    if (external) {
+        return store.takes_external()
+                   ? std::optional(store.add_external(tensor, read_tensor_header(model, found)))
+                   : std::nullopt;
     }
+    return data.size() >= least ? std::optional(store.add_inline(tensor, data.content, data.size()))
+                                : std::nullopt;
+}
+
+/// Returns: tensor number `tensor` of `model` with its data in the store; nothing when it has no
+/// raw data, or fewer bytes of them than `least`. Complexity: O(fields).
+[[nodiscard]] inline std::optional<byte_rope>
+stored_tensor(const wire_model& model, id tensor, weight_store& store, std::uint32_t least = 1024) {
+    using at = detail::onnx_fields::tensor;
+    const auto place = place_in_store(model, tensor, store, least);
     if (!place) {
         return std::nullopt;
+    }
+    byte_rope kept;
+    auto fields = model.reader(model.tensors()[tensor].message);
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(at::raw_data) && field.number != at::external_data &&
+            field.number != at::data_location) {
+            kept.add_range(field.begin, field.end - field.begin);
+        }
     }
     std::string entries;
     const auto add = [&](std::string_view key, std::string_view value) {

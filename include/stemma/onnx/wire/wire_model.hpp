@@ -3,16 +3,20 @@
 #define STEMMA_ONNX_WIRE_WIRE_MODEL_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/detail/uniform_data.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/model_tables.hpp>
+#include <stemma/onnx/wire/graph_runs.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,7 +67,8 @@ public:
     /// bodies
     ///   deeper than protobuf allows (`unsupported`).
     /// Complexity: O(bytes that are not tensor data).
-    explicit wire_model(std::string_view bytes, std::string file = "model")
+    explicit wire_model(std::string_view bytes, std::string file = "model",
+                        thread_limit threads = {})
         : bytes_(bytes), file_(std::move(file)) {
         if (bytes.size() > 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::unsupported, file_, "",
@@ -74,8 +79,7 @@ public:
             STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
         }
         add_graph(graph_kind::main);
-        scan_model();
-        const auto bound = finish();
+        const auto bound = finish(scan_model(threads));
         for (auto& tensor : tensors_) {
             tensor.value = bound[tensor.value];
         }
@@ -130,6 +134,20 @@ public:
     /// Whether a node has entries in `metadata_props`.
     [[nodiscard]] bool has_metadata(id node) const noexcept {
         return (holds_text_[node] & holds_metadata) != 0;
+    }
+
+    /// Whether an initializer has entries in `metadata_props`. Requires: it is one of `tensors`.
+    /// Complexity: O(log initializers that have some).
+    [[nodiscard]] bool has_metadata(const tensor_ref& tensor) const noexcept {
+        return std::binary_search(described_tensors_.begin(), described_tensors_.end(),
+                                  static_cast<id>(&tensor - tensors_.data()));
+    }
+
+    /// Whether a value info has entries in `metadata_props`. Requires: it is one of `value_infos`.
+    /// Complexity: O(log value infos that have some).
+    [[nodiscard]] bool has_metadata(const value_info_ref& info) const noexcept {
+        return std::binary_search(described_infos_.begin(), described_infos_.end(),
+                                  static_cast<id>(&info - value_infos_.data()));
     }
 
     using onnx_model::container_record;
@@ -264,13 +282,23 @@ private:
         padding_ |= field.content - field.begin != 1 + detail::varint_size(field.size());
     }
 
-    void scan_model() {
+    // Some fields of the main graph, read for the whole, which then takes over what was found.
+    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run)
+        : bytes_(whole.bytes_), file_(whole.file_) {
+        base_ = whole.base_;
+        add_graph(graph_kind::main);
+        read_to_ = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
+    }
+
+    /// Returns: by how many threads the main graph was read.
+    std::size_t scan_model(thread_limit threads) {
         auto fields = reader();
         bool has_graph = false;
+        std::size_t used = 1;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 has_graph = true;
-                scan_graph_part(fields.inner(field), field, 0, no_id);
+                used = std::max(used, scan_main_graph(field, threads));
             } else if (field.is_bytes(at_model::functions)) {
                 scan_function(fields, field);
             } else if (field.is_bytes(at_model::opset_import)) {
@@ -288,6 +316,68 @@ private:
         if (!has_graph) {
             STEMMA_THROW(
                 error(error_code::malformed, file_, "", "not an ONNX model: it has no graph"));
+        }
+        return used;
+    }
+
+    std::size_t scan_main_graph(const wire_field& where, thread_limit threads) {
+        const auto container = begin_container(where, 0, no_id);
+        const graph_run all{where.content, where.end};
+        const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
+        std::vector<std::optional<wire_model>> parts(runs.size());
+        for_each_part(runs.size(), [&](std::size_t i) {
+            if (i == 0) {
+                read_to_ = scan_graph_fields(runs[0], all, container);
+                return;
+            }
+            try {
+                parts[i] = wire_model(*this, where, runs[i]);
+            } catch (const error&) {
+                // Whoever comes to this place by reading what is before it will meet it again.
+            }
+        });
+        std::vector<wire_model*> taken;
+        for (std::size_t i = 1; i < runs.size() && read_to_ == runs[i].begin && parts[i]; ++i) {
+            taken.push_back(&*parts[i]);
+            read_to_ = parts[i]->read_to_;
+        }
+        append<wire_model>(
+            taken, container, runs.size(),
+            [&](wire_model& part, const part_offsets& offset) { append_refs(part, offset); });
+        parts.clear();
+        // What was no run after all.
+        scan_graph_fields({read_to_, all.end}, all, container);
+        end_container(container);
+        return runs.size();
+    }
+
+    void append_refs(const wire_model& part, const part_offsets& offset) {
+        const auto moved = [&](auto entry) {
+            entry.graph = offset.graph_of(entry.graph);
+            return entry;
+        };
+        const auto moved_named = [&](auto entry) {
+            entry.message.container = offset.container_of(entry.message.container);
+            entry.value += offset.named;
+            return moved(entry);
+        };
+        const auto append_all = [](auto& to, const auto& from, auto f) {
+            to.reserve(to.size() + from.size());
+            std::transform(from.begin(), from.end(), std::back_inserter(to), f);
+        };
+        append_all(described_tensors_, part.described_tensors_,
+                   [n = tensors_.size()](id i) { return static_cast<id>(i + n); });
+        append_all(described_infos_, part.described_infos_,
+                   [n = value_infos_.size()](id i) { return static_cast<id>(i + n); });
+        append_all(tensors_, part.tensors_, moved_named);
+        append_all(value_infos_, part.value_infos_, moved_named);
+        append_all(graph_fields_, part.graph_fields_, moved);
+        holds_text_.insert(holds_text_.end(), part.holds_text_.begin(), part.holds_text_.end());
+        padding_ |= part.padding_;
+        for (const auto& [field, g] : part.graph_fields_) {
+            if (g == 0 && field.is_bytes(at_graph::name)) {
+                graph_at(0).name = ref(field);
+            }
         }
     }
 
@@ -310,13 +400,23 @@ private:
 
     void end_container(id c) { containers_[c].ends_before = node_count(); }
 
-    void scan_graph_part(wire_reader fields, const wire_field& where, id g, id parent) {
+    void scan_body(const wire_field& where, id g, id parent) {
         const auto container = begin_container(where, g, parent);
-        for (wire_field field; fields.next(field);) {
+        scan_graph_fields({where.content, where.end}, {where.content, where.end}, container);
+        end_container(container);
+    }
+
+    /// Reads the fields that begin in a run; they tell how many nodes `all` will have.
+    /// Returns: behind the last.
+    std::uint32_t scan_graph_fields(const graph_run& run, const graph_run& all, id container) {
+        const auto g = containers_[container].graph;
+        const auto& around = containers_[container];
+        wire_reader fields{base_, run.begin, around.begin + around.size, file_};
+        for (wire_field field; fields.position() < run.end && fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
                 scan_node(fields.inner(field), field, container);
                 if (g == 0 && node_count() >= next_estimate_) {
-                    estimate_nodes(where, field.end);
+                    estimate_nodes(all, field.end);
                 }
             } else if (field.is_bytes(at_graph::initializer)) {
                 scan_tensor(fields, field, container);
@@ -332,13 +432,13 @@ private:
                 }
             }
         }
-        end_container(container);
+        return fields.position();
     }
 
     // Weights mostly come behind the nodes, so what is left is no measure by itself.
-    void estimate_nodes(const wire_field& graph, std::uint32_t at) {
+    void estimate_nodes(const graph_run& all, std::uint32_t at) {
         const auto known = std::uint64_t{node_count()};
-        const auto left = known * (graph.end - at) / std::max(at - graph.content, 1U);
+        const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
         next_estimate_ = known * 16;
         expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
     }
@@ -532,13 +632,13 @@ private:
                     alone = add_graph(graph_kind::body);
                     made.push_back(alone);
                 }
-                scan_graph_part(fields.inner(field), field, alone, container);
+                scan_body(field, alone, container);
             } else if (field.is_bytes(at_attribute::graphs)) {
                 const auto g = add_graph(graph_kind::body);
                 made.push_back(g);
                 graph_at(g).listed = true;
                 graph_at(g).attribute_index = listed++;
-                scan_graph_part(fields.inner(field), field, g, container);
+                scan_body(field, g, container);
             }
         }
         for (auto g : made) {
@@ -598,6 +698,7 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
+    std::uint32_t read_to_ = 0;          // of the main graph
     std::uint64_t next_estimate_ = 4096; // nodes
     bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };

@@ -4,6 +4,8 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/core/pipeline.hpp>
 #include <stemma/core/xxh64.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
@@ -21,9 +23,11 @@
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -59,33 +63,67 @@ public:
                  const value_types& types, weight_store& store)
         : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
 
-    /// Writes everything to `folder`, the manifest last.
-    /// Returns: the manifest. Throws: `error` of `cannot_write`, or of `too_large` for a part of
+    /// Writes everything to `folder`, the manifest last. Files and errors are the same for any
+    /// number of threads. Returns: the manifest. Throws: `error` of `cannot_write`, or of
+    /// `too_large` for a part of
     ///   2 GiB. Complexity: O(bytes), of weights from file to file.
     split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
-                         const std::string& folder, bool sync) {
+                         const std::string& folder, bool sync, thread_limit threads = {}) {
         const auto path = [&](std::string_view file) {
             return (std::filesystem::path(folder) / file).string();
         };
         split_manifest manifest;
-        manifest.source = {std::filesystem::path(source_.path()).filename().string(),
-                           to_hex(xxh64(source_.bytes()))};
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            const auto rope = cuts_.build(parts[p].plan, origin(p, names[p], manifest.source.file),
-                                          &store_, split_key);
+        manifest.source.file = std::filesystem::path(source_.path()).filename().string();
+        manifest.parts.resize(parts.size());
+        const std::size_t workers = std::max(threads.most, 1U);
+        std::vector<cut_writer<Policy>> writers(workers - 1, cuts_);
+        std::vector<std::unique_ptr<output_file>> files(parts.size());
+        // The first item is the source, of which only the hash is wanted.
+        const auto place = [&](std::size_t item, std::size_t) {
+            if (item > 0) {
+                cuts_.place_weights(parts[item - 1].plan, store_);
+            }
+        };
+        const auto build = [&](std::size_t item, std::size_t worker) {
+            if (item == 0) {
+                manifest.source.hash = to_hex(xxh64(source_.bytes()));
+                return;
+            }
+            const auto p = item - 1;
+            auto& writer = worker == 0 ? cuts_ : writers[worker - 1];
+            const auto rope = writer.build(parts[p].plan, origin(p, names[p], manifest.source.file),
+                                           &store_, split_key);
             if (rope.size() >= std::uint64_t{1} << 31U) {
                 STEMMA_THROW(error(error_code::too_large, path(names[p].file), "",
                                    "the part would have 2 GiB or more without its weights"));
             }
-            manifest.parts.push_back(entry_of(parts[p], names[p]));
-            manifest.parts.back().at.hash = write_rope(rope, path(names[p].file), sync);
-            manifest.order.push_back(static_cast<id>(p));
-        }
+            files[p] = std::make_unique<output_file>(path(names[p].file));
+            file_splice splice(source_, *files[p]);
+            rope.write(splice);
+            files[p]->finish(sync);
+        };
+        const auto put_in_place = [&](std::size_t item, std::size_t) {
+            if (item > 0) {
+                files[item - 1]->commit(sync);
+                files[item - 1].reset();
+            }
+        };
+        const auto describe = [&](std::size_t item, std::size_t) {
+            if (item > 0) {
+                const auto p = item - 1;
+                manifest.parts[p] = entry_of(parts[p], names[p]);
+                manifest.parts[p].at.hash = hash_of(path(names[p].file));
+            }
+        };
+        run_pipeline(parts.size() + 1,
+                     {{true, place}, {false, build}, {true, put_in_place}, {false, describe}},
+                     {workers, 1, 4});
+        manifest.order.resize(parts.size());
+        std::iota(manifest.order.begin(), manifest.order.end(), id{0});
         if (!store_.empty()) {
             const auto weights = path(split_weights_name);
             store_.write(weights, sync);
-            manifest.weights = {std::string(split_weights_name),
-                                to_hex(xxh64(mapped_file(weights).bytes()))};
+            manifest.weights = {std::string(split_weights_name), hash_of(weights)};
         }
         split_skeleton skeleton(model_, parts, store_);
         manifest.skeleton = {std::string(split_skeleton_name),
@@ -122,6 +160,10 @@ private:
         file_splice splice(source_, output);
         rope.write(splice);
         output.commit(sync);
+        return hash_of(path);
+    }
+
+    [[nodiscard]] static std::string hash_of(const std::string& path) {
         return to_hex(xxh64(mapped_file(path).bytes()));
     }
 

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The floor that `stemma tag` is measured against must write the same bytes, or it is none.
+
+usage: tag_floor_test.py PROGRAM GENERATE_MODEL TAG_FLOOR
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, GENERATE, FLOOR = sys.argv[1:4]
+# Where the lists of tags of a value end is between the first two; weights are copied in another way.
+MODELS = (("1000",), ("10000",), ("300", "--weights", "2000000"))
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        model, tagged, floor = (str(pathlib.Path(folder) / name) for name in ("in", "tagged", "floor"))
+        for nodes, *options in MODELS:
+            for words in ((GENERATE, nodes, model, *options),
+                          (PROGRAM, "tag", model, "-o", tagged, "-q", "--no-sync", "--threads", "1"),
+                          (FLOOR, model, floor)):
+                made = run(*words)
+                if made.returncode:
+                    sys.exit(f"{' '.join(words)}: exit status {made.returncode}\n{made.stderr}")
+            expected, found = (pathlib.Path(path).read_bytes() for path in (tagged, floor))
+            if expected != found:
+                at = next((i for i, (a, b) in enumerate(zip(expected, found)) if a != b),
+                          min(len(expected), len(found)))
+                sys.exit(f"{nodes} nodes: byte {at} differs: {expected[at - 60:at + 60]} by the program, "
+                         f"{found[at - 60:at + 60]} by the floor")
+        # What it was not made for it refuses, rather than to write something else.
+        for shape in ("chain", "distinct_sets", "long_names"):
+            run(GENERATE, "100", model, "--shape", shape)
+            pathlib.Path(floor).unlink(missing_ok=True)
+            refused = run(FLOOR, model, floor)
+            run(PROGRAM, "tag", model, "-o", tagged, "-q", "--no-sync")
+            same = pathlib.Path(floor).exists() and \
+                pathlib.Path(floor).read_bytes() == pathlib.Path(tagged).read_bytes()
+            if refused.returncode != 3 and not same:
+                sys.exit(f"{shape}: neither refused nor right: exit status {refused.returncode}")
+
+
+if __name__ == "__main__":
+    main()
