@@ -26,7 +26,7 @@ stage_packages() {
         nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h \
         catch2 libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
         clang=clang++ libclang-rt-14-dev doxygen=doxygen \
-        python3=python3 python3-jsonschema python3-networkx python3-torch graphviz=dot \
+        python3=python3 python3-jsonschema python3-networkx python3-torch libtorch-dev graphviz=dot \
         chromium=chromium ca-certificates nodejs=node npm=npm
 }
 

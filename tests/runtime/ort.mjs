@@ -79,9 +79,15 @@ export class Harness {
         this.#ask("seed", model, out);
     }
 
-    /** Loads a model: as written and on one thread, unless told otherwise. Throws what ONNX Runtime says. */
-    async load(model, { optimize = "none", threads = 1 } = {}) {
-        return this.ort.InferenceSession.create(path.resolve(model), {
+    /**
+     * Loads a model: as written, on one thread and with external data from its own folder, unless told
+     * otherwise. Throws what ONNX Runtime says.
+     */
+    async load(model, { optimize = "none", threads = 1, data } = {}) {
+        // ONNX Runtime takes data from another folder only for models in memory.
+        const source = data === undefined ? path.resolve(model) : fs.readFileSync(model);
+        return this.ort.InferenceSession.create(source, {
+            extra: data ? { session: { model_external_initializers_file_folder_path: data } } : {},
             executionProviders: ["cpu"],
             graphOptimizationLevel: optimize === "none" ? "disabled" : optimize,
             intraOpNumThreads: threads,
@@ -113,15 +119,17 @@ export class Harness {
 
     /** @returns every tensor of the main graph by name, those of the feeds included. */
     async allValues(model, feeds, options) {
-        // In the same folder, for external data.
-        const exposed = path.join(path.dirname(path.resolve(model)), `.${process.pid}.exposed.onnx`);
-        this.expose(model, exposed);
+        // Not beside the model, where whoever lists the folder would find it: only its data is read there.
+        const workplace = new Workplace();
         try {
-            const [values] = await this.runCases(exposed, [feeds], options);
+            const exposed = path.join(workplace.folder, "exposed.onnx");
+            this.expose(model, exposed);
+            const data = path.dirname(path.resolve(model));
+            const [values] = await this.runCases(exposed, [feeds], { ...options, data });
             Object.entries(feeds).forEach(([name, tensor]) => values.set(name, tensor));
             return values;
         } finally {
-            fs.rmSync(exposed, { force: true });
+            workplace.dispose();
         }
     }
 
