@@ -185,10 +185,13 @@ std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma:
     return nodes;
 }
 
-std::unique_ptr<stemma::attributed_model> open_model(const common_options& options) {
+std::unique_ptr<stemma::attributed_model>
+open_model(const common_options& options,
+           const std::function<void(const stemma::wire_model&)>& meanwhile) {
     auto how = options.attribution;
     how.threads = threads_of(options);
-    auto opened = std::make_unique<stemma::attributed_model>(options.model, std::move(how));
+    auto opened =
+        std::make_unique<stemma::attributed_model>(options.model, std::move(how), meanwhile);
     const auto& model = opened->model();
     if (opened->was_tagged() && !opened->is_fresh()) {
         note(options,

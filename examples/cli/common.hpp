@@ -43,7 +43,9 @@ void add_common_options(CLI::App& command, common_options& options,
                         const std::string& formats = "text,json");
 
 /// Opens a model, and says on standard error what a user should know of how it went.
-std::unique_ptr<stemma::attributed_model> open_model(const common_options& options);
+std::unique_ptr<stemma::attributed_model>
+open_model(const common_options& options,
+           const std::function<void(const stemma::wire_model&)>& meanwhile = {});
 
 /// Returns: the modules that a query asks for (see docs/query.md; `encoder.layer.*`,
 /// `/Net/Block.*`), in the order of the tree, without those that lie below another one. Throws:

@@ -3,7 +3,6 @@
 #include "parts.hpp"
 #include "terminal.hpp"
 
-#include <stemma/core/pipeline.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -20,7 +19,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -63,32 +61,36 @@ struct cut_record {
     bool exact = true;
 };
 
+/// What cutting needs to know of a model, whatever its modules are.
+struct cut_basis {
+    cut_basis(const cut_options& options, const stemma::wire_model& model)
+        : policy{stemma::parse_pull(options.pull).value(),
+                 stemma::parse_gap_rule(options.gaps).value()}
+        , planner(model, policy, stemma::find_random_nodes(model))
+        , types(model)
+        , writer(model, planner.contents(), types.types(), policy) {
+        static_cast<void>(planner.facts(0));
+        types.prepare(options.to_folder());
+    }
+
+    stemma::standard_cut policy;
+    stemma::cut_planner<> planner;
+    boundary_types types;
+    stemma::cut_writer<> writer;
+};
+
 /// Plans and writes parts of one model.
 class cutter {
 public:
-    cutter(const cut_options& options, stemma::attributed_model& opened)
+    /// `basis` is that of the same model.
+    cutter(const cut_options& options, stemma::attributed_model& opened, cut_basis& basis)
         : options_(options)
         , opened_(opened)
         , model_(opened.model())
-        , policy_{stemma::parse_pull(options.pull).value(),
-                  stemma::parse_gap_rule(options.gaps).value()}
-        , types_(model_) {
-        const auto members = [this] {
-            members_.emplace(opened_.modules().index(), opened_.tags().attributions);
-        };
-        const auto planner = [this] {
-            planner_.emplace(model_, policy_, stemma::find_random_nodes(model_));
-            static_cast<void>(planner_->facts(0));
-        };
-        const auto inference = [this] { types_.prepare(); };
-        const std::vector<std::function<void()>> parts{planner, inference, members};
-        stemma::run_pipeline(parts.size(),
-                             {{false, [&](std::size_t i, std::size_t) { parts[i](); }}},
-                             {threads_of(options.common).most, 1, parts.size()});
-        writer_.emplace(model_, planner_->contents(), types_.types(), policy_);
-    }
+        , basis_(basis)
+        , members_(opened.modules().index(), opened.tags().attributions) {}
 
-    [[nodiscard]] const stemma::module_members& members() const noexcept { return *members_; }
+    [[nodiscard]] const stemma::module_members& members() const noexcept { return members_; }
 
     /// Cuts modules into `path(module, part, count)`, `count` parts of each.
     template <class Path>
@@ -96,7 +98,7 @@ public:
         return cut(
             modules,
             [&](std::size_t i) -> stemma::cut_request {
-                auto nodes = members_->all(modules[i]);
+                auto nodes = members_.all(modules[i]);
                 auto calls = calls_of(modules[i], nodes);
                 return {std::move(nodes), std::move(calls)};
             },
@@ -107,9 +109,9 @@ public:
     template <class Request, class Path>
     std::vector<cut_record> cut(const std::vector<id>& modules, Request request, Path path) {
         std::error_code unknown;
-        has_files_ = options_.to_folder() && !fs::is_empty(options_.folder, unknown);
+        nothing_there_ = options_.to_folder() && fs::is_empty(options_.folder, unknown);
         job<Request, Path> made{*this, modules, request, path, {}};
-        stemma::write_cuts(opened_.file(), *planner_, *writer_, made, modules.size(),
+        stemma::write_cuts(opened_.file(), basis_.planner, basis_.writer, made, modules.size(),
                            !options_.no_sync, threads_of(options_.common));
         return std::move(made.records);
     }
@@ -165,13 +167,13 @@ private:
         record.module = module;
         record.part = part;
         for (auto value : plan.inputs) {
-            record.inputs.push_back(policy_.boundary_name(model_.value_name(value)));
+            record.inputs.push_back(basis_.policy.boundary_name(model_.value_name(value)));
         }
         for (auto value : plan.outputs) {
-            record.outputs.push_back(policy_.boundary_name(model_.value_name(value)));
+            record.outputs.push_back(basis_.policy.boundary_name(model_.value_name(value)));
         }
         record.exact = !plan.random;
-        record.text = types_.refuse_unknown(plan, planner_->contents());
+        record.text = basis_.types.refuse_unknown(plan, basis_.planner.contents());
         if (plan.refusal != stemma::cut_refusal::none) {
             record.status = "refused";
             record.reason = stemma::to_string(plan.refusal);
@@ -238,27 +240,25 @@ private:
         origin.text.pop_back();
         // Only a part of a model that is nearly as large itself can be too large.
         if (!store_ && model_.bytes().size() >= std::size_t{1} << 30U &&
-            writer_->build(plan, origin.text).size() >= std::uint64_t{1} << 31U) {
+            basis_.writer.build(plan, origin.text).size() >= std::uint64_t{1} << 31U) {
             use_store(folder_of(record.file).string(),
                       fs::path(record.file).filename().string() + ".data");
         }
-        if (has_files_) {
+        if (options_.to_folder() && !nothing_there_) {
             check_replaceable(record.file, options_.force);
         }
-        return {record.file, std::move(origin.text), store_ ? &*store_ : nullptr};
+        return {record.file, std::move(origin.text), store_ ? &*store_ : nullptr,
+                nothing_there_ ? stemma::target_state::absent : stemma::target_state::unknown};
     }
 
     const cut_options& options_;
     stemma::attributed_model& opened_;
     const stemma::wire_model& model_;
-    stemma::standard_cut policy_;
-    boundary_types types_;
-    std::optional<stemma::module_members> members_;
-    std::optional<stemma::cut_planner<>> planner_;
-    std::optional<stemma::cut_writer<>> writer_;
+    cut_basis& basis_;
+    stemma::module_members members_;
     std::optional<stemma::weight_store> store_;
     std::string store_path_;
-    bool has_files_ = false; // the folder, before there are parts
+    bool nothing_there_ = false; // in the folder, before there are parts
 };
 
 template <class Sink>
@@ -339,10 +339,10 @@ std::vector<id> modules_to_cut(const cut_options& options, const stemma::attribu
     return modules;
 }
 
-int cut_to_folder(const cut_options& options, stemma::attributed_model& opened) {
+int cut_to_folder(const cut_options& options, stemma::attributed_model& opened, cut_basis& basis) {
     const auto modules = modules_to_cut(options, opened);
     make_folder(options.folder);
-    cutter parts(options, opened);
+    cutter parts(options, opened, basis);
     const bool beside =
         folder_of(fs::path(options.folder) / "x") == folder_of(options.common.model);
     const bool external = !stemma::external_files(opened.model()).empty();
@@ -391,11 +391,11 @@ id one_module(const cut_options& options, const stemma::attributed_model& opened
     return modules.front();
 }
 
-int cut_one(const cut_options& options, stemma::attributed_model& opened) {
+int cut_one(const cut_options& options, stemma::attributed_model& opened, cut_basis& basis) {
     const bool of_nodes = stemma::parse_query(options.module).asks_for_operators();
     const auto nodes = of_nodes ? find_nodes(opened, options.module) : std::vector<id>{};
     const auto module = of_nodes ? module_around(opened, nodes) : one_module(options, opened);
-    cutter parts(options, opened);
+    cutter parts(options, opened, basis);
     if (parts.members().count(module) == 0) {
         throw stemma::error(stemma::error_code::not_found, options.common.model, "",
                             fmt::format("module '{}' has no nodes", opened.modules().path(module)));
@@ -444,8 +444,11 @@ int cut(cut_options options) {
                             "takes --module QUERY and -o OUT, or --module QUERY or --all and "
                             "-d DIR");
     }
-    const auto opened = open_model(options.common);
-    return options.to_folder() ? cut_to_folder(options, *opened) : cut_one(options, *opened);
+    std::optional<cut_basis> basis;
+    const auto opened = open_model(
+        options.common, [&](const stemma::wire_model& model) { basis.emplace(options, model); });
+    return options.to_folder() ? cut_to_folder(options, *opened, *basis)
+                               : cut_one(options, *opened, *basis);
 }
 
 } // namespace

@@ -103,9 +103,12 @@ std::string file_namer::name(const stemma::attributed_model& opened, id module, 
     return candidate + ".onnx";
 }
 
-void boundary_types::prepare() {
+void boundary_types::prepare(bool many) {
     if (!inference_ && model_.value_infos().size() < model_.value_count() / 2) {
         inference_.emplace(model_, types_);
+        if (many) {
+            inference_->look_at_all();
+        }
     }
 }
 

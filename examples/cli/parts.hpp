@@ -51,8 +51,9 @@ public:
 
     [[nodiscard]] stemma::value_types& types() noexcept { return types_; }
 
-    /// Gets ready to infer, where the model declares few types itself.
-    void prepare();
+    /// Gets ready to infer, where the model declares few types itself: those at the boundary of a
+    /// few parts, or of many.
+    void prepare(bool many);
 
     /// Refuses a plan that cannot be written as a model: with a value of unknown type, or an
     /// attribute that only a call binds.

@@ -46,6 +46,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/path_trail.hpp>
 #include <stemma/core/pipeline.hpp>
+#include <stemma/core/prefetch.hpp>
 #include <stemma/core/query.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/core/strong_components.hpp>
@@ -85,6 +86,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/parameter_shapes.hpp>

@@ -10,6 +10,7 @@
 #include <stemma/algorithm/propagate_tags.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
@@ -89,9 +90,12 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());
-    auto found = attribute(context, evidence, resolution);
     tagging result;
-    result.tags = name_modules(context.modules(), selection, naming);
+    evidence_result found;
+    const auto threads = context.threads();
+    run_tasks(threads.parts_of_operators(num_vertices(context.ops().graph())),
+              {[&] { found = attribute(context, evidence, resolution, threads.without_one()); },
+               [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     for (const auto& [v, before, readers] :
          overrule_shared(context.ops(), context.index(), found.of)) {
         if (!before.conflict) {

@@ -29,6 +29,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <set>
@@ -541,9 +542,9 @@ template <operator_graph_like Graph>
 
 #endif // STEMMA_CORE_STRONG_COMPONENTS_HPP
 
-// <stemma/model/operator_graph.hpp>
-#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
-#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
+// <stemma/model/operator_edge.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_EDGE_HPP
+#define STEMMA_MODEL_OPERATOR_EDGE_HPP
 
 namespace stemma {
 
@@ -577,6 +578,16 @@ struct operator_edge {
     id out_port = no_id; ///< which output of the producer
 };
 
+} // namespace stemma
+
+#endif // STEMMA_MODEL_OPERATOR_EDGE_HPP
+
+// <stemma/model/operator_graph.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_GRAPH_HPP
+#define STEMMA_MODEL_OPERATOR_GRAPH_HPP
+
+namespace stemma {
+
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
 ///
 /// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
@@ -600,33 +611,46 @@ public:
     /// Requires: every source and target is below `count`.
     /// Complexity: O(V + E) by counting; two passes over `edges`.
     operator_graph(std::size_t count, std::span<const operator_edge> edges)
-        : in_first_(count + 1)
-        , out_first_(count + 1)
-        , source_(edges.size())
-        , value_(edges.size())
-        , in_port_(edges.size())
-        , out_port_(edges.size())
-        , out_(edges.size()) {
-        for (const auto& e : edges) {
-            ++in_first_[e.target];
-            ++out_first_[e.source];
+        : operator_graph(count, [&](auto take) {
+            for (const auto& e : edges) {
+                take(e);
+            }
+        }) {}
+
+    /// `for_each(take)` calls `take(edge)` with an `operator_edge` for every edge, and is called
+    /// twice.
+    /// Requires: as above, and both calls say the same.
+    /// Complexity: O(V + E) by counting, beside the two calls.
+    template <std::invocable<void (*)(const operator_edge&)> ForEach>
+    operator_graph(std::size_t count, ForEach for_each)
+        : in_first_(count + 2), out_first_(count + 2) {
+        for_each([&](const operator_edge& e) {
+            ++in_first_[std::size_t{e.target} + 2];
+            ++out_first_[std::size_t{e.source} + 2];
             leads_upwards_ = leads_upwards_ && e.source < e.target;
-        }
-        turn_counts_into_ends(in_first_);
-        turn_counts_into_ends(out_first_);
-        for (auto i = edges.size(); i-- > 0;) {
-            const auto& e = edges[i];
-            const auto at = --in_first_[e.target];
+        });
+        std::partial_sum(in_first_.begin(), in_first_.end(), in_first_.begin());
+        std::partial_sum(out_first_.begin(), out_first_.end(), out_first_.begin());
+        const auto size = in_first_.back();
+        source_.resize(size);
+        value_.resize(size);
+        in_port_.resize(size);
+        out_port_.resize(size);
+        out_.resize(size);
+        for_each([&](const operator_edge& e) {
+            const auto at = in_first_[std::size_t{e.target} + 1]++;
             source_[at] = e.source;
             value_[at] = e.value;
             in_port_[at] = e.in_port;
             out_port_[at] = e.out_port;
-        }
-        for (auto v = static_cast<id>(count); v-- > 0;) {
-            for (auto at = in_first_[v + 1]; at-- > in_first_[v];) {
-                out_[--out_first_[source_[at]]] = {v, at};
+        });
+        for (id v = 0; v < count; ++v) {
+            for (auto at = in_first_[v]; at < in_first_[v + 1]; ++at) {
+                out_[out_first_[std::size_t{source_[at]} + 1]++] = {v, at};
             }
         }
+        in_first_.pop_back();
+        out_first_.pop_back();
     }
 
     /// Returns: as `num_vertices`.
@@ -780,15 +804,8 @@ private:
         id index = no_id;
     };
 
-    // Filling from the back turns these ends into beginnings.
-    static void turn_counts_into_ends(std::vector<id>& counts) {
-        id sum = 0;
-        for (auto& count : counts) {
-            sum += count;
-            count = sum;
-        }
-    }
-
+    // By vertex, and one more; while they are made, two more: counts stand two places behind a
+    // vertex, then turn into the place where its next edge goes, and last into where it ends.
     std::vector<id> in_first_;
     std::vector<id> out_first_;
     std::vector<id> source_;
@@ -1224,6 +1241,26 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
 
 #endif // STEMMA_ALGORITHM_ALIGNMENT_HPP
 
+// <stemma/core/prefetch.hpp>
+#ifndef STEMMA_CORE_PREFETCH_HPP
+#define STEMMA_CORE_PREFETCH_HPP
+
+namespace stemma {
+
+/// Asks the processor to load what will be read soon. Without effect on what is computed; any
+/// address may be given. Complexity: constant.
+inline void prefetch(const void* address) noexcept {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    static_cast<void>(address);
+#endif
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PREFETCH_HPP
+
 // <stemma/core/flat_index.hpp>
 #ifndef STEMMA_CORE_FLAT_INDEX_HPP
 #define STEMMA_CORE_FLAT_INDEX_HPP
@@ -1317,13 +1354,9 @@ public:
 
     /// Asks the processor to load the slot that `hash` will need.
     void prefetch(std::uint64_t hash) const noexcept {
-#if defined(__GNUC__)
         if (!slots_.empty()) {
-            __builtin_prefetch(&slots_[home(hash)]);
+            stemma::prefetch(&slots_[home(hash)]);
         }
-#else
-        static_cast<void>(hash);
-#endif
     }
 
 private:
@@ -1347,9 +1380,7 @@ private:
         return std::uint64_t{filled.check} << 32U;
     }
 
-    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {
-        return place(check(hash));
-    }
+    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept { return place(check(hash)); }
 
     [[nodiscard]] std::size_t place(std::uint32_t checked) const noexcept {
         return (static_cast<std::uint64_t>(checked) * 0x9e37'79b9'7f4a'7c15U >> shift_) & mask_;
@@ -4572,6 +4603,11 @@ struct thread_limit {
         constexpr std::size_t bytes_of_one = 256;
         return parts(operators * bytes_of_one);
     }
+
+    /// Returns: the limit while one of these threads does something else; at least one.
+    [[nodiscard]] thread_limit without_one() const noexcept {
+        return {std::max(most, 2U) - 1, least_bytes};
+    }
 };
 
 /// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this
@@ -7626,11 +7662,13 @@ private:
 
     void note_alternatives(id s, id around, const std::vector<id>& plain) {
         const auto parent = table_.scopes[s].parent;
-        auto all = alternatives_.contains(parent)
-                       ? candidates_in(parent, around, table_.scopes[s].instance())
-                       : plain;
-        if (all.size() > 1) {
-            alternatives_.emplace(s, std::move(all));
+        if (alternatives_.contains(parent)) {
+            auto all = candidates_in(parent, around, table_.scopes[s].instance());
+            if (all.size() > 1) {
+                alternatives_.emplace(s, std::move(all));
+            }
+        } else if (plain.size() > 1) {
+            alternatives_.emplace(s, plain);
         }
     }
 
@@ -7949,7 +7987,11 @@ template <parameter_readers Ops>
     ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
     result.of_scope = ranks.of_scope;
     detail::hidden_levels hidden(builder);
+    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        if (s + ahead < table.scopes.size()) {
+            prefetch(table.scopes[s + ahead].segment.data());
+        }
         const auto& scope = table.scopes[s];
         const auto parent = result.of_scope[scope.parent].module;
         const auto around = ranks.of_scope[scope.parent].module;
@@ -9715,19 +9757,20 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
 
 } // namespace detail
 
-/// Asks the sources about every operator and resolves what they claim, by as many threads as the
-/// context allows.
+/// Asks the sources about every operator and resolves what they claim, by as many threads as are
+/// given.
+/// Requires: the context allows so many.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
           resolution_policy Resolution = by_trust>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
+                                        const Evidence& evidence, const Resolution& resolution,
+                                        thread_limit threads) {
     const auto& graph = context.ops().graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto sources = evidence.prepare(context);
     std::vector<attribution> of(size);
-    std::vector<evidence_result> parts(context.threads().parts_of_operators(size));
+    std::vector<evidence_result> parts(threads.parts_of_operators(size));
     for_each_vertex_range(graph, parts.size(), [&](std::size_t part, auto first, auto last) {
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
@@ -9744,6 +9787,15 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     result.alternatives.sort();
     result.callers.sort();
     return result;
+}
+
+/// The same, by as many threads as the context allows.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_trust>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    return attribute(context, evidence, resolution, context.threads());
 }
 
 } // namespace stemma
@@ -13690,25 +13742,29 @@ template <named_operators Ops>
                                         thread_limit threads = {}) {
     module_tree_builder builder(root_name);
     rebuilt_tree result;
-    result.hierarchies = collect_hierarchies(ops);
-    detail::grow_hierarchies(result.hierarchies, builder);
     std::vector<std::vector<id>> folded(ops.parameter_count());
     std::vector<id> owner(ops.parameter_count(), no_id);
-    for (id p = 0; p < owner.size(); ++p) {
-        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-            owner[p] = builder.at_path(path);
-        }
-    }
-    const auto named = static_cast<id>(builder.size());
-    if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
-        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-            if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
-                folded[p].push_back(builder.at_path(path));
+    id named = 0; // modules that parameters name
+    const auto grow_owners = [&] {
+        result.hierarchies = collect_hierarchies(ops);
+        detail::grow_hierarchies(result.hierarchies, builder);
+        for (id p = 0; p < owner.size(); ++p) {
+            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+                owner[p] = builder.at_path(path);
             }
-        });
-    }
-    result.modules = builder.build();
-    result.scopes = collect_scopes(ops, threads);
+        }
+        named = static_cast<id>(builder.size());
+        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+                if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
+                    folded[p].push_back(builder.at_path(path));
+                }
+            });
+        }
+        result.modules = builder.build();
+    };
+    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
+              {grow_owners, [&] { result.scopes = collect_scopes(ops, threads.without_one()); }});
     const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
         parameter_owners owners;
@@ -16495,9 +16551,12 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());
-    auto found = attribute(context, evidence, resolution);
     tagging result;
-    result.tags = name_modules(context.modules(), selection, naming);
+    evidence_result found;
+    const auto threads = context.threads();
+    run_tasks(threads.parts_of_operators(num_vertices(context.ops().graph())),
+              {[&] { found = attribute(context, evidence, resolution, threads.without_one()); },
+               [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     for (const auto& [v, before, readers] :
          overrule_shared(context.ops(), context.index(), found.of)) {
         if (!before.conflict) {

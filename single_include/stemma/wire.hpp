@@ -1245,6 +1245,13 @@ private:
 
 namespace stemma {
 
+/// What a caller knows of the place where a file is to stand.
+enum class target_state : std::uint8_t {
+    unknown, ///< whoever writes there looks first
+    absent   ///< nothing is there: nobody looks, which takes as long as making a small file; what
+             ///< is there all the same is replaced
+};
+
 namespace detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
@@ -1489,9 +1496,10 @@ private:
 class output_file {
 public:
     /// Throws: `error` of `error_code::cannot_write`, as do all members.
-    explicit output_file(std::string path) : path_(std::move(path)) {
+    explicit output_file(std::string path, target_state state = target_state::unknown)
+        : path_(std::move(path)) {
         struct stat status {};
-        const bool exists = ::stat(path_.c_str(), &status) == 0;
+        const bool exists = state == target_state::unknown && ::stat(path_.c_str(), &status) == 0;
         if (exists) {
             if (S_ISDIR(status.st_mode)) {
                 detail::fail_to_write(path_, "is a folder");
@@ -1700,7 +1708,7 @@ private:
 /// A file that appears whole or not at all: `commit` puts it in place of what was there.
 class output_file {
 public:
-    explicit output_file(std::string path)
+    explicit output_file(std::string path, target_state = target_state::unknown)
         : path_(std::move(path))
         , temporary_(path_ + ".stemma-tmp")
         , stream_(temporary_, std::ios::binary) {
@@ -3736,8 +3744,6 @@ namespace stemma {
 /// None leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
 /// values).
 [[nodiscard]] inline operator_graph flat_graph(const onnx_model& model) {
-    std::vector<operator_edge> edges;
-    edges.reserve(model.node_count() + model.node_count() / 2);
     std::vector<id> started_by; // by value: the owner's input value behind a formal input
     for (id g = 1; g < model.graph_count(); ++g) {
         const auto& body = model.graph(g);
@@ -3752,29 +3758,32 @@ namespace stemma {
             }
         }
     }
-    const auto add = [&](id value, id reader, id slot) {
-        while (value != no_id && model.kind(value) == value_kind::formal && !started_by.empty()) {
-            value = started_by[value];
-        }
-        const auto producer = value == no_id ? no_id : model.producer(value);
-        if (producer != no_id) {
-            edges.push_back({producer, reader, value, slot, value - model.first_output(producer)});
-        }
-    };
-    for (id node = 0; node < model.node_count(); ++node) {
-        const auto inputs = model.inputs(node);
-        for (id slot = 0; slot < inputs.size(); ++slot) {
-            add(inputs[slot], node, slot);
-        }
-    }
-    for (id g = 1; g < model.graph_count(); ++g) {
-        if (model.graph(g).kind == graph_kind::body) {
-            for (auto value : model.graph(g).outputs) {
-                add(value, model.graph(g).owner, no_id);
-            }
-        }
-    }
-    return {model.node_count(), edges};
+    return {model.node_count(), [&](auto take) {
+                const auto add = [&](id value, id reader, id slot) {
+                    while (value != no_id && model.kind(value) == value_kind::formal &&
+                           !started_by.empty()) {
+                        value = started_by[value];
+                    }
+                    const auto producer = value == no_id ? no_id : model.producer(value);
+                    if (producer != no_id) {
+                        take(operator_edge{producer, reader, value, slot,
+                                           value - model.first_output(producer)});
+                    }
+                };
+                for (id node = 0; node < model.node_count(); ++node) {
+                    const auto inputs = model.inputs(node);
+                    for (id slot = 0; slot < inputs.size(); ++slot) {
+                        add(inputs[slot], node, slot);
+                    }
+                }
+                for (id g = 1; g < model.graph_count(); ++g) {
+                    if (model.graph(g).kind == graph_kind::body) {
+                        for (auto value : model.graph(g).outputs) {
+                            add(value, model.graph(g).owner, no_id);
+                        }
+                    }
+                }
+            }};
 }
 
 /// Returns: the vertex of `nested_graph(model, g)` that holds a node: the node itself when it is in
@@ -3806,28 +3815,28 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
             view.nodes.push_back(node);
         }
     }
-    std::vector<operator_edge> edges;
-    const auto add = [&](id value, id reader, id slot) {
-        const auto producer = value == no_id ? no_id : model.producer(value);
-        if (producer != no_id && model.graph_of(producer) == g) {
-            edges.push_back({model.position(producer), model.position(reader), value, slot,
-                             value - model.first_output(producer)});
+    view.graph = operator_graph(view.nodes.size(), [&](auto take) {
+        const auto add = [&](id value, id reader, id slot) {
+            const auto producer = value == no_id ? no_id : model.producer(value);
+            if (producer != no_id && model.graph_of(producer) == g) {
+                take(operator_edge{model.position(producer), model.position(reader), value, slot,
+                                   value - model.first_output(producer)});
+            }
+        };
+        for (auto node : nodes) {
+            const auto reader = enclosing_node(model, g, node);
+            const auto inputs = model.inputs(node);
+            for (id slot = 0; slot < inputs.size(); ++slot) {
+                add(inputs[slot], reader, reader == node ? slot : no_id);
+            }
         }
-    };
-    for (auto node : nodes) {
-        const auto reader = enclosing_node(model, g, node);
-        const auto inputs = model.inputs(node);
-        for (id slot = 0; slot < inputs.size(); ++slot) {
-            add(inputs[slot], reader, reader == node ? slot : no_id);
+        for (auto b : bodies) {
+            const auto reader = enclosing_node(model, g, model.graph(b).owner);
+            for (auto value : model.graph(b).outputs) {
+                add(value, reader, no_id);
+            }
         }
-    }
-    for (auto b : bodies) {
-        const auto reader = enclosing_node(model, g, model.graph(b).owner);
-        for (auto value : model.graph(b).outputs) {
-            add(value, reader, no_id);
-        }
-    }
-    view.graph = operator_graph(view.nodes.size(), edges);
+    });
     return view;
 }
 
@@ -13966,25 +13975,18 @@ public:
     /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
     /// name
     ///   no policy (`refused`).
-    attributed_model(const std::string& path, attribution_options options)
-        : file_(path)
-        , model_(file_.bytes(), path, options.threads)
-        , ops_(model_)
-        , options_(std::move(options)) {
-        record_ = find_model_record(model_);
-        fresh_ = record_ && record_->nodes == model_.node_count() &&
-                 record_->digest == structure_digest(model_);
-        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
-        if (use_record) {
-            adopt_options();
+    ///
+    /// `meanwhile(model)` may do what needs no attribution: in a thread of its own where the
+    /// options allow several and the model is worth them, else behind it.
+    attributed_model(const std::string& path, attribution_options options,
+                     const std::function<void(const wire_model&)>& meanwhile = {})
+        : file_(path), model_(file_.bytes(), path, options.threads), options_(std::move(options)) {
+        if (!meanwhile) {
+            attribute(options_.threads);
+            return;
         }
-        chosen_ = detail::chosen_policies(options_);
-        make_tree(use_record);
-        find_claims(use_record);
-        tag();
-        if (use_record) {
-            take_over_tags();
-        }
+        run_tasks(options_.threads.parts_of_operators(model_.node_count()),
+                  {[&] { attribute(options_.threads.without_one()); }, [&] { meanwhile(model_); }});
     }
 
     attributed_model(const attributed_model&) = delete;
@@ -13997,7 +13999,7 @@ public:
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
 
     /// The nodes with what evidence is read of them.
-    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return *ops_; }
 
     /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
@@ -14038,7 +14040,7 @@ public:
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
         all.insert(all.end(), names.begin(), names.end());
-        const auto parameters = find_unreadable_parameters(ops_);
+        const auto parameters = find_unreadable_parameters(*ops_);
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
@@ -14111,6 +14113,24 @@ public:
 private:
     using context_type = detail::chosen_policies::context_type;
 
+    void attribute(thread_limit threads) {
+        ops_.emplace(model_);
+        record_ = find_model_record(model_);
+        fresh_ = record_ && record_->nodes == model_.node_count() &&
+                 record_->digest == structure_digest(model_);
+        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
+        if (use_record) {
+            adopt_options();
+        }
+        chosen_ = detail::chosen_policies(options_);
+        make_tree(use_record, threads);
+        find_claims(use_record);
+        tag();
+        if (use_record) {
+            take_over_tags();
+        }
+    }
+
     [[nodiscard]] context_type& context() {
         STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
         return *context_;
@@ -14154,7 +14174,7 @@ private:
         }
     }
 
-    void make_tree(bool use_record) {
+    void make_tree(bool use_record, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
             modules_ = capture_->tree();
@@ -14163,14 +14183,14 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
-            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name), options_.threads);
+            auto rebuilt = rebuild_tree(*ops_, model_.text(model_.graph(0).name), threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
-            context_.emplace(ops_, modules_, options_.threads);
+            context_.emplace(*ops_, modules_, threads);
             std::move(rebuilt).teach(*context_);
             return;
         }
-        context_.emplace(ops_, modules_, options_.threads);
+        context_.emplace(*ops_, modules_, threads);
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
@@ -14190,7 +14210,7 @@ private:
             return;
         }
         const auto open = find_open_nodes();
-        captured_claims finder(model_, ops_, modules_, context().owners().mapping);
+        captured_claims finder(model_, *ops_, modules_, context().owners().mapping);
         if (uses(provenance::exported)) {
             finder.look_up(capture_->exported());
         }
@@ -14259,7 +14279,7 @@ private:
 
     mapped_file file_;
     wire_model model_;
-    onnx_operators<wire_model> ops_;
+    std::optional<onnx_operators<wire_model>> ops_;
     attribution_options options_;
     detail::chosen_policies chosen_{attribution_options{}};
     std::optional<recorded_model> record_;
@@ -20663,6 +20683,14 @@ public:
         add(value);
     }
 
+    /// Looks at all nodes, so that no `find` has to.
+    /// Complexity: O(nodes + values).
+    void look_at_all() {
+        if (table_.opset() <= last_known_opset) {
+            infer_all();
+        }
+    }
+
     /// As `find` of all values.
     /// Complexity: O(nodes + values).
     void find_all() {
@@ -22532,9 +22560,10 @@ struct cut_request {
 
 /// Where a part goes, and what its metadata say of it.
 struct cut_target {
-    std::string path;              ///< "" for a part that is not written
-    std::string origin;            ///< the value of `cut_key`
-    weight_store* store = nullptr; ///< takes large weights, if there is one
+    std::string path;                           ///< "" for a part that is not written
+    std::string origin;                         ///< the value of `cut_key`
+    weight_store* store = nullptr;              ///< takes large weights, if there is one
+    target_state state = target_state::unknown; ///< of `path`
 };
 
 /// What is to be cut out of a model. `request(i)` says which nodes; it is asked by several threads
@@ -22557,19 +22586,21 @@ class cut_run {
 public:
     cut_run(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
             Job& job, bool sync, std::size_t count, std::size_t workers)
-        : source_(source), job_(job), sync_(sync), writer_(writer), open_(count) {
+        : source_(source)
+        , job_(job)
+        , sync_(sync)
+        , planner_(planner)
+        , writer_(writer)
+        , helpers_(workers)
+        , open_(count) {
         static_cast<void>(planner.facts(0)); // made before it is copied
-        helpers_.reserve(workers);
-        for (std::size_t w = 0; w < workers; ++w) {
-            helpers_.push_back({planner, writer, {}});
-        }
     }
 
     /// Chooses what is cut out.
     void plan(std::size_t i, std::size_t worker) {
         const cut_request asked = std::as_const(job_).request(i);
         open_[i] = std::make_unique<parts_of_one>();
-        open_[i]->plans = helpers_[worker].planner.plan(asked.nodes, asked.calls);
+        open_[i]->plans = helper_of(worker).planner.plan(asked.nodes, asked.calls);
     }
 
     /// Decides where it goes.
@@ -22592,13 +22623,13 @@ public:
                 return;
             }
             made.bytes =
-                helpers_[worker].writer.build(cut.plans[p], made.target.origin, made.target.store);
+                helper_of(worker).writer.build(cut.plans[p], made.target.origin, made.target.store);
             if (made.bytes.size() >= std::uint64_t{1} << 31U) {
                 STEMMA_THROW(error(error_code::too_large, made.target.path, "",
                                    "the part would have 2 GiB or more even without its weights"));
             }
             if (files_++ < most_files) {
-                write(made, helpers_[worker].buffer);
+                write(made, helper_of(worker).buffer);
                 made.bytes = {};
             } else {
                 --files_;
@@ -22654,6 +22685,15 @@ private:
         std::string buffer;
     };
 
+    /// Copies are long, so that each worker makes its own.
+    [[nodiscard]] helper& helper_of(std::size_t worker) {
+        auto& known = helpers_[worker];
+        if (!known) {
+            known.emplace(helper{planner_, writer_, {}});
+        }
+        return *known;
+    }
+
     /// Calls `f(number, part)`; parts before one that fails go on.
     template <class Function>
     static void for_each_part(parts_of_one& of, Function f) {
@@ -22672,7 +22712,7 @@ private:
     }
 
     void write(part& made, std::string& buffer) const {
-        made.file = std::make_unique<output_file>(made.target.path);
+        made.file = std::make_unique<output_file>(made.target.path, made.target.state);
         if (made.bytes.size() > most_buffered) {
             file_splice splice(source_, *made.file);
             made.bytes.write(splice);
@@ -22688,8 +22728,9 @@ private:
     const mapped_file& source_;
     Job& job_;
     bool sync_;
-    cut_writer<Policy>& writer_;
-    std::vector<helper> helpers_; // by worker
+    const cut_planner<Policy>& planner_;
+    const cut_writer<Policy>& writer_;
+    std::vector<std::optional<helper>> helpers_; // by worker
     std::string buffer_;
     std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while it is under way
     std::atomic<std::size_t> files_{0};               // that have no name yet

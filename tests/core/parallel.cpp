@@ -50,6 +50,10 @@ TEST_CASE("thread_limit: divides work only as far as it is worth it", "[core][pa
     CHECK(four.parts(100000) == 4);
     const stemma::thread_limit none{0, 0};
     CHECK(none.parts(100) == 1);
+    CHECK(four.without_one().most == 3);
+    CHECK(four.without_one().least_bytes == 100);
+    CHECK(alone.without_one().most == 1);
+    CHECK(none.without_one().most == 1);
     CHECK(stemma::thread_limit::of_machine(3).most >= 1);
     CHECK(stemma::thread_limit::of_machine(3).most <= 3);
 }

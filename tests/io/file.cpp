@@ -165,6 +165,19 @@ TEST_CASE("output_file: permissions are those of the file that is replaced", "[f
     }
 }
 
+TEST_CASE("output_file: a place that is said to be empty and is not is taken all the same",
+          "[file]") {
+    const test::scratch_folder folder;
+    const auto path = folder.file("out");
+    for (const std::string text : {"first", "second"}) {
+        output_file file(path, stemma::target_state::absent);
+        file.write(text);
+        file.commit(false);
+        CHECK(content(path) == text);
+    }
+    CHECK(folder.file_count() == 1);
+}
+
 TEST_CASE("output_file: what cannot be written is refused, by name", "[file]") {
     const test::scratch_folder folder;
     for (const auto& path :

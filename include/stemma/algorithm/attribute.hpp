@@ -4,6 +4,7 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertex_ranges.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -134,19 +135,20 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
 
 } // namespace detail
 
-/// Asks the sources about every operator and resolves what they claim, by as many threads as the
-/// context allows.
+/// Asks the sources about every operator and resolves what they claim, by as many threads as are
+/// given.
+/// Requires: the context allows so many.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
           resolution_policy Resolution = by_trust>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
+                                        const Evidence& evidence, const Resolution& resolution,
+                                        thread_limit threads) {
     const auto& graph = context.ops().graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto sources = evidence.prepare(context);
     std::vector<attribution> of(size);
-    std::vector<evidence_result> parts(context.threads().parts_of_operators(size));
+    std::vector<evidence_result> parts(threads.parts_of_operators(size));
     for_each_vertex_range(graph, parts.size(), [&](std::size_t part, auto first, auto last) {
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
@@ -163,6 +165,15 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     result.alternatives.sort();
     result.callers.sort();
     return result;
+}
+
+/// The same, by as many threads as the context allows.
+template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
+          resolution_policy Resolution = by_trust>
+[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
+                                        const Evidence& evidence,
+                                        const Resolution& resolution = {}) {
+    return attribute(context, evidence, resolution, context.threads());
 }
 
 } // namespace stemma

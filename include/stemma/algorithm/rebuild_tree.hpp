@@ -51,25 +51,29 @@ template <named_operators Ops>
                                         thread_limit threads = {}) {
     module_tree_builder builder(root_name);
     rebuilt_tree result;
-    result.hierarchies = collect_hierarchies(ops);
-    detail::grow_hierarchies(result.hierarchies, builder);
     std::vector<std::vector<id>> folded(ops.parameter_count());
     std::vector<id> owner(ops.parameter_count(), no_id);
-    for (id p = 0; p < owner.size(); ++p) {
-        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-            owner[p] = builder.at_path(path);
-        }
-    }
-    const auto named = static_cast<id>(builder.size());
-    if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
-        ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-            if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
-                folded[p].push_back(builder.at_path(path));
+    id named = 0; // modules that parameters name
+    const auto grow_owners = [&] {
+        result.hierarchies = collect_hierarchies(ops);
+        detail::grow_hierarchies(result.hierarchies, builder);
+        for (id p = 0; p < owner.size(); ++p) {
+            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+                owner[p] = builder.at_path(path);
             }
-        });
-    }
-    result.modules = builder.build();
-    result.scopes = collect_scopes(ops, threads);
+        }
+        named = static_cast<id>(builder.size());
+        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+                if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
+                    folded[p].push_back(builder.at_path(path));
+                }
+            });
+        }
+        result.modules = builder.build();
+    };
+    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
+              {grow_owners, [&] { result.scopes = collect_scopes(ops, threads.without_one()); }});
     const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
         parameter_owners owners;

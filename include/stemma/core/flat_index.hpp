@@ -3,6 +3,7 @@
 #define STEMMA_CORE_FLAT_INDEX_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/prefetch.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -97,13 +98,9 @@ public:
 
     /// Asks the processor to load the slot that `hash` will need.
     void prefetch(std::uint64_t hash) const noexcept {
-#if defined(__GNUC__)
         if (!slots_.empty()) {
-            __builtin_prefetch(&slots_[home(hash)]);
+            stemma::prefetch(&slots_[home(hash)]);
         }
-#else
-        static_cast<void>(hash);
-#endif
     }
 
 private:
@@ -127,9 +124,7 @@ private:
         return std::uint64_t{filled.check} << 32U;
     }
 
-    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept {
-        return place(check(hash));
-    }
+    [[nodiscard]] std::size_t home(std::uint64_t hash) const noexcept { return place(check(hash)); }
 
     [[nodiscard]] std::size_t place(std::uint32_t checked) const noexcept {
         return (static_cast<std::uint64_t>(checked) * 0x9e37'79b9'7f4a'7c15U >> shift_) & mask_;

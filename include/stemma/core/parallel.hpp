@@ -37,6 +37,11 @@ struct thread_limit {
         constexpr std::size_t bytes_of_one = 256;
         return parts(operators * bytes_of_one);
     }
+
+    /// Returns: the limit while one of these threads does something else; at least one.
+    [[nodiscard]] thread_limit without_one() const noexcept {
+        return {std::max(most, 2U) - 1, least_bytes};
+    }
 };
 
 /// Calls `f(part)` for every part in [0, count), each in a thread of its own and the first in this

@@ -286,11 +286,13 @@ private:
 
     void note_alternatives(id s, id around, const std::vector<id>& plain) {
         const auto parent = table_.scopes[s].parent;
-        auto all = alternatives_.contains(parent)
-                       ? candidates_in(parent, around, table_.scopes[s].instance())
-                       : plain;
-        if (all.size() > 1) {
-            alternatives_.emplace(s, std::move(all));
+        if (alternatives_.contains(parent)) {
+            auto all = candidates_in(parent, around, table_.scopes[s].instance());
+            if (all.size() > 1) {
+                alternatives_.emplace(s, std::move(all));
+            }
+        } else if (plain.size() > 1) {
+            alternatives_.emplace(s, plain);
         }
     }
 

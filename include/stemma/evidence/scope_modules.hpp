@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_SCOPE_MODULES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/prefetch.hpp>
 #include <stemma/detail/hidden_levels.hpp>
 #include <stemma/detail/scope_resolver.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
@@ -234,7 +235,11 @@ template <parameter_readers Ops>
     ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
     result.of_scope = ranks.of_scope;
     detail::hidden_levels hidden(builder);
+    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        if (s + ahead < table.scopes.size()) {
+            prefetch(table.scopes[s + ahead].segment.data());
+        }
         const auto& scope = table.scopes[s];
         const auto parent = result.of_scope[scope.parent].module;
         const auto around = ranks.of_scope[scope.parent].module;

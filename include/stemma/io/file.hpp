@@ -39,6 +39,13 @@
 
 namespace stemma {
 
+/// What a caller knows of the place where a file is to stand.
+enum class target_state : std::uint8_t {
+    unknown, ///< whoever writes there looks first
+    absent   ///< nothing is there: nobody looks, which takes as long as making a small file; what
+             ///< is there all the same is replaced
+};
+
 namespace detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
@@ -283,9 +290,10 @@ private:
 class output_file {
 public:
     /// Throws: `error` of `error_code::cannot_write`, as do all members.
-    explicit output_file(std::string path) : path_(std::move(path)) {
+    explicit output_file(std::string path, target_state state = target_state::unknown)
+        : path_(std::move(path)) {
         struct stat status {};
-        const bool exists = ::stat(path_.c_str(), &status) == 0;
+        const bool exists = state == target_state::unknown && ::stat(path_.c_str(), &status) == 0;
         if (exists) {
             if (S_ISDIR(status.st_mode)) {
                 detail::fail_to_write(path_, "is a folder");
@@ -494,7 +502,7 @@ private:
 /// A file that appears whole or not at all: `commit` puts it in place of what was there.
 class output_file {
 public:
-    explicit output_file(std::string path)
+    explicit output_file(std::string path, target_state = target_state::unknown)
         : path_(std::move(path))
         , temporary_(path_ + ".stemma-tmp")
         , stream_(temporary_, std::ios::binary) {

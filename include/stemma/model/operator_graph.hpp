@@ -3,6 +3,7 @@
 #define STEMMA_MODEL_OPERATOR_GRAPH_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/operator_edge.hpp>
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
@@ -10,42 +11,14 @@
 #include <boost/iterator/iterator_facade.hpp>
 #include <boost/property_map/property_map.hpp>
 
+#include <concepts>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace stemma {
-
-/// Edge property: the tensor that flows along the edge.
-struct value_id_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
-/// result).
-struct in_port_t {
-    using kind = boost::edge_property_tag;
-};
-/// Edge property: which output of the producer.
-struct out_port_t {
-    using kind = boost::edge_property_tag;
-};
-
-/// Property: which value an edge carries.
-inline constexpr value_id_t value_id{};
-/// Property: as which input the value is read.
-inline constexpr in_port_t in_port{};
-/// Property: as which output the value is made.
-inline constexpr out_port_t out_port{};
-
-/// One edge as it is handed to an operator_graph.
-struct operator_edge {
-    id source = no_id;   ///< the producer
-    id target = no_id;   ///< the reader
-    id value = no_id;    ///< what flows, as the caller numbers values
-    id in_port = no_id;  ///< `no_id` where no input slot is meant
-    id out_port = no_id; ///< which output of the producer
-};
 
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
 ///
@@ -70,33 +43,46 @@ public:
     /// Requires: every source and target is below `count`.
     /// Complexity: O(V + E) by counting; two passes over `edges`.
     operator_graph(std::size_t count, std::span<const operator_edge> edges)
-        : in_first_(count + 1)
-        , out_first_(count + 1)
-        , source_(edges.size())
-        , value_(edges.size())
-        , in_port_(edges.size())
-        , out_port_(edges.size())
-        , out_(edges.size()) {
-        for (const auto& e : edges) {
-            ++in_first_[e.target];
-            ++out_first_[e.source];
+        : operator_graph(count, [&](auto take) {
+            for (const auto& e : edges) {
+                take(e);
+            }
+        }) {}
+
+    /// `for_each(take)` calls `take(edge)` with an `operator_edge` for every edge, and is called
+    /// twice.
+    /// Requires: as above, and both calls say the same.
+    /// Complexity: O(V + E) by counting, beside the two calls.
+    template <std::invocable<void (*)(const operator_edge&)> ForEach>
+    operator_graph(std::size_t count, ForEach for_each)
+        : in_first_(count + 2), out_first_(count + 2) {
+        for_each([&](const operator_edge& e) {
+            ++in_first_[std::size_t{e.target} + 2];
+            ++out_first_[std::size_t{e.source} + 2];
             leads_upwards_ = leads_upwards_ && e.source < e.target;
-        }
-        turn_counts_into_ends(in_first_);
-        turn_counts_into_ends(out_first_);
-        for (auto i = edges.size(); i-- > 0;) {
-            const auto& e = edges[i];
-            const auto at = --in_first_[e.target];
+        });
+        std::partial_sum(in_first_.begin(), in_first_.end(), in_first_.begin());
+        std::partial_sum(out_first_.begin(), out_first_.end(), out_first_.begin());
+        const auto size = in_first_.back();
+        source_.resize(size);
+        value_.resize(size);
+        in_port_.resize(size);
+        out_port_.resize(size);
+        out_.resize(size);
+        for_each([&](const operator_edge& e) {
+            const auto at = in_first_[std::size_t{e.target} + 1]++;
             source_[at] = e.source;
             value_[at] = e.value;
             in_port_[at] = e.in_port;
             out_port_[at] = e.out_port;
-        }
-        for (auto v = static_cast<id>(count); v-- > 0;) {
-            for (auto at = in_first_[v + 1]; at-- > in_first_[v];) {
-                out_[--out_first_[source_[at]]] = {v, at};
+        });
+        for (id v = 0; v < count; ++v) {
+            for (auto at = in_first_[v]; at < in_first_[v + 1]; ++at) {
+                out_[out_first_[std::size_t{source_[at]} + 1]++] = {v, at};
             }
         }
+        in_first_.pop_back();
+        out_first_.pop_back();
     }
 
     /// Returns: as `num_vertices`.
@@ -250,15 +236,8 @@ private:
         id index = no_id;
     };
 
-    // Filling from the back turns these ends into beginnings.
-    static void turn_counts_into_ends(std::vector<id>& counts) {
-        id sum = 0;
-        for (auto& count : counts) {
-            sum += count;
-            count = sum;
-        }
-    }
-
+    // By vertex, and one more; while they are made, two more: counts stand two places behind a
+    // vertex, then turn into the place where its next edge goes, and last into where it ends.
     std::vector<id> in_first_;
     std::vector<id> out_first_;
     std::vector<id> source_;

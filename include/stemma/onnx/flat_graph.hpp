@@ -43,8 +43,6 @@ namespace stemma {
 /// None leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
 /// values).
 [[nodiscard]] inline operator_graph flat_graph(const onnx_model& model) {
-    std::vector<operator_edge> edges;
-    edges.reserve(model.node_count() + model.node_count() / 2);
     std::vector<id> started_by; // by value: the owner's input value behind a formal input
     for (id g = 1; g < model.graph_count(); ++g) {
         const auto& body = model.graph(g);
@@ -59,29 +57,32 @@ namespace stemma {
             }
         }
     }
-    const auto add = [&](id value, id reader, id slot) {
-        while (value != no_id && model.kind(value) == value_kind::formal && !started_by.empty()) {
-            value = started_by[value];
-        }
-        const auto producer = value == no_id ? no_id : model.producer(value);
-        if (producer != no_id) {
-            edges.push_back({producer, reader, value, slot, value - model.first_output(producer)});
-        }
-    };
-    for (id node = 0; node < model.node_count(); ++node) {
-        const auto inputs = model.inputs(node);
-        for (id slot = 0; slot < inputs.size(); ++slot) {
-            add(inputs[slot], node, slot);
-        }
-    }
-    for (id g = 1; g < model.graph_count(); ++g) {
-        if (model.graph(g).kind == graph_kind::body) {
-            for (auto value : model.graph(g).outputs) {
-                add(value, model.graph(g).owner, no_id);
-            }
-        }
-    }
-    return {model.node_count(), edges};
+    return {model.node_count(), [&](auto take) {
+                const auto add = [&](id value, id reader, id slot) {
+                    while (value != no_id && model.kind(value) == value_kind::formal &&
+                           !started_by.empty()) {
+                        value = started_by[value];
+                    }
+                    const auto producer = value == no_id ? no_id : model.producer(value);
+                    if (producer != no_id) {
+                        take(operator_edge{producer, reader, value, slot,
+                                           value - model.first_output(producer)});
+                    }
+                };
+                for (id node = 0; node < model.node_count(); ++node) {
+                    const auto inputs = model.inputs(node);
+                    for (id slot = 0; slot < inputs.size(); ++slot) {
+                        add(inputs[slot], node, slot);
+                    }
+                }
+                for (id g = 1; g < model.graph_count(); ++g) {
+                    if (model.graph(g).kind == graph_kind::body) {
+                        for (auto value : model.graph(g).outputs) {
+                            add(value, model.graph(g).owner, no_id);
+                        }
+                    }
+                }
+            }};
 }
 
 /// Returns: the vertex of `nested_graph(model, g)` that holds a node: the node itself when it is in
@@ -113,28 +114,28 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
             view.nodes.push_back(node);
         }
     }
-    std::vector<operator_edge> edges;
-    const auto add = [&](id value, id reader, id slot) {
-        const auto producer = value == no_id ? no_id : model.producer(value);
-        if (producer != no_id && model.graph_of(producer) == g) {
-            edges.push_back({model.position(producer), model.position(reader), value, slot,
-                             value - model.first_output(producer)});
+    view.graph = operator_graph(view.nodes.size(), [&](auto take) {
+        const auto add = [&](id value, id reader, id slot) {
+            const auto producer = value == no_id ? no_id : model.producer(value);
+            if (producer != no_id && model.graph_of(producer) == g) {
+                take(operator_edge{model.position(producer), model.position(reader), value, slot,
+                                   value - model.first_output(producer)});
+            }
+        };
+        for (auto node : nodes) {
+            const auto reader = enclosing_node(model, g, node);
+            const auto inputs = model.inputs(node);
+            for (id slot = 0; slot < inputs.size(); ++slot) {
+                add(inputs[slot], reader, reader == node ? slot : no_id);
+            }
         }
-    };
-    for (auto node : nodes) {
-        const auto reader = enclosing_node(model, g, node);
-        const auto inputs = model.inputs(node);
-        for (id slot = 0; slot < inputs.size(); ++slot) {
-            add(inputs[slot], reader, reader == node ? slot : no_id);
+        for (auto b : bodies) {
+            const auto reader = enclosing_node(model, g, model.graph(b).owner);
+            for (auto value : model.graph(b).outputs) {
+                add(value, reader, no_id);
+            }
         }
-    }
-    for (auto b : bodies) {
-        const auto reader = enclosing_node(model, g, model.graph(b).owner);
-        for (auto value : model.graph(b).outputs) {
-            add(value, reader, no_id);
-        }
-    }
-    view.graph = operator_graph(view.nodes.size(), edges);
+    });
     return view;
 }
 

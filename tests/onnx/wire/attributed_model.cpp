@@ -21,6 +21,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -345,6 +346,24 @@ TEST_CASE("attributed_model: any number of threads finds and writes the same") {
             const bool same = written(several) == written(one);
             CHECK(same);
         }
+    }
+}
+
+TEST_CASE("attributed_model: what is to be done meanwhile is done once, with the model itself") {
+    const auto path = test::fixture("bert_micro/model.onnx");
+    for (const unsigned most : {1U, 4U}) {
+        stemma::attribution_options options;
+        options.threads = {most, 1};
+        std::vector<const stemma::wire_model*> seen;
+        stemma::attributed_model opened(
+            path, options, [&](const stemma::wire_model& model) { seen.push_back(&model); });
+        CHECK(seen == std::vector<const stemma::wire_model*>{&opened.model()});
+        CHECK(written(opened) == [&] {
+            stemma::attributed_model alone(path, {});
+            return written(alone);
+        }());
+        const auto fail = [](const stemma::wire_model&) { throw std::runtime_error("failed"); };
+        CHECK_THROWS_WITH(stemma::attributed_model(path, options, fail), "failed");
     }
 }
 

@@ -77,7 +77,9 @@ struct all_modules {
             plan.refusal = stemma::cut_refusal::unknown_type;
         }
         return plan.refusal == stemma::cut_refusal::none
-                   ? stemma::cut_target{file(i, part), "part " + std::to_string(part), store}
+                   ? stemma::cut_target{file(i, part), "part " + std::to_string(part), store,
+                                        i % 2 == 0 ? stemma::target_state::absent
+                                                   : stemma::target_state::unknown}
                    : stemma::cut_target{};
     }
 

@@ -5,6 +5,7 @@
 #include <stemma/algorithm/rebuild_tree.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -26,6 +27,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -45,25 +47,18 @@ public:
     /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
     /// name
     ///   no policy (`refused`).
-    attributed_model(const std::string& path, attribution_options options)
-        : file_(path)
-        , model_(file_.bytes(), path, options.threads)
-        , ops_(model_)
-        , options_(std::move(options)) {
-        record_ = find_model_record(model_);
-        fresh_ = record_ && record_->nodes == model_.node_count() &&
-                 record_->digest == structure_digest(model_);
-        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
-        if (use_record) {
-            adopt_options();
+    ///
+    /// `meanwhile(model)` may do what needs no attribution: in a thread of its own where the
+    /// options allow several and the model is worth them, else behind it.
+    attributed_model(const std::string& path, attribution_options options,
+                     const std::function<void(const wire_model&)>& meanwhile = {})
+        : file_(path), model_(file_.bytes(), path, options.threads), options_(std::move(options)) {
+        if (!meanwhile) {
+            attribute(options_.threads);
+            return;
         }
-        chosen_ = detail::chosen_policies(options_);
-        make_tree(use_record);
-        find_claims(use_record);
-        tag();
-        if (use_record) {
-            take_over_tags();
-        }
+        run_tasks(options_.threads.parts_of_operators(model_.node_count()),
+                  {[&] { attribute(options_.threads.without_one()); }, [&] { meanwhile(model_); }});
     }
 
     attributed_model(const attributed_model&) = delete;
@@ -76,7 +71,7 @@ public:
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
 
     /// The nodes with what evidence is read of them.
-    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return ops_; }
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return *ops_; }
 
     /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
@@ -117,7 +112,7 @@ public:
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
         all.insert(all.end(), names.begin(), names.end());
-        const auto parameters = find_unreadable_parameters(ops_);
+        const auto parameters = find_unreadable_parameters(*ops_);
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
@@ -190,6 +185,24 @@ public:
 private:
     using context_type = detail::chosen_policies::context_type;
 
+    void attribute(thread_limit threads) {
+        ops_.emplace(model_);
+        record_ = find_model_record(model_);
+        fresh_ = record_ && record_->nodes == model_.node_count() &&
+                 record_->digest == structure_digest(model_);
+        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
+        if (use_record) {
+            adopt_options();
+        }
+        chosen_ = detail::chosen_policies(options_);
+        make_tree(use_record, threads);
+        find_claims(use_record);
+        tag();
+        if (use_record) {
+            take_over_tags();
+        }
+    }
+
     [[nodiscard]] context_type& context() {
         STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
         return *context_;
@@ -233,7 +246,7 @@ private:
         }
     }
 
-    void make_tree(bool use_record) {
+    void make_tree(bool use_record, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
             modules_ = capture_->tree();
@@ -242,14 +255,14 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
-            auto rebuilt = rebuild_tree(ops_, model_.text(model_.graph(0).name), options_.threads);
+            auto rebuilt = rebuild_tree(*ops_, model_.text(model_.graph(0).name), threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
-            context_.emplace(ops_, modules_, options_.threads);
+            context_.emplace(*ops_, modules_, threads);
             std::move(rebuilt).teach(*context_);
             return;
         }
-        context_.emplace(ops_, modules_, options_.threads);
+        context_.emplace(*ops_, modules_, threads);
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
@@ -269,7 +282,7 @@ private:
             return;
         }
         const auto open = find_open_nodes();
-        captured_claims finder(model_, ops_, modules_, context().owners().mapping);
+        captured_claims finder(model_, *ops_, modules_, context().owners().mapping);
         if (uses(provenance::exported)) {
             finder.look_up(capture_->exported());
         }
@@ -338,7 +351,7 @@ private:
 
     mapped_file file_;
     wire_model model_;
-    onnx_operators<wire_model> ops_;
+    std::optional<onnx_operators<wire_model>> ops_;
     attribution_options options_;
     detail::chosen_policies chosen_{attribution_options{}};
     std::optional<recorded_model> record_;

@@ -64,6 +64,14 @@ public:
         add(value);
     }
 
+    /// Looks at all nodes, so that no `find` has to.
+    /// Complexity: O(nodes + values).
+    void look_at_all() {
+        if (table_.opset() <= last_known_opset) {
+            infer_all();
+        }
+    }
+
     /// As `find` of all values.
     /// Complexity: O(nodes + values).
     void find_all() {

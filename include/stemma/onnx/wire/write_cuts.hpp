@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,9 +39,10 @@ struct cut_request {
 
 /// Where a part goes, and what its metadata say of it.
 struct cut_target {
-    std::string path;              ///< "" for a part that is not written
-    std::string origin;            ///< the value of `cut_key`
-    weight_store* store = nullptr; ///< takes large weights, if there is one
+    std::string path;                           ///< "" for a part that is not written
+    std::string origin;                         ///< the value of `cut_key`
+    weight_store* store = nullptr;              ///< takes large weights, if there is one
+    target_state state = target_state::unknown; ///< of `path`
 };
 
 /// What is to be cut out of a model. `request(i)` says which nodes; it is asked by several threads
@@ -63,19 +65,21 @@ class cut_run {
 public:
     cut_run(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
             Job& job, bool sync, std::size_t count, std::size_t workers)
-        : source_(source), job_(job), sync_(sync), writer_(writer), open_(count) {
+        : source_(source)
+        , job_(job)
+        , sync_(sync)
+        , planner_(planner)
+        , writer_(writer)
+        , helpers_(workers)
+        , open_(count) {
         static_cast<void>(planner.facts(0)); // made before it is copied
-        helpers_.reserve(workers);
-        for (std::size_t w = 0; w < workers; ++w) {
-            helpers_.push_back({planner, writer, {}});
-        }
     }
 
     /// Chooses what is cut out.
     void plan(std::size_t i, std::size_t worker) {
         const cut_request asked = std::as_const(job_).request(i);
         open_[i] = std::make_unique<parts_of_one>();
-        open_[i]->plans = helpers_[worker].planner.plan(asked.nodes, asked.calls);
+        open_[i]->plans = helper_of(worker).planner.plan(asked.nodes, asked.calls);
     }
 
     /// Decides where it goes.
@@ -98,13 +102,13 @@ public:
                 return;
             }
             made.bytes =
-                helpers_[worker].writer.build(cut.plans[p], made.target.origin, made.target.store);
+                helper_of(worker).writer.build(cut.plans[p], made.target.origin, made.target.store);
             if (made.bytes.size() >= std::uint64_t{1} << 31U) {
                 STEMMA_THROW(error(error_code::too_large, made.target.path, "",
                                    "the part would have 2 GiB or more even without its weights"));
             }
             if (files_++ < most_files) {
-                write(made, helpers_[worker].buffer);
+                write(made, helper_of(worker).buffer);
                 made.bytes = {};
             } else {
                 --files_;
@@ -160,6 +164,15 @@ private:
         std::string buffer;
     };
 
+    /// Copies are long, so that each worker makes its own.
+    [[nodiscard]] helper& helper_of(std::size_t worker) {
+        auto& known = helpers_[worker];
+        if (!known) {
+            known.emplace(helper{planner_, writer_, {}});
+        }
+        return *known;
+    }
+
     /// Calls `f(number, part)`; parts before one that fails go on.
     template <class Function>
     static void for_each_part(parts_of_one& of, Function f) {
@@ -178,7 +191,7 @@ private:
     }
 
     void write(part& made, std::string& buffer) const {
-        made.file = std::make_unique<output_file>(made.target.path);
+        made.file = std::make_unique<output_file>(made.target.path, made.target.state);
         if (made.bytes.size() > most_buffered) {
             file_splice splice(source_, *made.file);
             made.bytes.write(splice);
@@ -194,8 +207,9 @@ private:
     const mapped_file& source_;
     Job& job_;
     bool sync_;
-    cut_writer<Policy>& writer_;
-    std::vector<helper> helpers_; // by worker
+    const cut_planner<Policy>& planner_;
+    const cut_writer<Policy>& writer_;
+    std::vector<std::optional<helper>> helpers_; // by worker
     std::string buffer_;
     std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while it is under way
     std::atomic<std::size_t> files_{0};               // that have no name yet

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_PREFETCH_HPP
+#define STEMMA_CORE_PREFETCH_HPP
+
+namespace stemma {
+
+/// Asks the processor to load what will be read soon. Without effect on what is computed; any
+/// address may be given. Complexity: constant.
+inline void prefetch(const void* address) noexcept {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#else
+    static_cast<void>(address);
+#endif
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PREFETCH_HPP
