@@ -16,6 +16,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -68,7 +69,10 @@ public:
         const auto table =
             carriers.model ? stemma::to_json(stemma::to_table(found)) : std::string();
         const auto text = stemma::to_json(record, modules);
-        stemma::tag_editor editor(model, modules, found, carriers, carriers.metadata, text, table);
+        stemma::tag_editor editor(model, modules, found, carriers,
+                                  carriers.metadata ? stemma::find_value_tags(model, modules, found)
+                                                    : std::vector<stemma::id_set>(),
+                                  text, table);
         return apply(editor);
     }
 

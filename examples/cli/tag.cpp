@@ -3,6 +3,8 @@
 #include "report.hpp"
 #include "terminal.hpp"
 
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/module_statistics.hpp>
@@ -16,6 +18,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cli {
 
@@ -32,14 +37,32 @@ struct tag_options {
     bool force = false;
 };
 
+/// Returns: what puts the tags in.
+stemma::tag_editor<stemma::carrier_set> editor_of(stemma::attributed_model& opened,
+                                                  const stemma::carrier_set& carriers,
+                                                  stemma::thread_limit threads) {
+    const auto& model = opened.model();
+    std::string record;
+    std::vector<stemma::id_set> values;
+    stemma::run_tasks(threads.parts_of_operators(model.node_count()),
+                      {[&] { record = stemma::to_json(opened.record(carriers), opened.modules()); },
+                       [&] {
+                           if (carriers.metadata) {
+                               values =
+                                   stemma::find_value_tags(model, opened.modules(), opened.tags());
+                           }
+                       }});
+    const auto table =
+        carriers.model ? stemma::to_json(stemma::to_table(opened.tags())) : std::string();
+    return {model, opened.modules(), opened.tags(), carriers, std::move(values), record, table};
+}
+
 void write_model(const tag_options& options, stemma::attributed_model& opened,
                  const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
-    stemma::tag_editor editor(model, opened.modules(), opened.tags(), carriers, carriers.metadata,
-                              stemma::to_json(opened.record(carriers), opened.modules()),
-                              carriers.model ? stemma::to_json(stemma::to_table(opened.tags()))
-                                             : std::string());
-    stemma::rewrite plan(model, editor, threads_of(options.common));
+    const auto threads = threads_of(options.common);
+    auto editor = editor_of(opened, carriers, threads);
+    stemma::rewrite plan(model, editor, threads);
     stemma::output_file output(options.output);
     plan.write(opened.file(), output);
     stemma::place_external_data(model, options.output,

@@ -24,7 +24,7 @@ static_assert(stemma::explain_carrier_policy<path_only>());
 
 int main(int, char** arguments) {
     stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
-    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), path_only{}, false,
+    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), path_only{}, {},
                               "{}", "");
     stemma::rewrite plan(opened.model(), editor);
     stemma::string_splice tagged(opened.model().bytes());

@@ -101,6 +101,7 @@
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/split_folder.hpp>
 #include <stemma/onnx/wire/split_model.hpp>
 #include <stemma/onnx/wire/tag_edits.hpp>

@@ -1396,20 +1396,24 @@ public:
         descriptor_ = descriptor;
         position_ = position;
         turns_ = turns;
+        at_ = static_cast<std::uint64_t>(position.value_or(0));
     }
 
     void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            flush();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
+        while (buffer_.size() + bytes.size() >= room()) {
+            const auto first = bytes.substr(0, room() - buffer_.size());
+            bytes.remove_prefix(first.size());
             if (buffer_.empty()) {
-                buffer_.reserve(buffer_size);
+                write_now(first);
+            } else {
+                buffer_.append(first);
+                flush();
             }
-            buffer_.append(bytes);
         }
+        if (buffer_.empty()) {
+            buffer_.reserve(buffer_size);
+        }
+        buffer_.append(bytes);
     }
 
     /// As `write`, for what the caller has collected.
@@ -1437,6 +1441,7 @@ public:
                 break;
             }
             size -= static_cast<std::size_t>(copied);
+            at_ += static_cast<std::uint64_t>(copied);
         }
         offset = static_cast<std::size_t>(from);
 #    endif
@@ -1450,8 +1455,14 @@ public:
 
 private:
     // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t buffer_size = 1U << 19U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
+
+    /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
+    /// keeps what begins and ends there in larger pieces.
+    [[nodiscard]] std::size_t room() const noexcept {
+        return buffer_size - static_cast<std::size_t>(at_ % buffer_size);
+    }
 
     // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
     [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
@@ -1472,6 +1483,7 @@ private:
                 fail_to_write(*path_, reason_of(errno));
             }
             bytes.remove_prefix(static_cast<std::size_t>(written));
+            at_ += static_cast<std::uint64_t>(written);
             if (position_) {
                 *position_ += written;
             }
@@ -1482,6 +1494,7 @@ private:
     int descriptor_ = -1;
     std::optional<off_t> position_;
     std::mutex* turns_ = nullptr;
+    std::uint64_t at_ = 0; // where the buffer goes
     std::string buffer_;
 };
 
@@ -13291,24 +13304,11 @@ divide_file(const wire_model& model, std::span<const id> owners, std::size_t cou
 
 #endif // STEMMA_ONNX_WIRE_FILE_PARTS_HPP
 
-// <stemma/onnx/wire/rewrite.hpp>
-#ifndef STEMMA_ONNX_WIRE_REWRITE_HPP
-#define STEMMA_ONNX_WIRE_REWRITE_HPP
+// <stemma/onnx/wire/splices.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLICES_HPP
+#define STEMMA_ONNX_WIRE_SPLICES_HPP
 
 namespace stemma {
-
-/// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
-/// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
-/// twice for every message, so the answers must be the same; an edit may lie anywhere in the
-/// message it was asked for.
-template <class Editor>
-concept model_editor = requires(Editor& editor, message_edits& edits, id node,
-                                const tensor_ref& tensor, const value_info_ref& info) {
-    editor.edit_node(node, edits);
-    editor.edit_tensor(tensor, edits);
-    editor.edit_value_info(info, edits);
-    editor.edit_model(edits);
-};
 
 /// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
 /// of the file, `write(text)` others.
@@ -13370,11 +13370,34 @@ private:
     std::string_view from_;
 };
 
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SPLICES_HPP
+
+// <stemma/onnx/wire/rewrite.hpp>
+#ifndef STEMMA_ONNX_WIRE_REWRITE_HPP
+#define STEMMA_ONNX_WIRE_REWRITE_HPP
+
+namespace stemma {
+
+/// Says what changes in the messages of a model: `edit_node(node, edits)`, `edit_tensor(tensor,
+/// edits)`, `edit_value_info(info, edits)` and `edit_model(edits)` add to `edits`. Asked up to
+/// twice for every message, so the answers must be the same; an edit may lie anywhere in the
+/// message it was asked for.
+template <class Editor>
+concept model_editor = requires(Editor& editor, message_edits& edits, id node,
+                                const tensor_ref& tensor, const value_info_ref& info) {
+    editor.edit_node(node, edits);
+    editor.edit_tensor(tensor, edits);
+    editor.edit_value_info(info, edits);
+    editor.edit_model(edits);
+};
+
 /// A plan to write a model's file again with some messages changed: untouched bytes are copied as
 /// they stand, and only the lengths of messages around a change are written anew.
 ///
 /// The file is divided into parts that know where in the result they begin, so that each can be
-/// measured and written by a thread of its own.
+/// measured and written by any thread.
 template <model_editor Editor>
 class rewrite {
 public:
@@ -13386,13 +13409,16 @@ public:
         : model_(model), editor_(editor) {
         find_owners();
         const bool copies = std::copy_constructible<Editor>;
-        const auto count = copies ? threads.parts(model.bytes().size()) : 1;
-        for (const auto& p : divide_file(model, owners_, count)) {
+        const auto workers = copies ? threads.parts(model.bytes().size()) : 1;
+        // More than threads, as not all take as long.
+        constexpr std::size_t parts_for_each = 8;
+        for (const auto& p :
+             divide_file(model, owners_, workers == 1 ? 1 : workers * parts_for_each)) {
             parts_.push_back({p, 0, 0, 0});
         }
         // Made before any thread starts, as an editor changes while it is asked.
         if constexpr (std::copy_constructible<Editor>) {
-            copies_ = std::vector<Editor>(parts_.size() - 1, editor_);
+            copies_ = std::vector<Editor>(std::min(workers, parts_.size()) - 1, editor_);
         }
         measure_leaves();
         measure_containers();
@@ -13424,7 +13450,7 @@ public:
         }
     }
 
-    /// Writes the result to a file, by as many threads as measured it.
+    /// Writes the result to a file, by as many threads as measured it, its front first.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
     void write(const mapped_file& from, output_file& to) {
         if (parts_.size() == 1 || !to.takes_ranges()) {
@@ -13432,9 +13458,9 @@ public:
             write(splice);
             return;
         }
-        for_each_part(parts_.size(), [&](std::size_t i) {
-            range_splice splice(from, to, static_cast<std::uint64_t>(parts_[i].position));
-            write_part(parts_[i], editor_of(i), splice);
+        for_each_file_part([&](part& p, std::size_t worker) {
+            range_splice splice(from, to, static_cast<std::uint64_t>(p.position));
+            write_part(p, editor_of(worker), splice);
             splice.finish();
         });
     }
@@ -13450,8 +13476,18 @@ private:
 
     [[nodiscard]] bool is_last(const part& p) const noexcept { return &p == &parts_.back(); }
 
-    /// Returns: the editor of a part. Only the first part has the one that was given.
-    [[nodiscard]] Editor& editor_of(std::size_t i) { return i == 0 ? editor_ : copies_[i - 1]; }
+    /// Returns: the editor of a thread. Only the first one has that which was given.
+    [[nodiscard]] Editor& editor_of(std::size_t worker) {
+        return worker == 0 ? editor_ : copies_[worker - 1];
+    }
+
+    /// Calls `f(part, worker)` for all parts, the first ones first, each by a thread that is free.
+    template <class Function>
+    void for_each_file_part(Function f) {
+        run_pipeline(parts_.size(),
+                     {{false, [&](std::size_t i, std::size_t worker) { f(parts_[i], worker); }}},
+                     {copies_.size() + 1, 1, parts_.size()});
+    }
 
     void find_owners() {
         for (const auto& container : model_.containers()) {
@@ -13541,22 +13577,21 @@ private:
 
     void measure_leaves() {
         inside_.assign(model_.containers().size(), 0);
-        std::vector<std::vector<std::int64_t>> inside(parts_.size());
-        for_each_part(parts_.size(), [&](std::size_t i) {
-            auto& p = parts_[i];
-            inside[i].assign(inside_.size(), 0);
-            merge_leaves(p, editor_of(i), [&](message_ref message, const message_edits& edits) {
-                if (const auto growth = edits.growth(); growth != 0) {
-                    const auto size = static_cast<std::uint64_t>(message.size + growth);
-                    const auto outer = growth - model_.length_size(message) +
-                                       static_cast<std::int64_t>(detail::varint_size(size));
-                    inside[i][message.container] += outer;
-                    p.growth += outer;
-                }
-            });
+        std::vector<std::vector<std::int64_t>> inside(copies_.size() + 1, inside_); // by worker
+        for_each_file_part([&](part& p, std::size_t worker) {
+            merge_leaves(
+                p, editor_of(worker), [&](message_ref message, const message_edits& edits) {
+                    if (const auto growth = edits.growth(); growth != 0) {
+                        const auto size = static_cast<std::uint64_t>(message.size + growth);
+                        const auto outer = growth - model_.length_size(message) +
+                                           static_cast<std::int64_t>(detail::varint_size(size));
+                        inside[worker][message.container] += outer;
+                        p.growth += outer;
+                    }
+                });
         });
-        for (const auto& of_part : inside) {
-            std::transform(inside_.begin(), inside_.end(), of_part.begin(), inside_.begin(),
+        for (const auto& of_worker : inside) {
+            std::transform(inside_.begin(), inside_.end(), of_worker.begin(), inside_.begin(),
                            std::plus<>());
         }
     }
@@ -13656,7 +13691,7 @@ private:
     std::deque<std::string> texts_;    // of the first two
     message_edits of_model_;
     std::vector<part> parts_;
-    std::vector<Editor> copies_; // for the parts behind the first
+    std::vector<Editor> copies_; // for the threads besides the first
     std::int64_t size_ = 0;
 };
 
@@ -13720,24 +13755,21 @@ private:
 
 /// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
 ///
-/// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
-/// `tag_values` is set; the record goes to the model's metadata.
+/// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
+/// `find_value_tags`, or none without any; the record goes to the model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
     /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
-    /// Complexity: O(values + inputs) for the tags of values.
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
-               const Carrier& carrier, bool tag_values, std::string_view record,
+               const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
                std::string_view table)
         : found_(&found)
         , carrier_(carrier)
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
         shared_facts facts;
-        if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
-            facts.value_tags = find_value_tags(model, modules, found);
-        }
+        facts.value_tags = std::move(value_tags);
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
         detail::append_entry(metadata, model_key, record, facts.added_to_model);
         if (!table.empty()) {

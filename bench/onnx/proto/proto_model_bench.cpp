@@ -36,6 +36,14 @@ void scan_and_bind(benchmark::State& state) {
     run(state, [](const std::string& model) { return stemma::wire_model(model).node_count(); });
 }
 
+/// As programs do it, in as many threads as there are processors.
+void scan_and_bind_in_threads(benchmark::State& state) {
+    const auto threads = stemma::thread_limit::of_machine();
+    run(state, [&](const std::string& model) {
+        return stemma::wire_model(model, "model", threads).node_count();
+    });
+}
+
 /// What protobuf knows of the operators of the main graph, as places in the bytes.
 struct unbound_graph {
     std::vector<stemma::text_ref> names;
@@ -125,6 +133,11 @@ void protobuf_heap(benchmark::State& state) {
 
 BENCHMARK(scan_alone)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(scan_and_bind)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(scan_and_bind_in_threads)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(protobuf_arena)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(protobuf_heap)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 

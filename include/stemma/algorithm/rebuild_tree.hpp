@@ -58,6 +58,7 @@ template <named_operators Ops>
         result.hierarchies = collect_hierarchies(ops);
         detail::grow_hierarchies(result.hierarchies, builder);
         for (id p = 0; p < owner.size(); ++p) {
+            detail::prefetch_name_behind(ops, p);
             if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
                 owner[p] = builder.at_path(path);
             }

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/prefetch.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -58,12 +59,29 @@ template <module_view Modules>
     return m;
 }
 
+namespace detail {
+
+/// Loads the name that will be read a little later than that of parameter `p`: names lie far from
+/// each other, in the file.
+template <parameter_readers Ops>
+void prefetch_name_behind(const Ops& ops, id p) {
+    constexpr std::size_t ahead = 16;
+    if (p + ahead < ops.parameter_count()) {
+        const std::string_view name = ops.parameter_name(static_cast<id>(p + ahead));
+        prefetch(name.data());
+    }
+}
+
+} // namespace detail
+
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
 /// Complexity: O(bytes of names), and O(operators) where there are any.
 template <parameter_readers Ops>
 [[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
     std::unordered_map<id, const char*> open;
-    for (id p = 0; p < static_cast<id>(ops.parameter_count()); ++p) {
+    const auto count = static_cast<id>(ops.parameter_count());
+    for (id p = 0; p < count; ++p) {
+        detail::prefetch_name_behind(ops, p);
         if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
             open.emplace(p, problem);
         }

@@ -190,20 +190,24 @@ public:
         descriptor_ = descriptor;
         position_ = position;
         turns_ = turns;
+        at_ = static_cast<std::uint64_t>(position.value_or(0));
     }
 
     void write(std::string_view bytes) {
-        if (buffer_.size() + bytes.size() > buffer_size) {
-            flush();
-        }
-        if (bytes.size() >= buffer_size) {
-            write_now(bytes);
-        } else {
+        while (buffer_.size() + bytes.size() >= room()) {
+            const auto first = bytes.substr(0, room() - buffer_.size());
+            bytes.remove_prefix(first.size());
             if (buffer_.empty()) {
-                buffer_.reserve(buffer_size);
+                write_now(first);
+            } else {
+                buffer_.append(first);
+                flush();
             }
-            buffer_.append(bytes);
         }
+        if (buffer_.empty()) {
+            buffer_.reserve(buffer_size);
+        }
+        buffer_.append(bytes);
     }
 
     /// As `write`, for what the caller has collected.
@@ -231,6 +235,7 @@ public:
                 break;
             }
             size -= static_cast<std::size_t>(copied);
+            at_ += static_cast<std::uint64_t>(copied);
         }
         offset = static_cast<std::size_t>(from);
 #    endif
@@ -244,8 +249,14 @@ public:
 
 private:
     // Small enough to stay in the cache between being filled and being written.
-    static constexpr std::size_t buffer_size = 1U << 18U;
+    static constexpr std::size_t buffer_size = 1U << 19U;
     static constexpr std::size_t direct_copy_size = 1U << 18U;
+
+    /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
+    /// keeps what begins and ends there in larger pieces.
+    [[nodiscard]] std::size_t room() const noexcept {
+        return buffer_size - static_cast<std::size_t>(at_ % buffer_size);
+    }
 
     // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
     [[nodiscard]] std::unique_lock<std::mutex> take_turn() const {
@@ -266,6 +277,7 @@ private:
                 fail_to_write(*path_, reason_of(errno));
             }
             bytes.remove_prefix(static_cast<std::size_t>(written));
+            at_ += static_cast<std::uint64_t>(written);
             if (position_) {
                 *position_ += written;
             }
@@ -276,6 +288,7 @@ private:
     int descriptor_ = -1;
     std::optional<off_t> position_;
     std::mutex* turns_ = nullptr;
+    std::uint64_t at_ = 0; // where the buffer goes
     std::string buffer_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <stemma/algorithm/rebuild_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -75,7 +76,11 @@ std::string tag_file(const std::string& bytes, const attributed& with,
     record.digest = stemma::structure_digest(model);
     const auto text = to_json(record, with.modules);
     const auto table = carriers.model ? to_json(stemma::to_table(found)) : std::string();
-    stemma::tag_editor editor(model, with.modules, found, carriers, carriers.metadata, text, table);
+    stemma::tag_editor editor(model, with.modules, found, carriers,
+                              carriers.metadata
+                                  ? stemma::find_value_tags(model, with.modules, found)
+                                  : std::vector<stemma::id_set>(),
+                              text, table);
     return rewritten(model, editor);
 }
 

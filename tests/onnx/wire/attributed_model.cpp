@@ -11,6 +11,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
+#include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 
@@ -117,9 +118,10 @@ std::string dialect_file(const std::string& name) {
 
 /// Returns: the model with its tags.
 std::string written(stemma::attributed_model& opened) {
-    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(),
-                              stemma::carrier_set{}, true,
-                              stemma::to_json(opened.record({}), opened.modules()), "");
+    stemma::tag_editor editor(
+        opened.model(), opened.modules(), opened.tags(), stemma::carrier_set{},
+        stemma::find_value_tags(opened.model(), opened.modules(), opened.tags()),
+        stemma::to_json(opened.record({}), opened.modules()), "");
     stemma::rewrite plan(opened.model(), editor);
     stemma::string_splice out(opened.model().bytes());
     plan.write(out);

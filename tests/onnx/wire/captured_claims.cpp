@@ -11,6 +11,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
@@ -134,8 +135,9 @@ std::string tag(attributed_model& opened, const test::scratch_folder& folder,
                 const std::string& name) {
     const stemma::carrier_set carriers;
     const auto record = stemma::to_json(opened.record(carriers), opened.modules());
-    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), carriers, true,
-                              record, {});
+    stemma::tag_editor editor(
+        opened.model(), opened.modules(), opened.tags(), carriers,
+        stemma::find_value_tags(opened.model(), opened.modules(), opened.tags()), record, {});
     stemma::rewrite plan(opened.model(), editor);
     stemma::output_file output(folder.file(name));
     stemma::file_splice splice(opened.file(), output);

@@ -11,6 +11,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
@@ -84,8 +85,6 @@ TEST_CASE("model_editor: accepts editors and refuses near misses", "[onnx][rewri
     STATIC_REQUIRE(stemma::model_editor<const stemma::strip_editor>);
     STATIC_REQUIRE(stemma::model_editor<stemma::tag_editor<stemma::carrier_set>>);
     STATIC_REQUIRE_FALSE(stemma::model_editor<not_an_editor>);
-    STATIC_REQUIRE(stemma::splice_sink<stemma::string_splice>);
-    STATIC_REQUIRE(stemma::splice_sink<stemma::file_splice>);
 }
 
 TEST_CASE("rewrite: without edits the result is the file, padding and all", "[onnx][rewrite]") {
@@ -143,8 +142,9 @@ TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
         const auto record =
             stemma::find_model_metadata(stemma::wire_model(expected), "pkg.stemma.model");
         REQUIRE(record);
-        stemma::tag_editor editor(tagged.model, tagged.modules, tagged.found, stemma::carrier_set{},
-                                  true, *record, {});
+        stemma::tag_editor editor(
+            tagged.model, tagged.modules, tagged.found, stemma::carrier_set{},
+            stemma::find_value_tags(tagged.model, tagged.modules, tagged.found), *record, {});
         stemma::rewrite plan(tagged.model, editor);
         stemma::output_file output(result);
         stemma::file_splice splice(file, output);
@@ -213,7 +213,8 @@ TEST_CASE("rewrite: a result of 2 GiB is refused before anything is written", "[
     const stemma::wire_model& model = tagged.model;
     REQUIRE(model.node_count() == 1);
 
-    stemma::tag_editor editor(model, tagged.modules, tagged.found, stemma::carrier_set{}, true,
+    stemma::tag_editor editor(model, tagged.modules, tagged.found, stemma::carrier_set{},
+                              stemma::find_value_tags(model, tagged.modules, tagged.found),
                               "record", {});
     try {
         stemma::rewrite plan(model, editor);

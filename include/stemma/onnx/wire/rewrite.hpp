@@ -5,10 +5,12 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/pipeline.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <algorithm>
@@ -37,71 +39,11 @@ concept model_editor = requires(Editor& editor, message_edits& edits, id node,
     editor.edit_model(edits);
 };
 
-/// Takes a copy of a file piece by piece, from the front to the end: `copy(from, size)` takes bytes
-/// of the file, `write(text)` others.
-template <class Sink>
-concept splice_sink = requires(Sink& sink, std::uint32_t from, std::uint32_t size,
-                               std::string_view text) {
-    sink.copy(from, size);
-    sink.write(text);
-};
-
-/// A `splice_sink` that writes to an output file; long untouched ranges go from file to file.
-class file_splice {
-public:
-    /// Requires: both outlive it.
-    file_splice(const mapped_file& from, output_file& to) : from_(&from), to_(&to) {}
-
-    void copy(std::uint32_t from, std::uint32_t size) { to_->copy(*from_, from, size); }
-    void write(std::string_view text) { to_->write(text); }
-
-private:
-    const mapped_file* from_;
-    output_file* to_;
-};
-
-/// A `splice_sink` that writes from a position in an output file on.
-class range_splice {
-public:
-    /// Requires: both outlive it; `to` takes ranges.
-    range_splice(const mapped_file& from, const output_file& to, std::uint64_t position)
-        : from_(&from), to_(to, position) {}
-
-    void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
-    void write(std::string_view text) { to_.write(text); }
-
-    /// Hands over what is still held back; nothing is complete before.
-    void finish() { to_.finish(); }
-
-private:
-    const mapped_file* from_;
-    output_range to_;
-};
-
-/// A `splice_sink` that writes to a string.
-class string_splice {
-public:
-    /// `buffer` is a string whose memory it takes over.
-    /// Requires: the bytes of `from` outlive it.
-    explicit string_splice(std::string_view from, std::string buffer = {})
-        : text(std::move(buffer)), from_(from) {
-        text.clear();
-    }
-
-    void copy(std::uint32_t from, std::uint32_t size) { text.append(from_.substr(from, size)); }
-    void write(std::string_view more) { text.append(more); }
-
-    std::string text; ///< what was written so far
-
-private:
-    std::string_view from_;
-};
-
 /// A plan to write a model's file again with some messages changed: untouched bytes are copied as
 /// they stand, and only the lengths of messages around a change are written anew.
 ///
 /// The file is divided into parts that know where in the result they begin, so that each can be
-/// measured and written by a thread of its own.
+/// measured and written by any thread.
 template <model_editor Editor>
 class rewrite {
 public:
@@ -113,13 +55,16 @@ public:
         : model_(model), editor_(editor) {
         find_owners();
         const bool copies = std::copy_constructible<Editor>;
-        const auto count = copies ? threads.parts(model.bytes().size()) : 1;
-        for (const auto& p : divide_file(model, owners_, count)) {
+        const auto workers = copies ? threads.parts(model.bytes().size()) : 1;
+        // More than threads, as not all take as long.
+        constexpr std::size_t parts_for_each = 8;
+        for (const auto& p :
+             divide_file(model, owners_, workers == 1 ? 1 : workers * parts_for_each)) {
             parts_.push_back({p, 0, 0, 0});
         }
         // Made before any thread starts, as an editor changes while it is asked.
         if constexpr (std::copy_constructible<Editor>) {
-            copies_ = std::vector<Editor>(parts_.size() - 1, editor_);
+            copies_ = std::vector<Editor>(std::min(workers, parts_.size()) - 1, editor_);
         }
         measure_leaves();
         measure_containers();
@@ -151,7 +96,7 @@ public:
         }
     }
 
-    /// Writes the result to a file, by as many threads as measured it.
+    /// Writes the result to a file, by as many threads as measured it, its front first.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
     void write(const mapped_file& from, output_file& to) {
         if (parts_.size() == 1 || !to.takes_ranges()) {
@@ -159,9 +104,9 @@ public:
             write(splice);
             return;
         }
-        for_each_part(parts_.size(), [&](std::size_t i) {
-            range_splice splice(from, to, static_cast<std::uint64_t>(parts_[i].position));
-            write_part(parts_[i], editor_of(i), splice);
+        for_each_file_part([&](part& p, std::size_t worker) {
+            range_splice splice(from, to, static_cast<std::uint64_t>(p.position));
+            write_part(p, editor_of(worker), splice);
             splice.finish();
         });
     }
@@ -177,8 +122,18 @@ private:
 
     [[nodiscard]] bool is_last(const part& p) const noexcept { return &p == &parts_.back(); }
 
-    /// Returns: the editor of a part. Only the first part has the one that was given.
-    [[nodiscard]] Editor& editor_of(std::size_t i) { return i == 0 ? editor_ : copies_[i - 1]; }
+    /// Returns: the editor of a thread. Only the first one has that which was given.
+    [[nodiscard]] Editor& editor_of(std::size_t worker) {
+        return worker == 0 ? editor_ : copies_[worker - 1];
+    }
+
+    /// Calls `f(part, worker)` for all parts, the first ones first, each by a thread that is free.
+    template <class Function>
+    void for_each_file_part(Function f) {
+        run_pipeline(parts_.size(),
+                     {{false, [&](std::size_t i, std::size_t worker) { f(parts_[i], worker); }}},
+                     {copies_.size() + 1, 1, parts_.size()});
+    }
 
     void find_owners() {
         for (const auto& container : model_.containers()) {
@@ -268,22 +223,21 @@ private:
 
     void measure_leaves() {
         inside_.assign(model_.containers().size(), 0);
-        std::vector<std::vector<std::int64_t>> inside(parts_.size());
-        for_each_part(parts_.size(), [&](std::size_t i) {
-            auto& p = parts_[i];
-            inside[i].assign(inside_.size(), 0);
-            merge_leaves(p, editor_of(i), [&](message_ref message, const message_edits& edits) {
-                if (const auto growth = edits.growth(); growth != 0) {
-                    const auto size = static_cast<std::uint64_t>(message.size + growth);
-                    const auto outer = growth - model_.length_size(message) +
-                                       static_cast<std::int64_t>(detail::varint_size(size));
-                    inside[i][message.container] += outer;
-                    p.growth += outer;
-                }
-            });
+        std::vector<std::vector<std::int64_t>> inside(copies_.size() + 1, inside_); // by worker
+        for_each_file_part([&](part& p, std::size_t worker) {
+            merge_leaves(
+                p, editor_of(worker), [&](message_ref message, const message_edits& edits) {
+                    if (const auto growth = edits.growth(); growth != 0) {
+                        const auto size = static_cast<std::uint64_t>(message.size + growth);
+                        const auto outer = growth - model_.length_size(message) +
+                                           static_cast<std::int64_t>(detail::varint_size(size));
+                        inside[worker][message.container] += outer;
+                        p.growth += outer;
+                    }
+                });
         });
-        for (const auto& of_part : inside) {
-            std::transform(inside_.begin(), inside_.end(), of_part.begin(), inside_.begin(),
+        for (const auto& of_worker : inside) {
+            std::transform(inside_.begin(), inside_.end(), of_worker.begin(), inside_.begin(),
                            std::plus<>());
         }
     }
@@ -383,7 +337,7 @@ private:
     std::deque<std::string> texts_;    // of the first two
     message_edits of_model_;
     std::vector<part> parts_;
-    std::vector<Editor> copies_; // for the parts behind the first
+    std::vector<Editor> copies_; // for the threads besides the first
     std::int64_t size_ = 0;
 };
 

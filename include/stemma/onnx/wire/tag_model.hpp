@@ -8,7 +8,6 @@
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/tag_texts.hpp>
-#include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_edits.hpp>
@@ -75,24 +74,21 @@ private:
 
 /// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
 ///
-/// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
-/// `tag_values` is set; the record goes to the model's metadata.
+/// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
+/// `find_value_tags`, or none without any; the record goes to the model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
     /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
-    /// Complexity: O(values + inputs) for the tags of values.
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
-               const Carrier& carrier, bool tag_values, std::string_view record,
+               const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
                std::string_view table)
         : found_(&found)
         , carrier_(carrier)
         , texts_(modules, found)
         , edits_(model, detail::has_our_namespaces(model)) {
         shared_facts facts;
-        if (tag_values && !(model.tensors().empty() && model.value_infos().empty())) {
-            facts.value_tags = find_value_tags(model, modules, found);
-        }
+        facts.value_tags = std::move(value_tags);
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
         detail::append_entry(metadata, model_key, record, facts.added_to_model);
         if (!table.empty()) {
