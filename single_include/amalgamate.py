@@ -89,10 +89,12 @@ def products():
         below = umbrella
 
 
-def umbrella_of(header):
-    if header.startswith("stemma/onnx/proto/") or header == UMBRELLAS[2]:
-        return 2
-    return 1 if header.startswith(("stemma/io/", "stemma/onnx/")) or header == UMBRELLAS[1] else 0
+def places():
+    """By header the number of the umbrella that it came with."""
+    done, place = set(), {}
+    for number, umbrella in enumerate(UMBRELLAS):
+        place.update((header, number) for header in in_order(umbrella, done))
+    return place
 
 
 def write_when_other(path, text):
@@ -103,11 +105,12 @@ def write_when_other(path, text):
 
 
 def rewrite(source, target):
+    place = places()
     for path in sorted(source.rglob("*")):
         if path.suffix not in (".cpp", ".hpp", ".h"):
             continue
         text = path.read_text(encoding="utf-8")
-        needed = [umbrella_of(header) for header in OWN.findall(text)]
+        needed = [place[header] for header in OWN.findall(text)]
         if needed:
             first = OWN.search(text)
             text = (text[:first.start()] + f"#include <{UMBRELLAS[max(needed)]}>\n"
