@@ -13,7 +13,7 @@
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 #include <stemma/policy/fold.hpp>
 #include <stemma/policy/selection.hpp>
 

@@ -12,7 +12,6 @@
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/policy/fold.hpp>
 
 #include <fmt/core.h>

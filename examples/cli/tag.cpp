@@ -44,10 +44,12 @@ stemma::tag_editor<stemma::carrier_set> editor_of(stemma::attributed_model& open
     const auto& model = opened.model();
     std::string record;
     std::vector<stemma::id_set> values;
+    const bool carries_values =
+        carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
     stemma::run_tasks(threads.parts_of_operators(model.node_count()),
                       {[&] { record = stemma::to_json(opened.record(carriers), opened.modules()); },
                        [&] {
-                           if (carriers.metadata) {
+                           if (carries_values) {
                                values =
                                    stemma::find_value_tags(model, opened.modules(), opened.tags());
                            }

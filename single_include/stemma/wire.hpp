@@ -1394,9 +1394,9 @@ public:
     void attach(int descriptor, std::optional<off_t> position = {},
                 std::mutex* turns = nullptr) noexcept {
         descriptor_ = descriptor;
-        position_ = position;
+        placed_ = position.has_value();
         turns_ = turns;
-        at_ = static_cast<std::uint64_t>(position.value_or(0));
+        at_ = position.value_or(0);
     }
 
     void write(std::string_view bytes) {
@@ -1432,8 +1432,9 @@ public:
         auto from = static_cast<off_t>(offset);
         while (size > 0) {
             const auto turn = take_turn();
+            auto to = at_;
             const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
-                                                  position_ ? &*position_ : nullptr, size, 0);
+                                                  placed_ ? &to : nullptr, size, 0);
             if (copied < 0 && errno == EINTR) {
                 continue;
             }
@@ -1441,7 +1442,7 @@ public:
                 break;
             }
             size -= static_cast<std::size_t>(copied);
-            at_ += static_cast<std::uint64_t>(copied);
+            at_ += copied;
         }
         offset = static_cast<std::size_t>(from);
 #    endif
@@ -1461,7 +1462,7 @@ private:
     /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
     /// keeps what begins and ends there in larger pieces.
     [[nodiscard]] std::size_t room() const noexcept {
-        return buffer_size - static_cast<std::size_t>(at_ % buffer_size);
+        return buffer_size - static_cast<std::size_t>(at_) % buffer_size;
     }
 
     // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
@@ -1473,9 +1474,8 @@ private:
     void write_now(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto turn = take_turn();
-            const auto written = position_
-                                     ? ::pwrite(descriptor_, bytes.data(), bytes.size(), *position_)
-                                     : ::write(descriptor_, bytes.data(), bytes.size());
+            const auto written = placed_ ? ::pwrite(descriptor_, bytes.data(), bytes.size(), at_)
+                                         : ::write(descriptor_, bytes.data(), bytes.size());
             if (written < 0 && errno == EINTR) {
                 continue;
             }
@@ -1483,18 +1483,15 @@ private:
                 fail_to_write(*path_, reason_of(errno));
             }
             bytes.remove_prefix(static_cast<std::size_t>(written));
-            at_ += static_cast<std::uint64_t>(written);
-            if (position_) {
-                *position_ += written;
-            }
+            at_ += written;
         }
     }
 
     const std::string* path_;
     int descriptor_ = -1;
-    std::optional<off_t> position_;
     std::mutex* turns_ = nullptr;
-    std::uint64_t at_ = 0; // where the buffer goes
+    off_t at_ = 0;        // where the buffer goes, from the position it began at
+    bool placed_ = false; // the descriptor's own position does not count
     std::string buffer_;
 };
 
@@ -5790,11 +5787,13 @@ private:
     }
 
     // Some fields of the main graph, read for the whole, which then takes over what was found.
-    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run)
+    // `end` is where the last of them ends.
+    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run,
+               std::uint32_t& end)
         : bytes_(whole.bytes_), file_(whole.file_) {
         base_ = whole.base_;
         add_graph(graph_kind::main);
-        read_to_ = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
+        end = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
     }
 
     /// Returns: by how many threads the main graph was read.
@@ -5832,28 +5831,30 @@ private:
         const graph_run all{where.content, where.end};
         const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
         std::vector<std::optional<wire_model>> parts(runs.size());
+        std::vector<std::uint32_t> ends(runs.size());
         for_each_part(runs.size(), [&](std::size_t i) {
             if (i == 0) {
-                read_to_ = scan_graph_fields(runs[0], all, container);
+                ends[0] = scan_graph_fields(runs[0], all, container);
                 return;
             }
             try {
-                parts[i] = wire_model(*this, where, runs[i]);
+                parts[i] = wire_model(*this, where, runs[i], ends[i]);
             } catch (const error&) {
                 // Whoever comes to this place by reading what is before it will meet it again.
             }
         });
         std::vector<wire_model*> taken;
-        for (std::size_t i = 1; i < runs.size() && read_to_ == runs[i].begin && parts[i]; ++i) {
+        auto read_to = ends[0];
+        for (std::size_t i = 1; i < runs.size() && read_to == runs[i].begin && parts[i]; ++i) {
             taken.push_back(&*parts[i]);
-            read_to_ = parts[i]->read_to_;
+            read_to = ends[i];
         }
         append<wire_model>(
             taken, container, runs.size(),
             [&](wire_model& part, const part_offsets& offset) { append_refs(part, offset); });
         parts.clear();
         // What was no run after all.
-        scan_graph_fields({read_to_, all.end}, all, container);
+        scan_graph_fields({read_to, all.end}, all, container);
         end_container(container);
         return runs.size();
     }
@@ -6205,7 +6206,6 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
-    std::uint32_t read_to_ = 0;          // of the main graph
     std::uint64_t next_estimate_ = 4096; // nodes
     bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };
@@ -22616,8 +22616,9 @@ namespace detail {
 template <cut_policy Policy, cut_job Job>
 class cut_run {
 public:
-    cut_run(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
-            Job& job, bool sync, std::size_t count, std::size_t workers)
+    cut_run(const mapped_file& source, cut_planner<Policy>& planner,
+            const cut_writer<Policy>& writer, Job& job, bool sync, std::size_t count,
+            std::size_t workers)
         : source_(source)
         , job_(job)
         , sync_(sync)
@@ -22778,8 +22779,9 @@ private:
 ///   the parts before that one stand in their place then, and no others.
 /// Complexity: that of planning, and O(bytes) of the parts.
 template <cut_policy Policy, cut_job Job>
-void write_cuts(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
-                Job& job, std::size_t count, bool sync = true, thread_limit threads = {}) {
+void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
+                const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true,
+                thread_limit threads = {}) {
     constexpr std::size_t most_at_once = 8; // many parts are small
     constexpr std::size_t in_flight = 6;    // so that nobody waits for one thread that is held up
     const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));

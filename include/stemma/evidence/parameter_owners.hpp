@@ -79,8 +79,7 @@ void prefetch_name_behind(const Ops& ops, id p) {
 template <parameter_readers Ops>
 [[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
     std::unordered_map<id, const char*> open;
-    const auto count = static_cast<id>(ops.parameter_count());
-    for (id p = 0; p < count; ++p) {
+    for (id p = 0; p < ops.parameter_count(); ++p) {
         detail::prefetch_name_behind(ops, p);
         if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
             open.emplace(p, problem);

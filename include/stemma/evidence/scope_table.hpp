@@ -165,10 +165,6 @@ template <named_operators Ops>
     return nullptr;
 }
 
-} // namespace detail
-
-namespace detail {
-
 inline constexpr std::size_t max_scope_problems = 1000;
 
 /// Returns: a table of the roots.

@@ -188,9 +188,9 @@ public:
     void attach(int descriptor, std::optional<off_t> position = {},
                 std::mutex* turns = nullptr) noexcept {
         descriptor_ = descriptor;
-        position_ = position;
+        placed_ = position.has_value();
         turns_ = turns;
-        at_ = static_cast<std::uint64_t>(position.value_or(0));
+        at_ = position.value_or(0);
     }
 
     void write(std::string_view bytes) {
@@ -226,8 +226,9 @@ public:
         auto from = static_cast<off_t>(offset);
         while (size > 0) {
             const auto turn = take_turn();
+            auto to = at_;
             const auto copied = ::copy_file_range(file.descriptor(), &from, descriptor_,
-                                                  position_ ? &*position_ : nullptr, size, 0);
+                                                  placed_ ? &to : nullptr, size, 0);
             if (copied < 0 && errno == EINTR) {
                 continue;
             }
@@ -235,7 +236,7 @@ public:
                 break;
             }
             size -= static_cast<std::size_t>(copied);
-            at_ += static_cast<std::uint64_t>(copied);
+            at_ += copied;
         }
         offset = static_cast<std::size_t>(from);
 #    endif
@@ -255,7 +256,7 @@ private:
     /// Returns: how much fits until the next multiple of the buffer's size in the file: the kernel
     /// keeps what begins and ends there in larger pieces.
     [[nodiscard]] std::size_t room() const noexcept {
-        return buffer_size - static_cast<std::size_t>(at_ % buffer_size);
+        return buffer_size - static_cast<std::size_t>(at_) % buffer_size;
     }
 
     // The kernel writes to a file for one thread at a time, and keeps the others busy waiting.
@@ -267,9 +268,8 @@ private:
     void write_now(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto turn = take_turn();
-            const auto written = position_
-                                     ? ::pwrite(descriptor_, bytes.data(), bytes.size(), *position_)
-                                     : ::write(descriptor_, bytes.data(), bytes.size());
+            const auto written = placed_ ? ::pwrite(descriptor_, bytes.data(), bytes.size(), at_)
+                                         : ::write(descriptor_, bytes.data(), bytes.size());
             if (written < 0 && errno == EINTR) {
                 continue;
             }
@@ -277,18 +277,15 @@ private:
                 fail_to_write(*path_, reason_of(errno));
             }
             bytes.remove_prefix(static_cast<std::size_t>(written));
-            at_ += static_cast<std::uint64_t>(written);
-            if (position_) {
-                *position_ += written;
-            }
+            at_ += written;
         }
     }
 
     const std::string* path_;
     int descriptor_ = -1;
-    std::optional<off_t> position_;
     std::mutex* turns_ = nullptr;
-    std::uint64_t at_ = 0; // where the buffer goes
+    off_t at_ = 0;        // where the buffer goes, from the position it began at
+    bool placed_ = false; // the descriptor's own position does not count
     std::string buffer_;
 };
 

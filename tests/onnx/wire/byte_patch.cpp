@@ -5,7 +5,7 @@
 #include "../../random_numbers.hpp"
 
 #include <stemma/onnx/wire/byte_rope.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 
 #include <cstdint>
 #include <optional>

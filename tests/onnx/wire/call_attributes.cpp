@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 
 #include <optional>
 #include <string>

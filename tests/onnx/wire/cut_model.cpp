@@ -7,7 +7,7 @@
 
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/cut_obstacles.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "../../model_files.hpp"
 #include "../../wire_builder.hpp"
 
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 #include "../../random_model.hpp"
 #include "../../wire_builder.hpp"
 
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 
 #include <map>
 #include <string>

@@ -14,7 +14,7 @@
 #include <stemma/onnx/wire/folded_functions.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>

@@ -283,11 +283,13 @@ private:
     }
 
     // Some fields of the main graph, read for the whole, which then takes over what was found.
-    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run)
+    // `end` is where the last of them ends.
+    wire_model(const wire_model& whole, const wire_field& graph, const graph_run& run,
+               std::uint32_t& end)
         : bytes_(whole.bytes_), file_(whole.file_) {
         base_ = whole.base_;
         add_graph(graph_kind::main);
-        read_to_ = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
+        end = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
     }
 
     /// Returns: by how many threads the main graph was read.
@@ -325,28 +327,30 @@ private:
         const graph_run all{where.content, where.end};
         const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
         std::vector<std::optional<wire_model>> parts(runs.size());
+        std::vector<std::uint32_t> ends(runs.size());
         for_each_part(runs.size(), [&](std::size_t i) {
             if (i == 0) {
-                read_to_ = scan_graph_fields(runs[0], all, container);
+                ends[0] = scan_graph_fields(runs[0], all, container);
                 return;
             }
             try {
-                parts[i] = wire_model(*this, where, runs[i]);
+                parts[i] = wire_model(*this, where, runs[i], ends[i]);
             } catch (const error&) {
                 // Whoever comes to this place by reading what is before it will meet it again.
             }
         });
         std::vector<wire_model*> taken;
-        for (std::size_t i = 1; i < runs.size() && read_to_ == runs[i].begin && parts[i]; ++i) {
+        auto read_to = ends[0];
+        for (std::size_t i = 1; i < runs.size() && read_to == runs[i].begin && parts[i]; ++i) {
             taken.push_back(&*parts[i]);
-            read_to_ = parts[i]->read_to_;
+            read_to = ends[i];
         }
         append<wire_model>(
             taken, container, runs.size(),
             [&](wire_model& part, const part_offsets& offset) { append_refs(part, offset); });
         parts.clear();
         // What was no run after all.
-        scan_graph_fields({read_to_, all.end}, all, container);
+        scan_graph_fields({read_to, all.end}, all, container);
         end_container(container);
         return runs.size();
     }
@@ -698,7 +702,6 @@ private:
     std::vector<std::uint8_t> holds_text_;
     std::deque<node_frame> frames_;
     std::size_t depth_ = 0;
-    std::uint32_t read_to_ = 0;          // of the main graph
     std::uint64_t next_estimate_ = 4096; // nodes
     bool padding_ = false;               // some length has more bytes than it needs, or a tag has
 };

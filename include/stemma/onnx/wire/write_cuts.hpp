@@ -12,7 +12,7 @@
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/policy/cut.hpp>
 
@@ -63,8 +63,9 @@ namespace detail {
 template <cut_policy Policy, cut_job Job>
 class cut_run {
 public:
-    cut_run(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
-            Job& job, bool sync, std::size_t count, std::size_t workers)
+    cut_run(const mapped_file& source, cut_planner<Policy>& planner,
+            const cut_writer<Policy>& writer, Job& job, bool sync, std::size_t count,
+            std::size_t workers)
         : source_(source)
         , job_(job)
         , sync_(sync)
@@ -225,8 +226,9 @@ private:
 ///   the parts before that one stand in their place then, and no others.
 /// Complexity: that of planning, and O(bytes) of the parts.
 template <cut_policy Policy, cut_job Job>
-void write_cuts(const mapped_file& source, cut_planner<Policy>& planner, cut_writer<Policy>& writer,
-                Job& job, std::size_t count, bool sync = true, thread_limit threads = {}) {
+void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
+                const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true,
+                thread_limit threads = {}) {
     constexpr std::size_t most_at_once = 8; // many parts are small
     constexpr std::size_t in_flight = 6;    // so that nobody waits for one thread that is held up
     const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));

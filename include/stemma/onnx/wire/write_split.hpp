@@ -15,7 +15,7 @@
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/described_type.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/split_folder.hpp>
 #include <stemma/onnx/wire/split_model.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
