@@ -1,72 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people write who have protobuf at hand: parse the model, give every node a tag, and save it.
-// Nodes without a scope in their names take that of a reader. Two metadata entries a node are
-// written, which is less than `stemma tag` writes.
+// `stemma tag` of somebody who has protobuf at hand: parses the model, finds the same tags, puts
+// them into the messages and serializes these. It writes the same bytes, so what it takes longer is
+// the price of the objects.
+#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/proto/proto_model.hpp>
+#include <stemma/onnx/proto/tag_proto.hpp>
+#include <stemma/tagger.hpp>
+
 #include <onnx/onnx_pb.h>
 
 #include <google/protobuf/arena.h>
-#include <google/protobuf/unknown_field_set.h>
 
+#include <exception>
 #include <fstream>
 #include <iostream>
-#include <iterator>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
+#include <utility>
 
 namespace {
 
-void add_entry(onnx::NodeProto& node, std::string_view key, std::string_view value) {
-    onnx::StringStringEntryProto entry;
-    entry.set_key(std::string(key));
-    entry.set_value(std::string(value));
-    // The installed schema may not know the field yet.
-    node.GetReflection()->MutableUnknownFields(&node)->AddLengthDelimited(
-        9, entry.SerializeAsString());
+/// Returns: where the nodes come from.
+stemma::tagging attribute(const stemma::proto_model& model, stemma::module_tree& modules) {
+    const stemma::onnx_operators ops(model);
+    auto rebuilt = stemma::rebuild_tree(ops, model.text(model.graph(0).name));
+    modules = std::move(rebuilt.modules);
+    stemma::evidence_context context(ops, modules);
+    std::move(rebuilt).teach(context);
+    return stemma::tag_operators(context, stemma::policies<>{});
+}
+
+int tag(const char* from, const char* to) {
+    google::protobuf::Arena arena;
+    auto* const model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
+    {
+        std::ifstream in(from, std::ios::binary);
+        if (!model->ParseFromIstream(&in)) {
+            std::cerr << from << ": no model\n";
+            return 3;
+        }
+    }
+    stemma::module_tree modules;
+    auto found = attribute(stemma::proto_model(*model), modules);
+    stemma::model_record about;
+    about.from_model = true;
+    stemma::tag(*model, modules, found, {}, about);
+    std::ofstream out(to, std::ios::binary);
+    if (!model->SerializeToOstream(&out) || !out.flush()) {
+        std::cerr << to << ": cannot be written\n";
+        return 4;
+    }
+    return 0;
 }
 
 } // namespace
 
-int main(int count, char** words) {
+int main(int count, char** words) try {
     if (count != 3) {
         std::cerr << "usage: protobuf_tag IN.onnx OUT.onnx\n";
         return 2;
     }
-    google::protobuf::Arena arena;
-    auto* model = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
-    {
-        std::ifstream in(words[1], std::ios::binary);
-        if (!model->ParseFromIstream(&in)) {
-            std::cerr << words[1] << ": no model\n";
-            return 3;
-        }
-    }
-    auto& nodes = *model->mutable_graph()->mutable_node();
-    std::unordered_map<std::string_view, std::string_view> of_value; // the scope of a reader
-    for (int i = nodes.size(); i-- > 0;) {
-        auto& node = nodes[i];
-        const std::string_view name = node.name();
-        const auto slash = name.rfind('/');
-        std::string_view scope;
-        if (slash != name.npos) {
-            scope = name.substr(0, slash);
-        } else {
-            for (const auto& output : node.output()) {
-                const auto found = of_value.find(output);
-                scope = found == of_value.end() ? scope : found->second;
-            }
-        }
-        for (const auto& input : node.input()) {
-            of_value[input] = scope;
-        }
-        add_entry(node, "pkg.stemma.source_module", scope);
-        add_entry(node, "pkg.stemma.module", scope);
-    }
-    std::ofstream out(words[2], std::ios::binary);
-    if (!model->SerializeToOstream(&out) || !out.flush()) {
-        std::cerr << words[2] << ": cannot be written\n";
-        return 4;
-    }
-    return 0;
+    return tag(words[1], words[2]);
+} catch (const std::exception& problem) {
+    std::cerr << problem.what() << "\n";
+    return 3;
 }

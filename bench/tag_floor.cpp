@@ -1348,6 +1348,11 @@ public:
         }
     }
 
+    /// Makes room for so many bytes on the medium at once, which takes less time.
+    void expect(u64 size) const {
+        static_cast<void>(::fallocate(to_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)));
+    }
+
     /// Returns: room for so many bytes, few, behind what was written; `filled` says where they end.
     char* room(std::size_t size) {
         if (used_ + size > buffer_size) {
@@ -1598,6 +1603,7 @@ void run(const char* from, const char* to, bool prints_phases) {
     const auto text = spell_record(m, digest);
     watch.lap(phase::record);
     output out(to, file);
+    out.expect(graph_size + text.size());
     model_writer(m, out).run(graph_size, text);
     watch.lap(phase::output);
     if (prints_phases) {

@@ -23,7 +23,7 @@
 namespace {
 
 constexpr std::size_t large_page = std::size_t{1} << 21U;
-constexpr std::size_t large_block = std::size_t{1} << 20U;
+constexpr std::size_t large_block = std::size_t{1} << 19U;
 
 // A fixed threshold: one that grows would leave freed tables of one thread unused by the others.
 [[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, large_block);

@@ -121,6 +121,7 @@ int tag(const tag_options& options) {
     // The report must be about the model without tags, and those in the file are about to go.
     auto common = options.common;
     common.attribution.recompute = true;
+    common.attribution.digest = !options.output.empty();
     auto opened = open_model(common);
     const bool printed = common.format != "text" || !common.quiet;
     auto summary = printed || !options.sidecar.empty() || !options.oracle.empty()

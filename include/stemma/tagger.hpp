@@ -93,33 +93,37 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     tagging result;
     evidence_result found;
     const auto threads = context.threads();
-    run_tasks(threads.parts_of_operators(num_vertices(context.ops().graph())),
-              {[&] { found = attribute(context, evidence, resolution, threads.without_one()); },
-               [&] { result.tags = name_modules(context.modules(), selection, naming); }});
-    for (const auto& [v, before, readers] :
-         overrule_shared(context.ops(), context.index(), found.of)) {
-        if (!before.conflict) {
-            const std::array claims{
-                claim{before.module, before.call, before.confidence, before.source},
-                claim{readers, no_id, 0.7F, provenance::consumer}};
-            found.conflicts.add(v, claims);
+    const auto attribute_all = [&] {
+        found = attribute(context, evidence, resolution, threads.without_one());
+        for (const auto& [v, before, readers] :
+             overrule_shared(context.ops(), context.index(), found.of)) {
+            if (!before.conflict) {
+                const std::array claims{
+                    claim{before.module, before.call, before.confidence, before.source},
+                    claim{readers, no_id, 0.7F, provenance::consumer}};
+                found.conflicts.add(v, claims);
+            }
         }
-    }
-    found.conflicts.sort();
-    if constexpr (parameter_readers<Ops>) {
-        number_calls(context.ops(), context.index(), found.of);
-    }
+        found.conflicts.sort();
+        if constexpr (parameter_readers<Ops>) {
+            number_calls(context.ops(), context.index(), found.of);
+        }
+        result.tag_sets.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), result.tag_sets.begin(),
+                       [](const attribution& known) { return known.module; });
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one());
+    };
+    run_tasks(
+        threads.parts_of_operators(num_vertices(context.ops().graph())),
+        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     result.attributions = std::move(found.of);
     result.conflicts = std::move(found.conflicts);
     result.callers = std::move(found.callers);
     result.dropped = found.dropped;
-    result.tag_sets.resize(result.attributions.size(), no_id);
-    std::vector<id> several;
-    for (id v = 0; v < result.attributions.size(); ++v) {
-        if (result.attributions[v].module != no_id) {
-            result.tag_sets[v] = result.selected(v);
-        }
+    for (auto& known : result.tag_sets) { // modules of those with evidence so far
+        known = known == no_id ? no_id : result.tags.selected(known);
     }
+    std::vector<id> several;
     found.alternatives.for_each([&](id v, std::span<const id> modules) {
         several.clear();
         for (auto m : modules) {
@@ -127,11 +131,10 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         }
         std::sort(several.begin(), several.end());
         several.erase(std::unique(several.begin(), several.end()), several.end());
-        if (result.attributions[v].module != no_id && several.size() <= default_tag_cap) {
+        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
             result.tag_sets[v] = result.pool.intern(several);
         }
     });
-    propagate(context.ops(), context.index(), result.attributions, propagation);
     if (detail::propagates(propagation)) {
         std::vector<id> selected(context.index().size());
         for (id m = 0; m < selected.size(); ++m) {

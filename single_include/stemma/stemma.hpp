@@ -1252,6 +1252,8 @@ namespace stemma {
 inline void prefetch(const void* address) noexcept {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
+    // Else GCC takes a function that does nothing else for one without effect, and calls to it go.
+    __asm__ volatile("");
 #else
     static_cast<void>(address);
 #endif
@@ -3305,6 +3307,13 @@ namespace detail {
 
 /// Returns: whether all of `text` is well-formed UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    unsigned char bits = 0; // nearly all texts are ASCII, which this sees many bytes at a time
+    for (const char c : text) {
+        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
+    }
+    if (bits < 0x80) {
+        return true;
+    }
     while (!text.empty()) {
         const auto length = utf8_length(text);
         if (length == 0) {
@@ -3880,9 +3889,11 @@ namespace stemma {
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
 /// names, and they would cost their square; and none has a level without a name.
 [[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
+    constexpr std::ptrdiff_t max_levels = 1024;
     return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
            : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
-           : std::count(parameter.begin(), parameter.end(), '.') > 1024
+           : parameter.size() > max_levels &&
+                   std::count(parameter.begin(), parameter.end(), '.') > max_levels
                ? "the name of a parameter has too many levels"
            : has_empty_part(parameter.substr(0, std::min(parameter.rfind('.'), parameter.size())))
                ? "the name of a parameter has an empty level"
@@ -6300,11 +6311,7 @@ template <named_operators Ops>
     if (text.size() > max_bytes) {
         return "the scope in the name is too long";
     }
-    unsigned char bits = 0;
-    for (const char c : text) {
-        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
-    }
-    if (bits >= 0x80 && !is_utf8(text)) {
+    if (!is_utf8(text)) {
         return "the scope in the name is not valid UTF-8";
     }
     if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {
@@ -6734,13 +6741,24 @@ void prefetch_name_behind(const Ops& ops, id p) {
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
 /// Complexity: O(bytes of names), and O(operators) where there are any.
 template <parameter_readers Ops>
-[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops,
+                                                              thread_limit threads = {}) {
+    const auto parts = threads.parts_of_operators(num_vertices(ops.graph()));
+    std::vector<std::unordered_map<id, const char*>> unreadable(parts);
+    for_each_range(ops.parameter_count(), parts,
+                   [&](std::size_t part, std::size_t p, std::size_t end) {
+                       for (; p < end; ++p) {
+                           const auto number = static_cast<id>(p);
+                           detail::prefetch_name_behind(ops, number);
+                           const auto name = ops.parameter_name(number);
+                           if (const char* problem = find_parameter_problem(name)) {
+                               unreadable[part].emplace(number, problem);
+                           }
+                       }
+                   });
     std::unordered_map<id, const char*> open;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        detail::prefetch_name_behind(ops, p);
-        if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
-            open.emplace(p, problem);
-        }
+    for (auto& of_part : unreadable) {
+        open.merge(of_part);
     }
     std::vector<finding> problems;
     for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
@@ -7127,6 +7145,7 @@ struct propagation_problem {
     /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
     /// its own has here what the evidence in its bodies has in common.
     std::span<const id> evidence;
+    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
 };
 
 namespace detail {
@@ -12765,6 +12784,11 @@ namespace stemma {
 
 namespace detail {
 
+/// Whether metadata name the module of an operator and not the call.
+[[nodiscard]] inline bool lacks_call(const attribution& known) noexcept {
+    return known.module != no_id && known.source == provenance::metadata && known.call == no_id;
+}
+
 /// Numbers the calls of one module after the other.
 template <parameter_readers Ops>
 class call_numberer {
@@ -12779,8 +12803,7 @@ public:
         sweep_order(graph_).forward([&](operator_t<Ops> vertex) {
             const auto v = static_cast<id>(index_of(graph_, vertex));
             vertex_[v] = vertex;
-            if (result_[v].module != no_id && result_[v].source == provenance::metadata &&
-                result_[v].call == no_id) {
+            if (lacks_call(result_[v])) {
                 open_.push_back(v);
             }
         });
@@ -12915,7 +12938,9 @@ private:
 /// Complexity: O(V + E), and sorting of operators by module.
 template <parameter_readers Ops>
 void number_calls(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
-    detail::call_numberer<Ops>(ops, modules, result).run();
+    if (std::any_of(result.begin(), result.end(), detail::lacks_call)) {
+        detail::call_numberer<Ops>(ops, modules, result).run();
+    }
 }
 
 } // namespace stemma
@@ -13266,11 +13291,21 @@ struct both_sides {
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
-        const auto down = common_reader_modules(problem);
-        const auto up = common_producer_modules(problem);
-        const auto independent = data_independent(problem);
-        const auto steers = steering_only(problem);
-        const auto settled = settled_by_readers(problem, down, result);
+        std::vector<id> down;
+        std::vector<id> up;
+        std::vector<bool> independent;
+        std::vector<bool> steers;
+        std::vector<bool> settled;
+        run_tasks(problem.threads.parts_of_operators(result.size()),
+                  {[&] {
+                       down = common_reader_modules(problem);
+                       settled = settled_by_readers(problem, down, result);
+                   },
+                   [&] {
+                       up = common_producer_modules(problem);
+                       independent = data_independent(problem);
+                       steers = steering_only(problem);
+                   }});
         const auto& tree = problem.modules;
         const auto decide = [&](id v, id below, id above) -> attribution {
             if (below == no_id && above == no_id) {
@@ -13423,10 +13458,11 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
 /// evidence in its bodies; the rest is the policy's.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: that of the policy, plus O(V + E).
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
-               const Policy& policy = {}) {
+               const Policy& policy = {}, thread_limit threads = {}) {
     STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
     const sweep_order order(ops.graph());
     if (detail::propagates(policy)) {
@@ -13436,7 +13472,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
     }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads}, result);
 }
 
 } // namespace stemma
@@ -16567,33 +16603,37 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     tagging result;
     evidence_result found;
     const auto threads = context.threads();
-    run_tasks(threads.parts_of_operators(num_vertices(context.ops().graph())),
-              {[&] { found = attribute(context, evidence, resolution, threads.without_one()); },
-               [&] { result.tags = name_modules(context.modules(), selection, naming); }});
-    for (const auto& [v, before, readers] :
-         overrule_shared(context.ops(), context.index(), found.of)) {
-        if (!before.conflict) {
-            const std::array claims{
-                claim{before.module, before.call, before.confidence, before.source},
-                claim{readers, no_id, 0.7F, provenance::consumer}};
-            found.conflicts.add(v, claims);
+    const auto attribute_all = [&] {
+        found = attribute(context, evidence, resolution, threads.without_one());
+        for (const auto& [v, before, readers] :
+             overrule_shared(context.ops(), context.index(), found.of)) {
+            if (!before.conflict) {
+                const std::array claims{
+                    claim{before.module, before.call, before.confidence, before.source},
+                    claim{readers, no_id, 0.7F, provenance::consumer}};
+                found.conflicts.add(v, claims);
+            }
         }
-    }
-    found.conflicts.sort();
-    if constexpr (parameter_readers<Ops>) {
-        number_calls(context.ops(), context.index(), found.of);
-    }
+        found.conflicts.sort();
+        if constexpr (parameter_readers<Ops>) {
+            number_calls(context.ops(), context.index(), found.of);
+        }
+        result.tag_sets.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), result.tag_sets.begin(),
+                       [](const attribution& known) { return known.module; });
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one());
+    };
+    run_tasks(
+        threads.parts_of_operators(num_vertices(context.ops().graph())),
+        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     result.attributions = std::move(found.of);
     result.conflicts = std::move(found.conflicts);
     result.callers = std::move(found.callers);
     result.dropped = found.dropped;
-    result.tag_sets.resize(result.attributions.size(), no_id);
-    std::vector<id> several;
-    for (id v = 0; v < result.attributions.size(); ++v) {
-        if (result.attributions[v].module != no_id) {
-            result.tag_sets[v] = result.selected(v);
-        }
+    for (auto& known : result.tag_sets) { // modules of those with evidence so far
+        known = known == no_id ? no_id : result.tags.selected(known);
     }
+    std::vector<id> several;
     found.alternatives.for_each([&](id v, std::span<const id> modules) {
         several.clear();
         for (auto m : modules) {
@@ -16601,11 +16641,10 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         }
         std::sort(several.begin(), several.end());
         several.erase(std::unique(several.begin(), several.end()), several.end());
-        if (result.attributions[v].module != no_id && several.size() <= default_tag_cap) {
+        if (result.tag_sets[v] != no_id && several.size() <= default_tag_cap) {
             result.tag_sets[v] = result.pool.intern(several);
         }
     });
-    propagate(context.ops(), context.index(), result.attributions, propagation);
     if (detail::propagates(propagation)) {
         std::vector<id> selected(context.index().size());
         for (id m = 0; m < selected.size(); ++m) {

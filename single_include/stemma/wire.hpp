@@ -1328,6 +1328,19 @@ public:
     /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
 
+    /// Says that a range will hardly be read again: its pages leave the memory of the process, and
+    /// come back if it is.
+    void release(std::size_t offset, std::size_t size) const noexcept {
+        if (stream_.empty() && size > 0) {
+            const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+            const auto begin = (offset + page - 1) / page * page;
+            const auto end = (offset + size) / page * page;
+            if (begin < end) {
+                ::madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED); // NOLINT
+            }
+        }
+    }
+
     /// As it was given.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -1556,6 +1569,18 @@ public:
     /// Whether an `output_range` can write to it.
     [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
 
+    /// Makes room for a file of so many bytes, all of which will be written. Where the file system
+    /// allocates them beforehand, to write them takes less time; nothing depends on it.
+    void reserve(std::int64_t size) const noexcept {
+#    if defined(__linux__)
+        if (!direct_) {
+            static_cast<void>(::fallocate(descriptor_, 0, 0, size));
+        }
+#    else
+        static_cast<void>(size);
+#    endif
+    }
+
     /// Hands over all that was written, so that `commit` has less to do; nothing is written
     /// afterwards. `sync` waits until the bytes are on the medium.
     void finish(bool sync = true) {
@@ -1706,6 +1731,7 @@ public:
     }
 
     [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
+    void release(std::size_t, std::size_t) const noexcept {}
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] int descriptor() const noexcept { return -1; }
     void release_descriptor() noexcept {}
@@ -1748,6 +1774,8 @@ public:
     void write_now(std::string_view bytes) { write(bytes); }
 
     [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
+    void reserve(std::int64_t) const noexcept {}
 
     void finish(bool = true) {
         stream_.flush();
@@ -4976,6 +5004,9 @@ protected:
             next.value += part->value_count();
             next.named += static_cast<id>(part->named_.size());
         }
+        value_names_.reserve(std::size_t{next.value} + next.named);
+        value_graphs_.reserve(std::size_t{next.value} + next.named);
+        producers_.reserve(next.value);
         const auto for_each = [&](auto append) {
             return [&parts, &offsets, append] {
                 for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -5015,6 +5046,7 @@ protected:
     std::vector<id> finish(std::size_t threads = 1) {
         settle();
         result_count_ = static_cast<id>(value_names_.size());
+        value_kinds_.reserve(result_count_ + named_.size());
         value_kinds_.assign(result_count_, value_kind::result);
         expect_names(result_count_ + named_.size());
         std::vector<id> bound(named_.size(), no_id);
@@ -5022,7 +5054,7 @@ protected:
         bind_later_inputs(threads);
         for (std::size_t i = 0; i < named_.size(); ++i) {
             const auto& entry = named_[i];
-            prefetch_named(i + batch);
+            prefetch_named(i + batch, role::mention);
             if (entry.what == role::output) {
                 bound[i] = look_up(entry.graph, entry.name, entry.hash);
                 graphs_[entry.graph].outputs.push_back(bound[i]);
@@ -5074,8 +5106,6 @@ private:
 
     void append_values(const model_tables& part, const part_offsets& offset) {
         value_names_.insert(value_names_.end(), part.value_names_.begin(), part.value_names_.end());
-        value_graphs_.reserve(value_names_.size());
-        producers_.reserve(value_names_.size());
         for (std::size_t value = 0; value < part.value_names_.size(); ++value) {
             value_graphs_.push_back(offset.graph_of(part.value_graphs_[value]));
             producers_.push_back(part.producers_[value] + offset.node);
@@ -5106,7 +5136,7 @@ private:
         // An initializer may also be listed as an input; it counts as the former.
         for (const auto what : {role::initializer, role::sparse_initializer, role::input}) {
             for (std::size_t i = 0; i < named_.size(); ++i) {
-                prefetch_named(i + batch);
+                prefetch_named(i + batch, what);
                 if (named_[i].what == what) {
                     bound[i] = define_named(named_[i]);
                 }
@@ -5114,8 +5144,8 @@ private:
         }
     }
 
-    void prefetch_named(std::size_t i) const noexcept {
-        if (i < named_.size()) {
+    void prefetch_named(std::size_t i, role what) const noexcept {
+        if (i < named_.size() && named_[i].what == what) {
             prefetch_name(named_[i].hash);
         }
     }
@@ -9611,10 +9641,13 @@ private:
     }
     json.member("digest", digest);
     json.member("from_model", record.from_model);
+    const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
     string_pool classes;
     for (id m = 0; m < modules.size(); ++m) {
-        classes.intern(modules.class_name(m));
-        classes.intern(modules.qualified_class(m));
+        if (m == 0 || has_class(m)) {
+            classes.intern(modules.class_name(m));
+            classes.intern(modules.qualified_class(m));
+        }
     }
     json.key("classes");
     json.begin_array(true);
@@ -9631,9 +9664,9 @@ private:
         json.begin_array(true);
         number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
         json.value(modules.attribute(m));
-        const bool known = !modules.class_name(m).empty();
-        number_or_null(known, classes.find(modules.class_name(m)));
-        number_or_null(known, classes.find(modules.qualified_class(m)));
+        const bool known = has_class(m);
+        number_or_null(known, known ? classes.find(modules.class_name(m)) : no_id);
+        number_or_null(known, known ? classes.find(modules.qualified_class(m)) : no_id);
         number_or_null(modules.calls(m) != no_id, modules.calls(m));
         if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
             detail::write_tensors(json, modules, m, false);
@@ -12049,7 +12082,7 @@ class structure_digester {
 public:
     /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
     explicit structure_digester(const onnx_model& model)
-        : model_(model), values_(model.value_count(), no_id), graphs_(model.graph_count(), no_id) {
+        : model_(model), values_(model.value_count()), graphs_(model.graph_count()) {
         // FNV-1a, because hash_bytes depends on the order of bytes in a word.
         const auto hash_text = [](std::string_view text, std::uint64_t hash) {
             for (char c : text) {
@@ -12075,7 +12108,7 @@ public:
         std::uint64_t digest = nodes.size();
         for (auto node : nodes) {
             digest = hash_mix(digest ^ operators_[model_.operator_id(node)],
-                              number(graphs_, model_.graph_of(node), used_graphs_));
+                              graphs_.number(model_.graph_of(node)));
             for (auto value : model_.inputs(node)) {
                 digest = hash_mix(digest, of_value(value));
             }
@@ -12093,38 +12126,46 @@ public:
                 }
             }
         }
-        forget(values_, used_values_);
-        forget(graphs_, used_graphs_);
+        values_.forget();
+        graphs_.forget();
         return digest;
     }
 
 private:
-    [[nodiscard]] static id number(std::vector<id>& known, id what, std::vector<id>& used) {
-        if (known[what] == no_id) {
-            known[what] = static_cast<id>(used.size());
-            used.push_back(what);
-        }
-        return known[what];
-    }
+    /// Numbers things as they first appear.
+    class numbering {
+    public:
+        explicit numbering(std::size_t count) : next_of_(count) {}
 
-    [[nodiscard]] id of_value(id value) {
-        return value == no_id ? no_id : number(values_, value, used_values_);
-    }
-
-    static void forget(std::vector<id>& known, std::vector<id>& used) {
-        for (auto what : used) {
-            known[what] = no_id;
+        [[nodiscard]] id number(id what) {
+            if (next_of_[what] <= first_) {
+                next_of_[what] = ++last_;
+            }
+            return next_of_[what] - first_ - 1;
         }
-        used.clear();
-    }
+
+        /// Begins with 0 again, as if nothing had appeared.
+        void forget() {
+            first_ = last_;
+            if (first_ > no_id / 2) { // there are fewer things than that
+                std::fill(next_of_.begin(), next_of_.end(), 0);
+                first_ = last_ = 0;
+            }
+        }
+
+    private:
+        std::vector<id> next_of_; // behind its number; at most `first_` for what did not appear
+        id first_ = 0;
+        id last_ = 0;
+    };
+
+    [[nodiscard]] id of_value(id value) { return value == no_id ? no_id : values_.number(value); }
 
     const onnx_model& model_;
     std::vector<std::uint64_t> operators_;
     std::vector<std::pair<id, id>> bodies_; // owner, graph
-    std::vector<id> values_;                // number of each, in one call
-    std::vector<id> graphs_;
-    std::vector<id> used_values_;
-    std::vector<id> used_graphs_;
+    numbering values_;
+    numbering graphs_;
 };
 
 /// Returns: the digest of all nodes of a model.
@@ -12629,6 +12670,7 @@ struct attribution_options {
     std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
     float min_confidence = 0;            ///< claims below it are not believed
     bool recompute = false;              ///< do not take over tags that the file carries
+    bool digest = false;                 ///< find what `record` needs while the file is read
     thread_limit threads{};              ///< that may read; the same is found by any number
 };
 
@@ -13453,6 +13495,7 @@ public:
     /// Writes the result to a file, by as many threads as measured it, its front first.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
     void write(const mapped_file& from, output_file& to) {
+        to.reserve(size_);
         if (parts_.size() == 1 || !to.takes_ranges()) {
             file_splice splice(from, to);
             write(splice);
@@ -13462,6 +13505,7 @@ public:
             range_splice splice(from, to, static_cast<std::uint64_t>(p.position));
             write_part(p, editor_of(worker), splice);
             splice.finish();
+            from.release(p.begin, p.end - p.begin); // here by many threads, at the end by one
         });
     }
 
@@ -14031,7 +14075,10 @@ public:
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
 
     /// The nodes with what evidence is read of them.
-    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return *ops_; }
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
+        STEMMA_ASSERT(ops_.has_value(), "evidence was not forgotten");
+        return *ops_;
+    }
 
     /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
@@ -14053,9 +14100,12 @@ public:
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
 
-    /// Frees what was read of the evidence, a tenth of all memory. Afterwards nothing may be asked
-    /// about evidence any more; tags, tree and record stay.
-    void forget_evidence() noexcept { context_.reset(); }
+    /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
+    /// nothing may be asked about these any more; model, tags, tree and record stay.
+    void forget_evidence() noexcept {
+        context_.reset();
+        ops_.reset();
+    }
 
     /// Returns: how paths in the model lead into the tree.
     [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
@@ -14072,7 +14122,7 @@ public:
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
         all.insert(all.end(), names.begin(), names.end());
-        const auto parameters = find_unreadable_parameters(*ops_);
+        const auto parameters = find_unreadable_parameters(*ops_, options_.threads);
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
@@ -14115,12 +14165,12 @@ public:
     }
 
     /// Returns: what `tag` writes about the whole besides `modules`.
-    /// Complexity: that of `structure_digest`, and O(claims).
+    /// Complexity: O(claims), and that of `structure_digest` unless the options asked for it.
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
         record.nodes = model_.node_count();
-        record.digest = structure_digest(model_);
+        record.digest = digest_ ? *digest_ : structure_digest(model_);
         record.from_model = tree_from_model_;
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
@@ -14146,10 +14196,16 @@ private:
     using context_type = detail::chosen_policies::context_type;
 
     void attribute(thread_limit threads) {
-        ops_.emplace(model_);
         record_ = find_model_record(model_);
-        fresh_ = record_ && record_->nodes == model_.node_count() &&
-                 record_->digest == structure_digest(model_);
+        const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
+        run_tasks(threads.parts_of_operators(model_.node_count()),
+                  {[&] { ops_.emplace(model_); },
+                   [&] {
+                       if (may_be_fresh || options_.digest) {
+                           digest_ = structure_digest(model_);
+                       }
+                   }});
+        fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
             adopt_options();
@@ -14315,6 +14371,7 @@ private:
     attribution_options options_;
     detail::chosen_policies chosen_{attribution_options{}};
     std::optional<recorded_model> record_;
+    std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;

@@ -371,11 +371,14 @@ TEST_CASE("traps: parameters with names that no model has make no modules") {
             {op("MatMul", {"x", name}, "/fc/MatMul"), op("MatMul", {"/fc/MatMul", name}, "n")}, "n",
             {name}));
         CHECK(scene.modules().size() == 2);
-        const auto problems = stemma::find_unreadable_parameters(scene.context().ops());
-        REQUIRE(problems.size() == 1);
-        CHECK(problems[0].node == 0);
-        CHECK(problems[0].code == "parameter.unreadable");
-        CHECK(problems[0].text.find(says) != std::string::npos);
+        for (const unsigned threads : {1U, 4U}) {
+            const auto problems =
+                stemma::find_unreadable_parameters(scene.context().ops(), {threads, 1});
+            REQUIRE(problems.size() == 1);
+            CHECK(problems[0].node == 0);
+            CHECK(problems[0].code == "parameter.unreadable");
+            CHECK(problems[0].text.find(says) != std::string::npos);
+        }
         const attributed all(
             bytes_of({op("MatMul", {"x", name}, "/fc/MatMul")}, "/fc/MatMul", {name}));
         CHECK(all.module("/fc/MatMul") == "fc");

@@ -8,6 +8,7 @@
 #include <stemma/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -151,6 +152,28 @@ TEST_CASE("output_file: ranges of files and texts come out in the order of the c
         const bool same = content(folder.file("out")) == expected;
         CHECK(same);
     }
+}
+
+TEST_CASE("files: what is reserved and released changes nothing", "[file]") {
+    const test::scratch_folder folder;
+    test::random_numbers random(7);
+    const auto text = random.bytes(1U << 20U);
+    const mapped_file in(folder.make("in", text));
+    output_file out(folder.file("out"));
+    out.reserve(static_cast<std::int64_t>(text.size()));
+    out.copy(in, 0, text.size() / 2);
+    for (const auto offset : std::vector<std::size_t>{0, 1, 4096, 4097}) {
+        for (const auto size :
+             {std::size_t{0}, std::size_t{1}, std::size_t{4096}, text.size() - offset}) {
+            in.release(offset, size);
+        }
+    }
+    const bool same_bytes = in.bytes() == text;
+    CHECK(same_bytes);
+    out.copy(in, text.size() / 2, text.size() - text.size() / 2);
+    out.commit(false);
+    const bool same = content(folder.file("out")) == text;
+    CHECK(same);
 }
 
 TEST_CASE("output_file: permissions are those of the file that is replaced", "[file]") {

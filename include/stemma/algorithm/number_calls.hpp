@@ -19,6 +19,11 @@ namespace stemma {
 
 namespace detail {
 
+/// Whether metadata name the module of an operator and not the call.
+[[nodiscard]] inline bool lacks_call(const attribution& known) noexcept {
+    return known.module != no_id && known.source == provenance::metadata && known.call == no_id;
+}
+
 /// Numbers the calls of one module after the other.
 template <parameter_readers Ops>
 class call_numberer {
@@ -33,8 +38,7 @@ public:
         sweep_order(graph_).forward([&](operator_t<Ops> vertex) {
             const auto v = static_cast<id>(index_of(graph_, vertex));
             vertex_[v] = vertex;
-            if (result_[v].module != no_id && result_[v].source == provenance::metadata &&
-                result_[v].call == no_id) {
+            if (lacks_call(result_[v])) {
                 open_.push_back(v);
             }
         });
@@ -169,7 +173,9 @@ private:
 /// Complexity: O(V + E), and sorting of operators by module.
 template <parameter_readers Ops>
 void number_calls(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
-    detail::call_numberer<Ops>(ops, modules, result).run();
+    if (std::any_of(result.begin(), result.end(), detail::lacks_call)) {
+        detail::call_numberer<Ops>(ops, modules, result).run();
+    }
 }
 
 } // namespace stemma

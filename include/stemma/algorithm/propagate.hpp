@@ -6,6 +6,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/detail/nesting.hpp>
@@ -52,10 +53,11 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
 /// evidence in its bodies; the rest is the policy's.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: that of the policy, plus O(V + E).
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
-               const Policy& policy = {}) {
+               const Policy& policy = {}, thread_limit threads = {}) {
     STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
     const sweep_order order(ops.graph());
     if (detail::propagates(policy)) {
@@ -65,7 +67,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
     }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence}, result);
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads}, result);
 }
 
 } // namespace stemma

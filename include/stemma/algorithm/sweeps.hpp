@@ -4,6 +4,7 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/detail/nesting.hpp>
@@ -26,6 +27,7 @@ struct propagation_problem {
     /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
     /// its own has here what the evidence in its bodies has in common.
     std::span<const id> evidence;
+    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
 };
 
 namespace detail {

@@ -40,6 +40,13 @@ namespace detail {
 
 /// Returns: whether all of `text` is well-formed UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
+    unsigned char bits = 0; // nearly all texts are ASCII, which this sees many bytes at a time
+    for (const char c : text) {
+        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
+    }
+    if (bits < 0x80) {
+        return true;
+    }
     while (!text.empty()) {
         const auto length = utf8_length(text);
         if (length == 0) {

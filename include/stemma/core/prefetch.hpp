@@ -9,6 +9,8 @@ namespace stemma {
 inline void prefetch(const void* address) noexcept {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
+    // Else GCC takes a function that does nothing else for one without effect, and calls to it go.
+    __asm__ volatile("");
 #else
     static_cast<void>(address);
 #endif

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_PARAMETER_OWNERS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/prefetch.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/finding.hpp>
@@ -77,13 +78,24 @@ void prefetch_name_behind(const Ops& ops, id p) {
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
 /// Complexity: O(bytes of names), and O(operators) where there are any.
 template <parameter_readers Ops>
-[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops,
+                                                              thread_limit threads = {}) {
+    const auto parts = threads.parts_of_operators(num_vertices(ops.graph()));
+    std::vector<std::unordered_map<id, const char*>> unreadable(parts);
+    for_each_range(ops.parameter_count(), parts,
+                   [&](std::size_t part, std::size_t p, std::size_t end) {
+                       for (; p < end; ++p) {
+                           const auto number = static_cast<id>(p);
+                           detail::prefetch_name_behind(ops, number);
+                           const auto name = ops.parameter_name(number);
+                           if (const char* problem = find_parameter_problem(name)) {
+                               unreadable[part].emplace(number, problem);
+                           }
+                       }
+                   });
     std::unordered_map<id, const char*> open;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        detail::prefetch_name_behind(ops, p);
-        if (const char* problem = find_parameter_problem(ops.parameter_name(p))) {
-            open.emplace(p, problem);
-        }
+    for (auto& of_part : unreadable) {
+        open.merge(of_part);
     }
     std::vector<finding> problems;
     for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {

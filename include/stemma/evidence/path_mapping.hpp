@@ -20,9 +20,11 @@ namespace stemma {
 /// Returns: why the name of a parameter is no model's, or null. None has so many levels, or so long
 /// names, and they would cost their square; and none has a level without a name.
 [[nodiscard]] constexpr const char* find_parameter_problem(std::string_view parameter) noexcept {
+    constexpr std::ptrdiff_t max_levels = 1024;
     return parameter.size() > (1U << 18U) ? "the name of a parameter is too long"
            : !detail::is_utf8(parameter)  ? "the name of a parameter is not valid UTF-8"
-           : std::count(parameter.begin(), parameter.end(), '.') > 1024
+           : parameter.size() > max_levels &&
+                   std::count(parameter.begin(), parameter.end(), '.') > max_levels
                ? "the name of a parameter has too many levels"
            : has_empty_part(parameter.substr(0, std::min(parameter.rfind('.'), parameter.size())))
                ? "the name of a parameter has an empty level"

@@ -139,11 +139,7 @@ template <named_operators Ops>
     if (text.size() > max_bytes) {
         return "the scope in the name is too long";
     }
-    unsigned char bits = 0;
-    for (const char c : text) {
-        bits = static_cast<unsigned char>(bits | static_cast<unsigned char>(c));
-    }
-    if (bits >= 0x80 && !is_utf8(text)) {
+    if (!is_utf8(text)) {
         return "the scope in the name is not valid UTF-8";
     }
     if (text.size() > max_levels && std::count(text.begin(), text.end(), '/') >= max_levels) {

@@ -122,6 +122,19 @@ public:
     /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
 
+    /// Says that a range will hardly be read again: its pages leave the memory of the process, and
+    /// come back if it is.
+    void release(std::size_t offset, std::size_t size) const noexcept {
+        if (stream_.empty() && size > 0) {
+            const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+            const auto begin = (offset + page - 1) / page * page;
+            const auto end = (offset + size) / page * page;
+            if (begin < end) {
+                ::madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED); // NOLINT
+            }
+        }
+    }
+
     /// As it was given.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
@@ -350,6 +363,18 @@ public:
     /// Whether an `output_range` can write to it.
     [[nodiscard]] bool takes_ranges() const noexcept { return !direct_; }
 
+    /// Makes room for a file of so many bytes, all of which will be written. Where the file system
+    /// allocates them beforehand, to write them takes less time; nothing depends on it.
+    void reserve(std::int64_t size) const noexcept {
+#    if defined(__linux__)
+        if (!direct_) {
+            static_cast<void>(::fallocate(descriptor_, 0, 0, size));
+        }
+#    else
+        static_cast<void>(size);
+#    endif
+    }
+
     /// Hands over all that was written, so that `commit` has less to do; nothing is written
     /// afterwards. `sync` waits until the bytes are on the medium.
     void finish(bool sync = true) {
@@ -500,6 +525,7 @@ public:
     }
 
     [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
+    void release(std::size_t, std::size_t) const noexcept {}
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] int descriptor() const noexcept { return -1; }
     void release_descriptor() noexcept {}
@@ -542,6 +568,8 @@ public:
     void write_now(std::string_view bytes) { write(bytes); }
 
     [[nodiscard]] bool takes_ranges() const noexcept { return false; }
+
+    void reserve(std::int64_t) const noexcept {}
 
     void finish(bool = true) {
         stream_.flush();

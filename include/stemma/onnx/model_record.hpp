@@ -232,10 +232,13 @@ private:
     }
     json.member("digest", digest);
     json.member("from_model", record.from_model);
+    const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
     string_pool classes;
     for (id m = 0; m < modules.size(); ++m) {
-        classes.intern(modules.class_name(m));
-        classes.intern(modules.qualified_class(m));
+        if (m == 0 || has_class(m)) {
+            classes.intern(modules.class_name(m));
+            classes.intern(modules.qualified_class(m));
+        }
     }
     json.key("classes");
     json.begin_array(true);
@@ -252,9 +255,9 @@ private:
         json.begin_array(true);
         number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
         json.value(modules.attribute(m));
-        const bool known = !modules.class_name(m).empty();
-        number_or_null(known, classes.find(modules.class_name(m)));
-        number_or_null(known, classes.find(modules.qualified_class(m)));
+        const bool known = has_class(m);
+        number_or_null(known, known ? classes.find(modules.class_name(m)) : no_id);
+        number_or_null(known, known ? classes.find(modules.qualified_class(m)) : no_id);
         number_or_null(modules.calls(m) != no_id, modules.calls(m));
         if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
             detail::write_tensors(json, modules, m, false);

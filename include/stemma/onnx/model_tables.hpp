@@ -146,6 +146,9 @@ protected:
             next.value += part->value_count();
             next.named += static_cast<id>(part->named_.size());
         }
+        value_names_.reserve(std::size_t{next.value} + next.named);
+        value_graphs_.reserve(std::size_t{next.value} + next.named);
+        producers_.reserve(next.value);
         const auto for_each = [&](auto append) {
             return [&parts, &offsets, append] {
                 for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -185,6 +188,7 @@ protected:
     std::vector<id> finish(std::size_t threads = 1) {
         settle();
         result_count_ = static_cast<id>(value_names_.size());
+        value_kinds_.reserve(result_count_ + named_.size());
         value_kinds_.assign(result_count_, value_kind::result);
         expect_names(result_count_ + named_.size());
         std::vector<id> bound(named_.size(), no_id);
@@ -192,7 +196,7 @@ protected:
         bind_later_inputs(threads);
         for (std::size_t i = 0; i < named_.size(); ++i) {
             const auto& entry = named_[i];
-            prefetch_named(i + batch);
+            prefetch_named(i + batch, role::mention);
             if (entry.what == role::output) {
                 bound[i] = look_up(entry.graph, entry.name, entry.hash);
                 graphs_[entry.graph].outputs.push_back(bound[i]);
@@ -244,8 +248,6 @@ private:
 
     void append_values(const model_tables& part, const part_offsets& offset) {
         value_names_.insert(value_names_.end(), part.value_names_.begin(), part.value_names_.end());
-        value_graphs_.reserve(value_names_.size());
-        producers_.reserve(value_names_.size());
         for (std::size_t value = 0; value < part.value_names_.size(); ++value) {
             value_graphs_.push_back(offset.graph_of(part.value_graphs_[value]));
             producers_.push_back(part.producers_[value] + offset.node);
@@ -276,7 +278,7 @@ private:
         // An initializer may also be listed as an input; it counts as the former.
         for (const auto what : {role::initializer, role::sparse_initializer, role::input}) {
             for (std::size_t i = 0; i < named_.size(); ++i) {
-                prefetch_named(i + batch);
+                prefetch_named(i + batch, what);
                 if (named_[i].what == what) {
                     bound[i] = define_named(named_[i]);
                 }
@@ -284,8 +286,8 @@ private:
         }
     }
 
-    void prefetch_named(std::size_t i) const noexcept {
-        if (i < named_.size()) {
+    void prefetch_named(std::size_t i, role what) const noexcept {
+        if (i < named_.size() && named_[i].what == what) {
             prefetch_name(named_[i].hash);
         }
     }

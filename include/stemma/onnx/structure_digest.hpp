@@ -25,7 +25,7 @@ class structure_digester {
 public:
     /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
     explicit structure_digester(const onnx_model& model)
-        : model_(model), values_(model.value_count(), no_id), graphs_(model.graph_count(), no_id) {
+        : model_(model), values_(model.value_count()), graphs_(model.graph_count()) {
         // FNV-1a, because hash_bytes depends on the order of bytes in a word.
         const auto hash_text = [](std::string_view text, std::uint64_t hash) {
             for (char c : text) {
@@ -51,7 +51,7 @@ public:
         std::uint64_t digest = nodes.size();
         for (auto node : nodes) {
             digest = hash_mix(digest ^ operators_[model_.operator_id(node)],
-                              number(graphs_, model_.graph_of(node), used_graphs_));
+                              graphs_.number(model_.graph_of(node)));
             for (auto value : model_.inputs(node)) {
                 digest = hash_mix(digest, of_value(value));
             }
@@ -69,38 +69,46 @@ public:
                 }
             }
         }
-        forget(values_, used_values_);
-        forget(graphs_, used_graphs_);
+        values_.forget();
+        graphs_.forget();
         return digest;
     }
 
 private:
-    [[nodiscard]] static id number(std::vector<id>& known, id what, std::vector<id>& used) {
-        if (known[what] == no_id) {
-            known[what] = static_cast<id>(used.size());
-            used.push_back(what);
-        }
-        return known[what];
-    }
+    /// Numbers things as they first appear.
+    class numbering {
+    public:
+        explicit numbering(std::size_t count) : next_of_(count) {}
 
-    [[nodiscard]] id of_value(id value) {
-        return value == no_id ? no_id : number(values_, value, used_values_);
-    }
-
-    static void forget(std::vector<id>& known, std::vector<id>& used) {
-        for (auto what : used) {
-            known[what] = no_id;
+        [[nodiscard]] id number(id what) {
+            if (next_of_[what] <= first_) {
+                next_of_[what] = ++last_;
+            }
+            return next_of_[what] - first_ - 1;
         }
-        used.clear();
-    }
+
+        /// Begins with 0 again, as if nothing had appeared.
+        void forget() {
+            first_ = last_;
+            if (first_ > no_id / 2) { // there are fewer things than that
+                std::fill(next_of_.begin(), next_of_.end(), 0);
+                first_ = last_ = 0;
+            }
+        }
+
+    private:
+        std::vector<id> next_of_; // behind its number; at most `first_` for what did not appear
+        id first_ = 0;
+        id last_ = 0;
+    };
+
+    [[nodiscard]] id of_value(id value) { return value == no_id ? no_id : values_.number(value); }
 
     const onnx_model& model_;
     std::vector<std::uint64_t> operators_;
     std::vector<std::pair<id, id>> bodies_; // owner, graph
-    std::vector<id> values_;                // number of each, in one call
-    std::vector<id> graphs_;
-    std::vector<id> used_values_;
-    std::vector<id> used_graphs_;
+    numbering values_;
+    numbering graphs_;
 };
 
 /// Returns: the digest of all nodes of a model.

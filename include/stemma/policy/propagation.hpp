@@ -4,12 +4,14 @@
 
 #include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/category.hpp>
 
 #include <concepts>
 #include <span>
+#include <vector>
 
 namespace stemma {
 
@@ -66,11 +68,21 @@ struct both_sides {
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
-        const auto down = common_reader_modules(problem);
-        const auto up = common_producer_modules(problem);
-        const auto independent = data_independent(problem);
-        const auto steers = steering_only(problem);
-        const auto settled = settled_by_readers(problem, down, result);
+        std::vector<id> down;
+        std::vector<id> up;
+        std::vector<bool> independent;
+        std::vector<bool> steers;
+        std::vector<bool> settled;
+        run_tasks(problem.threads.parts_of_operators(result.size()),
+                  {[&] {
+                       down = common_reader_modules(problem);
+                       settled = settled_by_readers(problem, down, result);
+                   },
+                   [&] {
+                       up = common_producer_modules(problem);
+                       independent = data_independent(problem);
+                       steers = steering_only(problem);
+                   }});
         const auto& tree = problem.modules;
         const auto decide = [&](id v, id below, id above) -> attribution {
             if (below == no_id && above == no_id) {

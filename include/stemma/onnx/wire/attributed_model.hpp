@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -71,7 +72,10 @@ public:
     [[nodiscard]] const wire_model& model() const noexcept { return model_; }
 
     /// The nodes with what evidence is read of them.
-    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept { return *ops_; }
+    [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
+        STEMMA_ASSERT(ops_.has_value(), "evidence was not forgotten");
+        return *ops_;
+    }
 
     /// Of a capture, of the record in the file, or made from the model; see `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
@@ -93,9 +97,12 @@ public:
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
 
-    /// Frees what was read of the evidence, a tenth of all memory. Afterwards nothing may be asked
-    /// about evidence any more; tags, tree and record stay.
-    void forget_evidence() noexcept { context_.reset(); }
+    /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
+    /// nothing may be asked about these any more; model, tags, tree and record stay.
+    void forget_evidence() noexcept {
+        context_.reset();
+        ops_.reset();
+    }
 
     /// Returns: how paths in the model lead into the tree.
     [[nodiscard]] const path_mapping& mapping() { return context().owners().mapping; }
@@ -112,7 +119,7 @@ public:
         auto all = context().hierarchies().problems;
         const auto& names = context().scopes().problems;
         all.insert(all.end(), names.begin(), names.end());
-        const auto parameters = find_unreadable_parameters(*ops_);
+        const auto parameters = find_unreadable_parameters(*ops_, options_.threads);
         all.insert(all.end(), parameters.begin(), parameters.end());
         return all;
     }
@@ -155,12 +162,12 @@ public:
     }
 
     /// Returns: what `tag` writes about the whole besides `modules`.
-    /// Complexity: that of `structure_digest`, and O(claims).
+    /// Complexity: O(claims), and that of `structure_digest` unless the options asked for it.
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
         record.nodes = model_.node_count();
-        record.digest = structure_digest(model_);
+        record.digest = digest_ ? *digest_ : structure_digest(model_);
         record.from_model = tree_from_model_;
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
@@ -186,10 +193,16 @@ private:
     using context_type = detail::chosen_policies::context_type;
 
     void attribute(thread_limit threads) {
-        ops_.emplace(model_);
         record_ = find_model_record(model_);
-        fresh_ = record_ && record_->nodes == model_.node_count() &&
-                 record_->digest == structure_digest(model_);
+        const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
+        run_tasks(threads.parts_of_operators(model_.node_count()),
+                  {[&] { ops_.emplace(model_); },
+                   [&] {
+                       if (may_be_fresh || options_.digest) {
+                           digest_ = structure_digest(model_);
+                       }
+                   }});
+        fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
             adopt_options();
@@ -355,6 +368,7 @@ private:
     attribution_options options_;
     detail::chosen_policies chosen_{attribution_options{}};
     std::optional<recorded_model> record_;
+    std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;

@@ -99,6 +99,7 @@ public:
     /// Writes the result to a file, by as many threads as measured it, its front first.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
     void write(const mapped_file& from, output_file& to) {
+        to.reserve(size_);
         if (parts_.size() == 1 || !to.takes_ranges()) {
             file_splice splice(from, to);
             write(splice);
@@ -108,6 +109,7 @@ public:
             range_splice splice(from, to, static_cast<std::uint64_t>(p.position));
             write_part(p, editor_of(worker), splice);
             splice.finish();
+            from.release(p.begin, p.end - p.begin); // here by many threads, at the end by one
         });
     }
 
