@@ -154,6 +154,38 @@ TEST_CASE("output_file: ranges of files and texts come out in the order of the c
     }
 }
 
+TEST_CASE("output_file: whole blocks come out the same from wherever they are copied", "[file]") {
+    const test::scratch_folder folder;
+    test::random_numbers random(11);
+    const auto text = random.bytes(3U << 20U);
+    const mapped_file in(folder.make("in", text));
+    constexpr std::size_t size = 1U << 20U; // long enough to go from file to file
+    for (const std::size_t before : {0U, 1U, 4096U, 524288U}) {
+        for (const std::size_t from : {0U, 1U, 4096U, 524288U}) {
+            output_file out(folder.file("out"));
+            out.write(std::string_view(text).substr(0, before));
+            out.copy(in, from, size);
+            out.write("|");
+            out.copy(in, from + 4096, size);
+            out.commit(false);
+            const bool same = content(folder.file("out")) == text.substr(0, before) +
+                                                                 text.substr(from, size) + "|" +
+                                                                 text.substr(from + 4096, size);
+            CHECK(same);
+        }
+    }
+}
+
+TEST_CASE("output_file: a file that became shorter is not copied", "[file]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("in", std::string(3U << 20U, 'x'));
+    const mapped_file in(path);
+    std::filesystem::resize_file(path, 1U << 20U);
+    output_file out(folder.file("out"));
+    CHECK(refusal(path, [&] { out.copy(in, 1, 2U << 20U); }) == error_code::cannot_read);
+    CHECK_FALSE(std::filesystem::exists(folder.file("out")));
+}
+
 TEST_CASE("files: what is reserved and released changes nothing", "[file]") {
     const test::scratch_folder folder;
     test::random_numbers random(7);
