@@ -33,8 +33,8 @@ using stemma_bench::make_scene;
 using stemma_bench::scene;
 
 scene make_scene(const benchmark::State& state) {
-    return make_scene(1000000, static_cast<id>(state.range(0)), state.range(1) != 0,
-                      static_cast<id>(state.range(2)));
+    return make_scene(static_cast<id>(state.range(3)), static_cast<id>(state.range(0)),
+                      state.range(1) != 0, static_cast<id>(state.range(2)));
 }
 
 void count_edges(benchmark::State& state, const scene& made) {
@@ -102,23 +102,28 @@ void whole(benchmark::State& state) {
     count_edges(state, made);
 }
 
-// Percent of evidence, random order, readers.
-void scenes(benchmark::internal::Benchmark* bench) {
+// Percent of evidence, random order, readers, operators.
+void ordered_scenes(benchmark::internal::Benchmark* bench) {
     for (const int percent : {0, 10, 50, 100}) {
-        bench->Args({percent, 0, 2});
+        bench->Args({percent, 0, 2, 1'000'000});
     }
-    bench->Args({50, 1, 2})->Args({50, 0, 8})->Unit(benchmark::kMillisecond);
+    bench->Args({50, 0, 8, 1'000'000})->Unit(benchmark::kMillisecond);
 }
 
-BENCHMARK(floor_sweep)
-    ->Args({0, 0, 2})
-    ->Args({10, 0, 2})
-    ->Args({50, 0, 2})
-    ->Args({100, 0, 2})
-    ->Args({50, 0, 8})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(sweep)->Apply(scenes);
-BENCHMARK_TEMPLATE(whole, stemma::both_sides)->Apply(scenes);
+void scenes(benchmark::internal::Benchmark* bench) {
+    ordered_scenes(bench);
+    bench->Args({50, 1, 2, 1'000'000});
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+    for (const int size : {1'000, 10'000, 100'000, 10'000'000}) {
+        bench->Args({50, 0, 2, size});
+    }
+}
+
+BENCHMARK(floor_sweep)->Apply(ordered_scenes)->Apply(sizes);
+BENCHMARK(sweep)->Apply(scenes)->Apply(sizes);
+BENCHMARK_TEMPLATE(whole, stemma::both_sides)->Apply(scenes)->Apply(sizes);
 BENCHMARK_TEMPLATE(whole, stemma::consumers_only)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::producers_only)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::nearest_evidence)->Apply(scenes);

@@ -106,9 +106,9 @@ void boost_list(benchmark::State& state) {
     });
 }
 
-BENCHMARK(floor_counts)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
-BENCHMARK(build)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
-BENCHMARK(boost_csr)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(floor_counts)->RangeMultiplier(10)->Range(1000, 10000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(build)->RangeMultiplier(10)->Range(1000, 10000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(boost_csr)->RangeMultiplier(10)->Range(1000, 10000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(boost_list)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
 
 } // namespace
