@@ -38,7 +38,7 @@ NOT_HERE = (
     (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
     (r"cmake |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
     (r"build/", "is there only after a build of its own"),
-    (r"python3 bench/|python3 tests/large\.py", "measures for minutes"),
+    (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
     (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
 )
