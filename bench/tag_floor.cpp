@@ -1338,11 +1338,11 @@ std::string_view spell_record(const model& m, u64 digest) {
 
 // ---- Output ------------------------------------------------------------------------------------
 
-/// Writes to a file through a buffer that stays in the cache; long ranges go from file to file.
+/// Writes to a file through a buffer that stays in the cache.
 class output {
 public:
-    output(const char* path, int from)
-        : from_(from), to_(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    explicit output(const char* path)
+        : to_(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
         if (to_ < 0) {
             throw std::runtime_error(std::string(path) + ": cannot be written");
         }
@@ -1371,21 +1371,6 @@ public:
         }
     }
 
-    /// Copies bytes of the file that is read.
-    void copy(const model& m, text_ref bytes) {
-        auto left = bytes;
-        if (bytes.size > buffer_size / 2) {
-            flush();
-            off_t at = bytes.at;
-            for (ssize_t done = 1; done > 0 && left.size > 0;) {
-                done = ::copy_file_range(from_, &at, to_, nullptr, left.size, 0);
-                left.size -= done > 0 ? static_cast<u32>(done) : 0;
-                left.at = static_cast<u32>(at);
-            }
-        }
-        write(m.text(left));
-    }
-
     void flush() {
         write_now({buffer_.data(), used_});
         used_ = 0;
@@ -1404,7 +1389,6 @@ private:
         }
     }
 
-    int from_;
     int to_;
     std::size_t used_ = 0;
     std::vector<char> buffer_ = std::vector<char>(buffer_size);
@@ -1455,7 +1439,7 @@ public:
                 begin_message(tag, graph_size);
                 write_graph();
             } else {
-                out_.copy(m_, {begin, fields.position() - begin});
+                out_.write(m_.text({begin, fields.position() - begin}));
             }
         }
         char* at = out_.room(100);
@@ -1484,7 +1468,7 @@ private:
                                 m_.described[parameter++].tags);
             } else if (tag == field::graph_name) {
                 begin_message(tag, content.size);
-                out_.copy(m_, content);
+                out_.write(m_.text(content));
             } else {
                 write_described(tag, content, field::info_metadata, m_.described[info++].tags);
             }
@@ -1515,7 +1499,7 @@ private:
     void write_described(u32 tag, text_ref content, u32 metadata, u32 tags) {
         const auto list = list_size(m_, tags);
         begin_message(tag, content.size + entry_size(metadata, tags_key, list));
-        out_.copy(m_, content);
+        out_.write(m_.text(content));
         char* at = out_.room(list + 100);
         out_.filled(put_list(put_entry(at, metadata, tags_key, list), m_, tags));
     }
@@ -1530,8 +1514,8 @@ private:
 
 // ---- The program -------------------------------------------------------------------------------
 
-/// Maps a file. Returns: its descriptor.
-int map_file(const char* path, model& m) {
+/// Maps a file.
+void map_file(const char* path, model& m) {
     const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     struct stat status {};
     if (file < 0 || ::fstat(file, &status) != 0) {
@@ -1545,6 +1529,7 @@ int map_file(const char* path, model& m) {
     if (bytes == MAP_FAILED) {
         throw std::runtime_error(std::string(path) + ": cannot be mapped");
     }
+    ::close(file);
     m.base = static_cast<const char*>(bytes);
     const bool large = m.size >= u32{1} << 24U;
     m.sizes.prepare(m.size, large);
@@ -1556,7 +1541,6 @@ int map_file(const char* path, model& m) {
     m.makers.prepare(m.size, large);
     m.modules.prepare(m.size, large);
     m.names.prepare(m.size * std::size_t{4}, large);
-    return file;
 }
 
 void print_phases(const model& m, const stopwatch& watch) {
@@ -1584,7 +1568,7 @@ void run(const char* from, const char* to, bool prints_phases) {
     stopwatch watch;
     model m;
     m.watch = &watch;
-    const int file = map_file(from, m);
+    map_file(from, m);
     watch.lap(phase::open);
     scanner(m).run();
     bind_described(m);
@@ -1602,7 +1586,7 @@ void run(const char* from, const char* to, bool prints_phases) {
     watch.lap(phase::lengths);
     const auto text = spell_record(m, digest);
     watch.lap(phase::record);
-    output out(to, file);
+    output out(to);
     out.expect(graph_size + text.size());
     model_writer(m, out).run(graph_size, text);
     watch.lap(phase::output);

@@ -6739,6 +6739,7 @@ void prefetch_name_behind(const Ops& ops, id p) {
 } // namespace detail
 
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(bytes of names), and O(operators) where there are any.
 template <parameter_readers Ops>
 [[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops,

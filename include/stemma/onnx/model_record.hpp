@@ -234,8 +234,9 @@ private:
     json.member("from_model", record.from_model);
     const auto has_class = [&](id m) { return !modules.class_name(m).empty(); };
     string_pool classes;
+    bool unknown = false; // "" stands once for all of them
     for (id m = 0; m < modules.size(); ++m) {
-        if (m == 0 || has_class(m)) {
+        if (has_class(m) || !std::exchange(unknown, true)) {
             classes.intern(modules.class_name(m));
             classes.intern(modules.qualified_class(m));
         }
