@@ -25,6 +25,13 @@ namespace {
 constexpr std::size_t large_page = std::size_t{1} << 21U;
 constexpr std::size_t large_block = std::size_t{1} << 19U;
 
+/// Returns: how many of so many bytes to ask for, of which whole pages will be large. A last one
+/// that is used by half and more is worth it; of others most may stay untouched.
+constexpr std::size_t rounded(std::size_t size) {
+    const auto tail = size % large_page;
+    return tail > large_page / 2 ? size - tail + large_page : size;
+}
+
 // A fixed threshold: one that grows would leave freed tables of one thread unused by the others.
 [[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, large_block);
 
@@ -34,9 +41,8 @@ void* operator new(std::size_t size) {
     void* block = nullptr;
     if (size < large_page) {
         block = std::malloc(size == 0 ? 1 : size);
-    } else if (posix_memalign(&block, large_page, size) == 0) {
-        // Of the last page most may stay untouched.
-        madvise(block, size / large_page * large_page, MADV_HUGEPAGE);
+    } else if (posix_memalign(&block, large_page, rounded(size)) == 0) {
+        madvise(block, rounded(size) / large_page * large_page, MADV_HUGEPAGE);
     }
     if (block == nullptr) {
         throw std::bad_alloc();

@@ -68,6 +68,7 @@
 #include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/evidence/leftovers.hpp>
 #include <stemma/evidence/merged_parameters.hpp>
+#include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/parameter_regions.hpp>
@@ -78,6 +79,7 @@
 #include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/captured_operations.hpp>
+#include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/mapped_modules.hpp>
 #include <stemma/model/mapped_operators.hpp>

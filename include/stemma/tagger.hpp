@@ -96,7 +96,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto attribute_all = [&] {
         found = attribute(context, evidence, resolution, threads.without_one());
         for (const auto& [v, before, readers] :
-             overrule_shared(context.ops(), context.index(), found.of)) {
+             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
@@ -111,7 +111,8 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         result.tag_sets.resize(found.of.size());
         std::transform(found.of.begin(), found.of.end(), result.tag_sets.begin(),
                        [](const attribution& known) { return known.module; });
-        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one());
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
+                  &context.independent());
     };
     run_tasks(
         threads.parts_of_operators(num_vertices(context.ops().graph())),

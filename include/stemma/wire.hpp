@@ -35,6 +35,7 @@
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/name_binder.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>

@@ -4733,6 +4733,79 @@ void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
 
 #endif // STEMMA_CORE_VERTEX_RANGES_HPP
 
+// <stemma/core/sweep_order.hpp>
+#ifndef STEMMA_CORE_SWEEP_ORDER_HPP
+#define STEMMA_CORE_SWEEP_ORDER_HPP
+
+namespace stemma {
+
+/// The orders in which results can flow along the edges of a graph, and against them.
+///
+/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
+/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
+template <operator_graph_like Graph>
+class sweep_order {
+public:
+    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
+    explicit sweep_order(const Graph& graph)
+        : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
+        if (!indexed_ || !steps_back) {
+            forward_ = topological_order(graph);
+            if (forward_.size() < num_vertices(graph)) {
+                backward_ = reverse_topological_order(graph);
+                std::reverse(backward_.begin(), backward_.end());
+            }
+        }
+    }
+
+    /// Whether some vertices have no place in one of the orders.
+    [[nodiscard]] bool has_cycle() const noexcept {
+        return !indexed_ && forward_.size() < num_vertices(*graph_);
+    }
+
+    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
+    template <class Function>
+    void forward(Function f) const {
+        // A single call becomes part of the loop, and most of what sweeps do is short.
+        auto it = vertices(*graph_).first;
+        const auto count = indexed_ ? num_vertices(*graph_) : forward_.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            f(indexed_ ? vertex_t<Graph>(*it++) : forward_[i]);
+        }
+    }
+
+    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
+    template <class Function>
+    void backward(Function f) const {
+        [[maybe_unused]] auto it = vertices(*graph_).second;
+        const bool steps = steps_back && indexed_;
+        const auto& listed = has_cycle() ? backward_ : forward_;
+        for (auto i = steps ? num_vertices(*graph_) : listed.size(); i-- > 0;) {
+            if constexpr (steps_back) {
+                f(indexed_ ? vertex_t<Graph>(*--it) : listed[i]);
+            } else {
+                f(listed[i]);
+            }
+        }
+    }
+
+private:
+    // A graph that is topologically indexed is swept back over its vertices where they allow it.
+    static constexpr bool steps_back =
+        requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
+        --it;
+    };
+
+    const Graph* graph_;
+    bool indexed_;
+    std::vector<vertex_t<Graph>> forward_;
+    std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_SWEEP_ORDER_HPP
+
 // <stemma/detail/nesting.hpp>
 #ifndef STEMMA_DETAIL_NESTING_HPP
 #define STEMMA_DETAIL_NESTING_HPP
@@ -4747,24 +4820,26 @@ struct body_operator {
 };
 
 /// Returns: the operators in bodies, outer ones first; none where the view knows no owners.
-/// Complexity: O(V + operators in bodies * depth).
+/// Complexity: O(V), and O(depth * log) for each operator in a body.
 template <operator_view Ops>
 [[nodiscard]] std::vector<body_operator> operators_in_bodies(const Ops& ops) {
     std::vector<body_operator> inner;
     if constexpr (nested_operators<Ops>) {
         const auto& graph = ops.graph();
-        std::vector<id> owner;
+        std::vector<std::pair<id, id>> owners; // by operator
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             if (const auto o = ops.owner(*it); o != no_id) {
-                owner.resize(num_vertices(graph), no_id);
                 const auto v = static_cast<id>(index_of(graph, *it));
-                owner[v] = o;
+                owners.emplace_back(v, o);
                 inner.push_back({v, o, 0});
             }
         }
+        std::sort(owners.begin(), owners.end());
         for (auto& op : inner) {
-            for (auto o = op.owner; o != no_id; o = owner[o]) {
-                ++op.depth;
+            for (auto o = op.owner; o != no_id; ++op.depth) {
+                const auto above =
+                    std::lower_bound(owners.begin(), owners.end(), std::pair<id, id>(o, 0));
+                o = above != owners.end() && above->first == o ? above->second : no_id;
             }
         }
         std::stable_sort(inner.begin(), inner.end(),
@@ -4776,6 +4851,395 @@ template <operator_view Ops>
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_NESTING_HPP
+
+// <stemma/model/attribution.hpp>
+#ifndef STEMMA_MODEL_ATTRIBUTION_HPP
+#define STEMMA_MODEL_ATTRIBUTION_HPP
+
+namespace stemma {
+
+/// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
+/// propagation.
+enum class provenance : std::uint8_t {
+    exported,    ///< scopes recorded during the export
+    metadata,    ///< node metadata of an exporter
+    function,    ///< local functions
+    scope,       ///< scoped node names
+    parameter,   ///< names of the initializers that are read
+    torchscript, ///< a TorchScript archive
+    trace,       ///< an aligned trace
+    fx,          ///< an aligned FX graph
+    leftover,    ///< what an optimizer left of the origin
+    consumer,    ///< the readers
+    producer,    ///< the producers
+    between,     ///< readers and producers together
+    owner,       ///< the operator that owns the body
+    root,        ///< nothing is known
+};
+
+/// How many there are.
+inline constexpr std::size_t provenance_count = 14;
+
+/// Returns: the name that files and reports use.
+[[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
+    constexpr std::array<std::string_view, provenance_count> names{
+        "export", "metadata", "function", "scope",    "parameter", "torchscript", "trace",
+        "fx",     "leftover", "consumer", "producer", "between",   "owner",       "root"};
+    return names[static_cast<std::size_t>(p)];
+}
+
+/// Returns: the provenance of a name, as `to_string` gives it.
+/// Complexity: one comparison for each provenance.
+[[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < provenance_count; ++i) {
+        if (to_string(static_cast<provenance>(i)) == name) {
+            return static_cast<provenance>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether `p` is a source of evidence rather than a rule of propagation.
+[[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
+    return p < provenance::consumer;
+}
+
+/// One source's word on one operator. Several claims of one source mean: one of these.
+struct claim {
+    id module = no_id;    ///< preorder rank
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
+    float confidence = 0; ///< in [0, 1]
+    provenance source = provenance::root; ///< who says so
+    bool exact = true;     ///< the deepest module; else: the module, or one above or below it
+    id caller = no_id;     ///< module that called, where it is not above the one called
+    bool doubtful = false; ///< the source is known to name one of several modules here
+
+    friend bool operator==(const claim&, const claim&) = default;
+};
+
+/// What is known of one operator's origin.
+struct attribution {
+    id module = no_id;    ///< the deepest module
+    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
+    float confidence = 0; ///< in [0, 1]
+    provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
+    bool conflict = false;                ///< some claim disagreed
+};
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_ATTRIBUTION_HPP
+
+// <stemma/algorithm/sweeps.hpp>
+#ifndef STEMMA_ALGORITHM_SWEEPS_HPP
+#define STEMMA_ALGORITHM_SWEEPS_HPP
+
+namespace stemma {
+
+/// What a propagation policy works on. Arrays are by vertex index.
+template <operator_view Ops>
+struct propagation_problem {
+    const Ops& ops;                          ///< with whatever its concepts let a policy read
+    const tree_index& modules;               ///< of the modules that attributions name
+    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
+    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
+    /// its own has here what the evidence in its bodies has in common.
+    std::span<const id> evidence;
+    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
+    /// What `data_independent` says of `ops`, where that is known; else null.
+    const std::vector<bool>* independent = nullptr;
+};
+
+namespace detail {
+
+/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
+struct common_module {
+    id low = no_id;
+    id high = 0;
+
+    void add(id module) noexcept {
+        low = std::min(low, module);
+        high = std::max(high, module);
+    }
+
+    void add(const common_module& other) noexcept {
+        low = std::min(low, other.low);
+        high = std::max(high, other.high);
+    }
+
+    [[nodiscard]] id get(const tree_index& modules) const noexcept {
+        return low == no_id ? no_id : modules.lca(low, high);
+    }
+};
+
+} // namespace detail
+
+/// Returns: for each operator without evidence the deepest module that holds all its readers: those
+/// with evidence by that, the others by their own readers. `no_id` where nothing downstream is
+/// known, and, in a graph with cycles, for what leads into one; and for operators with evidence.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> down(problem.evidence.size(), no_id);
+    problem.order.backward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (problem.evidence[v] != no_id) {
+            return;
+        }
+        detail::common_module readers;
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            const auto reader = index_of(graph, target(*it, graph));
+            const auto known =
+                problem.evidence[reader] != no_id ? problem.evidence[reader] : down[reader];
+            if (known != no_id) {
+                readers.add(known);
+            }
+        }
+        down[v] = readers.get(problem.modules);
+    });
+    return down;
+}
+
+/// Returns: the same for producers.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> up(problem.evidence.size(), no_id);
+    problem.order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (problem.evidence[v] != no_id) {
+            return;
+        }
+        detail::common_module producers;
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            const auto u = index_of(graph, source(*it, graph));
+            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up[u];
+            if (known != no_id) {
+                producers.add(known);
+            }
+        }
+        up[v] = producers.get(problem.modules);
+    });
+    return up;
+}
+
+/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
+/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order) {
+    std::vector<bool> independent(num_vertices(ops.graph()), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = ops.graph();
+        order.forward([&](operator_t<Ops> vertex) {
+            bool constant = ops.hides_data(vertex);
+            if (!constant && !ops.reads_data(vertex)) {
+                constant = true;
+                for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
+                    constant = independent[index_of(graph, source(*it, graph))];
+                }
+            }
+            independent[index_of(graph, vertex)] = constant;
+        });
+    }
+    return independent;
+}
+
+/// The same; looked up where the problem says it. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
+    return problem.independent != nullptr ? *problem.independent
+                                          : data_independent(problem.ops, problem.order);
+}
+
+/// Returns: for each operator without evidence that computes a constant whether all its readers
+/// surely belong to one module, which `down` then names: their evidence says so with a confidence
+/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
+/// of data. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
+                                                   std::span<const id> down,
+                                                   std::span<const attribution> evidence) {
+    std::vector<bool> settled(problem.evidence.size(), false);
+    if constexpr (data_aware_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        const auto* independent = problem.independent; // as every constant is
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            const bool may_be = independent == nullptr || (*independent)[index_of(graph, vertex)];
+            bool constant =
+                may_be && !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
+            for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
+                constant = settled[index_of(graph, source(*it, graph))];
+            }
+            settled[index_of(graph, vertex)] = constant;
+        });
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            bool all = settled[v] && problem.evidence[v] == no_id && down[v] != no_id;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                const bool known = problem.evidence[reader] != no_id;
+                all = known ? evidence[reader].module == down[v] &&
+                                  evidence[reader].confidence >= 0.9F
+                            : settled[reader] && down[reader] == down[v];
+            }
+            settled[v] = all;
+        });
+    }
+    return settled;
+}
+
+/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
+/// several are equally near, their common ancestor.
+/// Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
+    std::vector<detail::common_module> found(near.size());
+    std::vector<operator_t<Ops>> front;
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        if (near[index_of(graph, *it)] != no_id) {
+            front.push_back(*it);
+        }
+    }
+    std::vector<operator_t<Ops>> next;
+    const auto reach = [&](operator_t<Ops> vertex, id module) {
+        const auto v = index_of(graph, vertex);
+        if (near[v] == no_id) {
+            if (found[v].low == no_id) {
+                next.push_back(vertex);
+            }
+            found[v].add(module);
+        }
+    };
+    while (!front.empty()) {
+        next.clear();
+        for (const auto& vertex : front) {
+            const auto module = near[index_of(graph, vertex)];
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                reach(source(*it, graph), module);
+            }
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                reach(target(*it, graph), module);
+            }
+        }
+        for (const auto& vertex : next) {
+            const auto v = index_of(graph, vertex);
+            near[v] = found[v].get(problem.modules);
+        }
+        front.swap(next);
+    }
+    return near;
+}
+
+/// Returns: for each operator that joins a skip connection the deepest module that holds what is
+/// skipped, else `no_id`.
+///
+/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
+/// of which up to `reach` operators are looked at. What the evidence on that computation has in
+/// common, as far as it goes, is the module.
+/// Complexity: O(V + E + joins * reach).
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
+                                               std::size_t reach = 64) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> joined(problem.evidence.size(), no_id);
+    std::vector<operator_t<Ops>> seen;
+    std::vector<std::size_t> mark(problem.evidence.size(), 0);
+    std::size_t stamp = 0;
+    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
+    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
+        ++stamp;
+        detail::common_module modules;
+        bool reached = false;
+        seen.assign(1, from);
+        mark[index_of(graph, from)] = stamp;
+        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
+            const auto vertex = seen[i];
+            const auto known = problem.evidence[index_of(graph, vertex)];
+            if (known != no_id) {
+                modules.add(known);
+            }
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                const auto producer = source(*it, graph);
+                reached = reached || producer == goal;
+                auto& visited = mark[index_of(graph, producer)];
+                if (producer != goal && visited != stamp) {
+                    visited = stamp;
+                    seen.push_back(producer);
+                }
+            }
+        }
+        return reached ? modules.get(problem.modules) : no_id;
+    };
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        if (problem.evidence[v] != no_id) {
+            continue;
+        }
+        std::vector<operator_t<Ops>> producers;
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            producers.push_back(source(*in, graph));
+        }
+        for (std::size_t a = 0; a < producers.size() && producers.size() == 2; ++a) {
+            const auto module =
+                producers[0] == producers[1] ? no_id : skipped(producers[a], producers[1 - a]);
+            if (module != no_id) {
+                joined[v] = module;
+            }
+        }
+    }
+    return joined;
+}
+
+/// Returns: for each operator without evidence whether its result only steers: all it is used for,
+/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
+/// knows no conditions. Complexity: O(V + edges of operators without evidence).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
+    std::vector<bool> steers(problem.evidence.size(), false);
+    if constexpr (steered_operators<Ops>) {
+        const auto& graph = problem.ops.graph();
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            bool read = false;
+            bool only = problem.evidence[v] == no_id;
+            for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
+                const auto reader = index_of(graph, target(*it, graph));
+                read = true;
+                only = problem.ops.reads_condition(*it) ||
+                       (problem.evidence[reader] == no_id && steers[reader]);
+            }
+            steers[v] = read && only;
+        });
+    }
+    return steers;
+}
+
+/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
+/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
+/// back to it, since the owner's module is the one that runs the body. Only operators without
+/// evidence. Complexity: O(V + operators in bodies).
+template <operator_view Ops, class Lost>
+void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
+                      Lost lost) {
+    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
+        const auto& owner = result[op.owner];
+        if (problem.evidence[op.v] == no_id &&
+            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
+            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
+                            provenance::owner, false};
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_SWEEPS_HPP
 
 // <stemma/detail/python_text.hpp>
 #ifndef STEMMA_DETAIL_PYTHON_TEXT_HPP
@@ -5826,7 +6290,7 @@ namespace stemma::detail {
 /// Appends a name with a `\` before each of the characters that have a meaning in a tag.
 inline void append_escaped(std::string_view name, std::string_view special, std::string& out) {
     for (char c : name) {
-        if (special.find(c) != special.npos) {
+        if (std::find(special.begin(), special.end(), c) != special.end()) {
             out.push_back('\\');
         }
         out.push_back(c);
@@ -5904,7 +6368,7 @@ private:
 
     /// Returns: the selected modules, by what is above them and how they print.
     [[nodiscard]] grouped_ids group_modules() const {
-        flat_index groups;
+        flat_index groups(tree_.size());
         std::vector<id> group_of(tree_.size(), no_id);
         std::vector<id> founder;
         for (id m = 0; m < tree_.size(); ++m) {
@@ -6012,6 +6476,7 @@ private:
 
     // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
     // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
+    // Without a dot they are just what was printed, and groups have told these apart.
     void part_unknown() {
         const auto may_hold_dots = [&](id m) {
             return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
@@ -6026,7 +6491,7 @@ private:
         flat_index known;
         std::vector<id> equal;
         for (id m = 1; m < tree_.size(); ++m) {
-            if (tags_.is_selected(m)) {
+            if (tags_.is_selected(m) && tags_.segment(m).find('.') != std::string_view::npos) {
                 const auto found =
                     known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
                         return tags_.above(other) == tags_.above(m) &&
@@ -6208,6 +6673,7 @@ struct scope_table {
         std::string_view segment;  ///< a part of some operator's name; valid as long as that
         id first_operator = no_id; ///< vertex index of the first operator of its own, by order
         id operators = 0;          ///< of its own
+        std::uint64_t hash = 0;    ///< of the segment
         std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
         scope_style style = scope_style::called; ///< that of its root
 
@@ -6230,7 +6696,7 @@ struct scope_table {
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index_.find(hash_of(parent, segment), [&](id s) {
+        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
     }
@@ -6238,21 +6704,22 @@ struct scope_table {
     /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
     /// table.
     id find_or_add(id parent, std::string_view segment) {
+        return find_or_add(parent, segment, hash_bytes(segment));
+    }
+
+    /// As above, of a segment with the hash that it has in another table.
+    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
         const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
+        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (found == next) {
-            scopes.push_back({parent, segment, no_id, 0, 0, scopes[parent].style});
+            scopes.push_back({parent, segment, no_id, 0, hash, 0, scopes[parent].style});
         }
         return found;
     }
 
 private:
-    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view segment) noexcept {
-        return hash_bytes(segment, parent);
-    }
-
     flat_index index_;
 };
 
@@ -6416,8 +6883,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     std::vector<id> number(part.scopes.size());
     for (id s = 0; s < number.size(); ++s) {
         const auto& from = part.scopes[s];
-        number[s] =
-            s < scope_style_count ? s : whole.find_or_add(number[from.parent], from.segment);
+        number[s] = s < scope_style_count
+                        ? s
+                        : whole.find_or_add(number[from.parent], from.segment, from.hash);
         auto& to = whole.scopes[number[s]];
         to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
         to.operators += from.operators;
@@ -6982,447 +7450,67 @@ private:
 
 #endif // STEMMA_DETAIL_HIDDEN_LEVELS_HPP
 
-// <stemma/core/sweep_order.hpp>
-#ifndef STEMMA_CORE_SWEEP_ORDER_HPP
-#define STEMMA_CORE_SWEEP_ORDER_HPP
+// <stemma/detail/printed_modules.hpp>
+#ifndef STEMMA_DETAIL_PRINTED_MODULES_HPP
+#define STEMMA_DETAIL_PRINTED_MODULES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
-/// The orders in which results can flow along the edges of a graph, and against them.
-///
-/// A vertex on a cycle, or behind one, has no place in the forward order; one on a cycle, or before
-/// one, has none in the backward order. So what a sweep computes depends on the graph alone.
-template <operator_graph_like Graph>
-class sweep_order {
+/// Finds modules by what a call of them prints: their path from its last name that is no number.
+template <module_view Modules>
+class printed_modules {
 public:
-    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
-    explicit sweep_order(const Graph& graph)
-        : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
-        if (!indexed_ || !steps_back) {
-            forward_ = topological_order(graph);
-            if (forward_.size() < num_vertices(graph)) {
-                backward_ = reverse_topological_order(graph);
-                std::reverse(backward_.begin(), backward_.end());
+    /// Requires: `modules` stays as it is, and outlives this. Complexity: O(bytes of names).
+    explicit printed_modules(const Modules& modules) {
+        const auto& tree = modules.index();
+        std::vector<std::uint64_t> hashes(tree.size(), no_text);
+        std::vector<id> text_of(tree.size());
+        for (id m = 1; m < tree.size(); ++m) {
+            const std::string_view name = modules.attribute(m);
+            const auto above = tree.parent(m);
+            const bool goes_on = is_number(name) && above != 0;
+            hashes[m] = extend(goes_on ? extend(hashes[above], ".") : no_text, name);
+            const auto next = static_cast<id>(hash_of_.size());
+            text_of[m] = texts_.insert(hashes[m], next,
+                                       [&](id text) { return hash_of_[text] == hashes[m]; });
+            if (text_of[m] == next) {
+                hash_of_.push_back(hashes[m]);
             }
         }
+        modules_ = {hash_of_.size(), [&](auto take) {
+                        for (id m = 1; m < tree.size(); ++m) {
+                            take(text_of[m], m);
+                        }
+                    }};
     }
 
-    /// Whether some vertices have no place in one of the orders.
-    [[nodiscard]] bool has_cycle() const noexcept {
-        return !indexed_ && forward_.size() < num_vertices(*graph_);
-    }
-
-    /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
-    template <class Function>
-    void forward(Function f) const {
-        // A single call becomes part of the loop, and most of what sweeps do is short.
-        auto it = vertices(*graph_).first;
-        const auto count = indexed_ ? num_vertices(*graph_) : forward_.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            f(indexed_ ? vertex_t<Graph>(*it++) : forward_[i]);
-        }
-    }
-
-    /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
-    template <class Function>
-    void backward(Function f) const {
-        [[maybe_unused]] auto it = vertices(*graph_).second;
-        const bool steps = steps_back && indexed_;
-        const auto& listed = has_cycle() ? backward_ : forward_;
-        for (auto i = steps ? num_vertices(*graph_) : listed.size(); i-- > 0;) {
-            if constexpr (steps_back) {
-                f(indexed_ ? vertex_t<Graph>(*--it) : listed[i]);
-            } else {
-                f(listed[i]);
-            }
-        }
+    /// Returns: the modules that print as `text`, ascending, and perhaps a few others.
+    /// Complexity: O(length) expected.
+    [[nodiscard]] std::span<const id> of(std::string_view text) const {
+        const auto hash = extend(no_text, text);
+        const auto found = texts_.find(hash, [&](id known) { return hash_of_[known] == hash; });
+        return found == no_id ? std::span<const id>{} : modules_[found];
     }
 
 private:
-    // A graph that is topologically indexed is swept back over its vertices where they allow it.
-    static constexpr bool steps_back =
-        requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
-        --it;
-    };
+    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
 
-    const Graph* graph_;
-    bool indexed_;
-    std::vector<vertex_t<Graph>> forward_;
-    std::vector<vertex_t<Graph>> backward_; // from its end; empty where `forward_` does
+    /// Returns: the hash (FNV-1a) of a text that goes on.
+    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
+        for (char c : text) {
+            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+        }
+        return hash;
+    }
+
+    flat_index texts_;
+    std::vector<std::uint64_t> hash_of_; // by text
+    grouped_ids modules_;                // by text
 };
 
-} // namespace stemma
+} // namespace stemma::detail
 
-#endif // STEMMA_CORE_SWEEP_ORDER_HPP
-
-// <stemma/model/attribution.hpp>
-#ifndef STEMMA_MODEL_ATTRIBUTION_HPP
-#define STEMMA_MODEL_ATTRIBUTION_HPP
-
-namespace stemma {
-
-/// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
-/// propagation.
-enum class provenance : std::uint8_t {
-    exported,    ///< scopes recorded during the export
-    metadata,    ///< node metadata of an exporter
-    function,    ///< local functions
-    scope,       ///< scoped node names
-    parameter,   ///< names of the initializers that are read
-    torchscript, ///< a TorchScript archive
-    trace,       ///< an aligned trace
-    fx,          ///< an aligned FX graph
-    leftover,    ///< what an optimizer left of the origin
-    consumer,    ///< the readers
-    producer,    ///< the producers
-    between,     ///< readers and producers together
-    owner,       ///< the operator that owns the body
-    root,        ///< nothing is known
-};
-
-/// How many there are.
-inline constexpr std::size_t provenance_count = 14;
-
-/// Returns: the name that files and reports use.
-[[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
-    constexpr std::array<std::string_view, provenance_count> names{
-        "export", "metadata", "function", "scope",    "parameter", "torchscript", "trace",
-        "fx",     "leftover", "consumer", "producer", "between",   "owner",       "root"};
-    return names[static_cast<std::size_t>(p)];
-}
-
-/// Returns: the provenance of a name, as `to_string` gives it.
-/// Complexity: one comparison for each provenance.
-[[nodiscard]] constexpr std::optional<provenance> parse_provenance(std::string_view name) noexcept {
-    for (std::size_t i = 0; i < provenance_count; ++i) {
-        if (to_string(static_cast<provenance>(i)) == name) {
-            return static_cast<provenance>(i);
-        }
-    }
-    return std::nullopt;
-}
-
-/// Whether `p` is a source of evidence rather than a rule of propagation.
-[[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
-    return p < provenance::consumer;
-}
-
-/// One source's word on one operator. Several claims of one source mean: one of these.
-struct claim {
-    id module = no_id;    ///< preorder rank
-    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
-    float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root; ///< who says so
-    bool exact = true;     ///< the deepest module; else: the module, or one above or below it
-    id caller = no_id;     ///< module that called, where it is not above the one called
-    bool doubtful = false; ///< the source is known to name one of several modules here
-};
-
-/// What is known of one operator's origin.
-struct attribution {
-    id module = no_id;    ///< the deepest module
-    id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
-    float confidence = 0; ///< in [0, 1]
-    provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
-    bool conflict = false;                ///< some claim disagreed
-};
-
-} // namespace stemma
-
-#endif // STEMMA_MODEL_ATTRIBUTION_HPP
-
-// <stemma/algorithm/sweeps.hpp>
-#ifndef STEMMA_ALGORITHM_SWEEPS_HPP
-#define STEMMA_ALGORITHM_SWEEPS_HPP
-
-namespace stemma {
-
-/// What a propagation policy works on. Arrays are by vertex index.
-template <operator_view Ops>
-struct propagation_problem {
-    const Ops& ops;                          ///< with whatever its concepts let a policy read
-    const tree_index& modules;               ///< of the modules that attributions name
-    const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
-    /// The deepest module where it is known, else `no_id`. An owner of bodies without evidence of
-    /// its own has here what the evidence in its bodies has in common.
-    std::span<const id> evidence;
-    thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
-};
-
-namespace detail {
-
-/// The common ancestor of a growing set of modules, from the least and greatest rank among them.
-struct common_module {
-    id low = no_id;
-    id high = 0;
-
-    void add(id module) noexcept {
-        low = std::min(low, module);
-        high = std::max(high, module);
-    }
-
-    [[nodiscard]] id get(const tree_index& modules) const noexcept {
-        return low == no_id ? no_id : modules.lca(low, high);
-    }
-};
-
-} // namespace detail
-
-/// Returns: for each operator without evidence the deepest module that holds all its readers: those
-/// with evidence by that, the others by their own readers. `no_id` where nothing downstream is
-/// known, and, in a graph with cycles, for what leads into one; and for operators with evidence.
-/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> down(problem.evidence.size(), no_id);
-    problem.order.backward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (problem.evidence[v] != no_id) {
-            return;
-        }
-        detail::common_module readers;
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            const auto reader = index_of(graph, target(*it, graph));
-            const auto known =
-                problem.evidence[reader] != no_id ? problem.evidence[reader] : down[reader];
-            if (known != no_id) {
-                readers.add(known);
-            }
-        }
-        down[v] = readers.get(problem.modules);
-    });
-    return down;
-}
-
-/// Returns: the same for producers.
-/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> up(problem.evidence.size(), no_id);
-    problem.order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (problem.evidence[v] != no_id) {
-            return;
-        }
-        detail::common_module producers;
-        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up[u];
-            if (known != no_id) {
-                producers.add(known);
-            }
-        }
-        up[v] = producers.get(problem.modules);
-    });
-    return up;
-}
-
-/// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
-/// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
-/// Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
-    std::vector<bool> independent(problem.evidence.size(), false);
-    if constexpr (data_aware_operators<Ops>) {
-        const auto& graph = problem.ops.graph();
-        problem.order.forward([&](operator_t<Ops> vertex) {
-            bool constant = problem.ops.hides_data(vertex);
-            if (!constant && !problem.ops.reads_data(vertex)) {
-                constant = true;
-                for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
-                    constant = independent[index_of(graph, source(*it, graph))];
-                }
-            }
-            independent[index_of(graph, vertex)] = constant;
-        });
-    }
-    return independent;
-}
-
-/// Returns: for each operator without evidence that computes a constant whether all its readers
-/// surely belong to one module, which `down` then names: their evidence says so with a confidence
-/// of 0.9 or more, or they are settled in this way themselves. Never, when the view knows nothing
-/// of data. Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> settled_by_readers(const propagation_problem<Ops>& problem,
-                                                   std::span<const id> down,
-                                                   std::span<const attribution> evidence) {
-    std::vector<bool> settled(problem.evidence.size(), false);
-    if constexpr (data_aware_operators<Ops>) {
-        const auto& graph = problem.ops.graph();
-        problem.order.forward([&](operator_t<Ops> vertex) {
-            bool constant = !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
-            for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
-                constant = settled[index_of(graph, source(*it, graph))];
-            }
-            settled[index_of(graph, vertex)] = constant;
-        });
-        problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            bool all = settled[v] && problem.evidence[v] == no_id && down[v] != no_id;
-            for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
-                const bool known = problem.evidence[reader] != no_id;
-                all = known ? evidence[reader].module == down[v] &&
-                                  evidence[reader].confidence >= 0.9F
-                            : settled[reader] && down[reader] == down[v];
-            }
-            settled[v] = all;
-        });
-    }
-    return settled;
-}
-
-/// Returns: for each operator the nearest evidence, counted in edges of either direction; where
-/// several are equally near, their common ancestor.
-/// Complexity: O(V + E).
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
-    std::vector<detail::common_module> found(near.size());
-    std::vector<operator_t<Ops>> front;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (near[index_of(graph, *it)] != no_id) {
-            front.push_back(*it);
-        }
-    }
-    std::vector<operator_t<Ops>> next;
-    const auto reach = [&](operator_t<Ops> vertex, id module) {
-        const auto v = index_of(graph, vertex);
-        if (near[v] == no_id) {
-            if (found[v].low == no_id) {
-                next.push_back(vertex);
-            }
-            found[v].add(module);
-        }
-    };
-    while (!front.empty()) {
-        next.clear();
-        for (const auto& vertex : front) {
-            const auto module = near[index_of(graph, vertex)];
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                reach(source(*it, graph), module);
-            }
-            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                reach(target(*it, graph), module);
-            }
-        }
-        for (const auto& vertex : next) {
-            const auto v = index_of(graph, vertex);
-            near[v] = found[v].get(problem.modules);
-        }
-        front.swap(next);
-    }
-    return near;
-}
-
-/// Returns: for each operator that joins a skip connection the deepest module that holds what is
-/// skipped, else `no_id`.
-///
-/// A skip connection: some producer of the operator feeds the computation of another of its inputs,
-/// of which up to `reach` operators are looked at. What the evidence on that computation has in
-/// common, as far as it goes, is the module.
-/// Complexity: O(V + E + joins * reach).
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> residual_modules(const propagation_problem<Ops>& problem,
-                                               std::size_t reach = 64) {
-    const auto& graph = problem.ops.graph();
-    std::vector<id> joined(problem.evidence.size(), no_id);
-    std::vector<operator_t<Ops>> seen;
-    std::vector<std::size_t> mark(problem.evidence.size(), 0);
-    std::size_t stamp = 0;
-    // Walks from `from` against the edges until `goal`; collects the evidence on the way.
-    const auto skipped = [&](operator_t<Ops> from, operator_t<Ops> goal) -> id {
-        ++stamp;
-        detail::common_module modules;
-        bool reached = false;
-        seen.assign(1, from);
-        mark[index_of(graph, from)] = stamp;
-        for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
-            const auto vertex = seen[i];
-            const auto known = problem.evidence[index_of(graph, vertex)];
-            if (known != no_id) {
-                modules.add(known);
-            }
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                const auto producer = source(*it, graph);
-                reached = reached || producer == goal;
-                auto& visited = mark[index_of(graph, producer)];
-                if (producer != goal && visited != stamp) {
-                    visited = stamp;
-                    seen.push_back(producer);
-                }
-            }
-        }
-        return reached ? modules.get(problem.modules) : no_id;
-    };
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
-        if (problem.evidence[v] != no_id) {
-            continue;
-        }
-        std::vector<operator_t<Ops>> producers;
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            producers.push_back(source(*in, graph));
-        }
-        for (std::size_t a = 0; a < producers.size() && producers.size() == 2; ++a) {
-            const auto module =
-                producers[0] == producers[1] ? no_id : skipped(producers[a], producers[1 - a]);
-            if (module != no_id) {
-                joined[v] = module;
-            }
-        }
-    }
-    return joined;
-}
-
-/// Returns: for each operator without evidence whether its result only steers: all it is used for,
-/// through operators without evidence, is the condition of an If or Loop. Nowhere, when the view
-/// knows no conditions. Complexity: O(V + edges of operators without evidence).
-template <operator_view Ops>
-[[nodiscard]] std::vector<bool> steering_only(const propagation_problem<Ops>& problem) {
-    std::vector<bool> steers(problem.evidence.size(), false);
-    if constexpr (steered_operators<Ops>) {
-        const auto& graph = problem.ops.graph();
-        problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            bool read = false;
-            bool only = problem.evidence[v] == no_id;
-            for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
-                read = true;
-                only = problem.ops.reads_condition(*it) ||
-                       (problem.evidence[reader] == no_id && steers[reader]);
-            }
-            steers[v] = read && only;
-        });
-    }
-    return steers;
-}
-
-/// Keeps operators in bodies with the operator that owns the body, which is settled before them:
-/// what is lost (`lost(v)`) takes the owner's module, and what lies outside of that module comes
-/// back to it, since the owner's module is the one that runs the body. Only operators without
-/// evidence. Complexity: O(V + operators in bodies).
-template <operator_view Ops, class Lost>
-void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
-                      Lost lost) {
-    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
-        const auto& owner = result[op.owner];
-        if (problem.evidence[op.v] == no_id &&
-            (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
-            result[op.v] = {owner.module, no_id, std::min(owner.confidence, 0.7F),
-                            provenance::owner, false};
-        }
-    }
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ALGORITHM_SWEEPS_HPP
+#endif // STEMMA_DETAIL_PRINTED_MODULES_HPP
 
 // <stemma/detail/scope_resolver.hpp>
 #ifndef STEMMA_DETAIL_SCOPE_RESOLVER_HPP
@@ -7634,7 +7722,7 @@ private:
 
     /// The modules below `around` that print as `segment` (at most so many).
     [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
-        const auto& all = printing_as(segment);
+        const auto all = printing_as(segment);
         auto it = std::upper_bound(all.begin(), all.end(), around);
         std::vector<id> fits;
         for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
@@ -7646,30 +7734,11 @@ private:
     }
 
     /// The modules that print as `segment`, and perhaps a few others.
-    [[nodiscard]] const std::vector<id>& printing_as(std::string_view segment) {
-        if (printed_.empty()) {
-            std::vector<std::uint64_t> hashes(tree_.size(), no_text);
-            for (id m = 1; m < tree_.size(); ++m) {
-                const std::string_view name = modules_.attribute(m);
-                const auto above = tree_.parent(m);
-                hashes[m] = extend(
-                    is_number(name) && above != 0 ? extend(hashes[above], ".") : no_text, name);
-                printed_[hashes[m]].push_back(m);
-            }
+    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) {
+        if (!printed_) {
+            printed_.emplace(modules_);
         }
-        static const std::vector<id> none;
-        const auto found = printed_.find(extend(no_text, segment));
-        return found == printed_.end() ? none : found->second;
-    }
-
-    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
-
-    /// Returns: the hash (FNV-1a) of a text that goes on.
-    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
-        for (char c : text) {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
-        }
-        return hash;
+        return printed_->of(segment);
     }
 
     /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
@@ -7788,7 +7857,7 @@ private:
     const tree_index& tree_;
     module_lookup<Modules> lookup_;
     std::vector<scope_witness> witness_;
-    std::unordered_map<std::uint64_t, std::vector<id>> printed_; // by hash of the text
+    std::optional<printed_modules<Modules>> printed_; // of all, once somebody asks
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
     bool calls_known_ = false;
@@ -7821,27 +7890,36 @@ struct scope_modules {
 namespace detail {
 
 template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] std::vector<scope_witness> collect_witnesses(const Ops& ops, const scope_table& table,
-                                                           const Modules& modules,
-                                                           const parameter_owners& owners) {
-    std::vector<scope_witness> witness(table.scopes.size());
-    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-        const auto s = table.scope_of[index_of(ops.graph(), *it)];
-        if (s == no_id) {
-            continue;
-        }
-        ops.for_each_parameter(*it, [&](id p) {
-            if (owners.of(p).size() == 1) {
-                witness[s].deep.add(nearest_called(modules, owners.of(p).front()));
+[[nodiscard]] std::vector<scope_witness>
+collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modules,
+                  const parameter_owners& owners, thread_limit threads) {
+    const auto count = threads.parts_of_operators(num_vertices(ops.graph()));
+    std::vector<std::vector<scope_witness>> parts(count);
+    for_each_vertex_range(ops.graph(), count, [&](std::size_t part, auto it, auto last) {
+        auto& seen = parts[part];
+        seen.resize(table.scopes.size());
+        for (; it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            if (s == no_id) {
+                continue;
             }
-        });
+            ops.for_each_parameter(*it, [&](id p) {
+                if (owners.of(p).size() == 1) {
+                    seen[s].deep.add(nearest_called(modules, owners.of(p).front()));
+                }
+            });
+        }
+    });
+    auto witness = std::move(parts[0]);
+    for (std::size_t part = 1; part < count; ++part) {
+        for (std::size_t s = 0; s < witness.size(); ++s) {
+            witness[s].deep.add(parts[part][s].deep);
+        }
     }
     for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
         const auto& deep = witness[s].deep;
         if (deep.low != no_id) {
-            auto& above = witness[table.scopes[s].parent].deep;
-            above.add(deep.low);
-            above.add(deep.high);
+            witness[table.scopes[s].parent].deep.add(deep);
         }
     }
     return witness;
@@ -7852,34 +7930,56 @@ template <parameter_readers Ops, module_view Modules>
 template <parameter_readers Ops, module_view Modules>
 void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
                         const parameter_owners& owners, const scope_resolver<Modules>& resolver,
-                        scope_modules& result) {
+                        scope_modules& result, thread_limit threads) {
     const auto& graph = ops.graph();
     const tree_index& tree = modules.index();
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = static_cast<id>(index_of(graph, *it));
-        const auto s = table.scope_of[v];
-        if (s == no_id || s < scope_style_count) {
-            continue;
-        }
+    const auto is_scope = [](id s) { return s != no_id && s >= scope_style_count; };
+    struct reading {
+        id other = no_id; // the module whose parameters are read instead of the scope's
+        bool own = false;
+    };
+    const auto read = [&](const operator_t<Ops>& vertex, id s) {
         const auto module = result.of_scope[s].module;
         const auto around = result.of_scope[table.scopes[s].parent].module;
-        id other = no_id;
-        bool reads_own = false;
-        ops.for_each_parameter(*it, [&](id p) {
+        reading found;
+        ops.for_each_parameter(vertex, [&](id p) {
             for (auto owner : owners.of(p)) {
                 const auto called = nearest_called(modules, owner);
                 if (module != no_id && tree.are_related(module, called)) {
-                    reads_own = true;
+                    found.own = true;
                 } else if (around != no_id && resolver.could_print(s, around, called)) {
-                    other = called;
+                    found.other = called;
                 }
             }
         });
-        if (other != no_id && !reads_own) {
-            result.of_operator[v] = {other, no_id, no_id, 0.97F};
+        return found;
+    };
+    // In most models no operator contradicts its scope.
+    const auto count = threads.parts_of_operators(num_vertices(graph));
+    std::vector<std::uint8_t> contradicted(count);
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+        contradicted[part] = std::any_of(first, last, [&](const operator_t<Ops>& vertex) {
+            const auto s = table.scope_of[index_of(graph, vertex)];
+            const auto found = is_scope(s) ? read(vertex, s) : reading{};
+            return found.other != no_id && !found.own;
+        });
+    });
+    if (std::count(contradicted.begin(), contradicted.end(), 0) ==
+        static_cast<std::ptrdiff_t>(count)) {
+        return;
+    }
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto s = table.scope_of[v];
+        if (!is_scope(s)) {
             continue;
         }
-        if (!reads_own && !result.of_operator.empty()) {
+        const auto found = read(*it, s);
+        if (found.other != no_id && !found.own) {
+            result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
+            continue;
+        }
+        if (!found.own && !result.of_operator.empty()) {
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
                 const auto before = result.of_operator.find(u);
@@ -7972,12 +8072,14 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
 ///
 /// `owners` are those of the operators' parameters in that tree; what they point at decides where a
 /// name can be read in two ways, for a whole scope and for single operators.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(operators + scopes * depth) expected.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
-                                        const Modules& modules, const parameter_owners& owners) {
+                                        const Modules& modules, const parameter_owners& owners,
+                                        thread_limit threads = {}) {
     detail::scope_resolver<Modules> resolver(
-        table, modules, detail::collect_witnesses(ops, table, modules, owners));
+        table, modules, detail::collect_witnesses(ops, table, modules, owners, threads));
     scope_modules result;
     result.of_scope.resize(table.scopes.size());
     const auto base = owners.mapping.base;
@@ -7994,7 +8096,7 @@ template <parameter_readers Ops, module_view Modules>
                 around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
         }
     }
-    detail::part_shared_scopes(ops, table, modules, owners, resolver, result);
+    detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
     detail::number_scopes(ops, table, result, modules.index().size());
     return result;
 }
@@ -8007,9 +8109,9 @@ template <parameter_readers Ops, module_view Modules>
 template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
                                         const module_tree& known, const parameter_owners& owners,
-                                        module_tree_builder& builder) {
+                                        module_tree_builder& builder, thread_limit threads = {}) {
     detail::scope_resolver<module_tree> resolver(
-        table, known, detail::collect_witnesses(ops, table, known, owners));
+        table, known, detail::collect_witnesses(ops, table, known, owners, threads));
     std::vector<id> builder_id(known.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
@@ -8078,7 +8180,7 @@ template <parameter_readers Ops>
                               qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
         }
     }
-    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks);
+    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks, threads);
     for (const auto& [v, own] : ranks.of_operator) {
         result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
     }
@@ -8143,7 +8245,7 @@ public:
     [[nodiscard]] const scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
         if (!bound_) {
-            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners());
+            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
         }
         return *bound_;
     }
@@ -8168,6 +8270,14 @@ public:
         return *bound_hierarchies_;
     }
 
+    /// What `data_independent` says of the operators.
+    [[nodiscard]] const std::vector<bool>& independent() {
+        if (!independent_) {
+            independent_ = data_independent(*ops_, sweep_order(ops_->graph()));
+        }
+        return *independent_;
+    }
+
     /// Takes over facts that were found while the tree was built.
     void adopt(scope_table scopes, parameter_owners owners, scope_modules bound,
                hierarchy_table hierarchies) {
@@ -8181,6 +8291,7 @@ private:
     const Ops* ops_;
     const Modules* modules_;
     thread_limit threads_;
+    std::optional<std::vector<bool>> independent_;
     std::optional<scope_table> scopes_;
     std::optional<parameter_owners> owners_;
     std::optional<scope_modules> bound_;
@@ -9043,8 +9154,7 @@ public:
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
-        std::vector<id> nothing(owner_.size(), no_id);
-        steady_ = data_independent(propagation_problem<Ops>{ops_, tree_, order_, nothing});
+        steady_ = context.independent();
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             const auto v = index_of(graph_, *it);
             vertex_[v] = *it;
@@ -9476,9 +9586,9 @@ concept has_resolve = requires(const P& p, const tree_index& modules,
 ///
 /// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
 ///
-/// Requires: `claims` is not empty, and those of one source stand together; the result has
-///   `module == no_id` when no claim is believed.
-/// Complexity: callers ask once per operator with claims; keep it linear in the claims.
+/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
+///   for the same claims, and has `module == no_id` when none is believed.
+/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
 template <class P>
 concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
 
@@ -9758,6 +9868,8 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
                Iterator last, const Resolution& resolution, std::vector<attribution>& of,
                evidence_result& result) {
     std::vector<claim> claims;
+    std::vector<claim> before; // those of the last operator that had some
+    attribution resolved;      // what they came to: neighbours mostly share a module
     std::vector<id> modules;
     for (; it != last; ++it) {
         claims.clear();
@@ -9767,7 +9879,11 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         }
         const auto v = static_cast<id>(index_of(graph, *it));
         auto& made = of[v];
-        made = resolution.resolve(tree, claims);
+        if (claims != before) {
+            resolved = resolution.resolve(tree, claims);
+            before = claims;
+        }
+        made = resolved;
         result.dropped += made.module == no_id ? 1U : 0U;
         if (made.conflict) {
             result.conflicts.add(v, claims);
@@ -12969,25 +13085,20 @@ struct overruled {
 /// is computed and only read by others is a result of its module, as the angles of rotary
 /// embeddings are.
 ///
-/// `result` is by vertex index, and `module == no_id` where nothing is known.
+/// `result` is by vertex index, and `module == no_id` where nothing is known; `independent` is what
+/// `data_independent` says of `ops`.
 /// Returns: what changed, in the order of `vertices`.
-/// Complexity: O(V + E).
+/// Complexity: O(V + edges of what is independent).
 template <operator_view Ops>
 std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
-                                       std::span<attribution> result) {
+                                       std::span<attribution> result,
+                                       const std::vector<bool>& independent) {
     std::vector<overruled> changed;
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
-        const sweep_order order(graph);
-        std::vector<id> evidence(result.size());
-        for (std::size_t v = 0; v < result.size(); ++v) {
-            evidence[v] = result[v].module;
-        }
-        const auto independent =
-            data_independent(propagation_problem<Ops>{ops, modules, order, evidence});
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(index_of(graph, *it));
-            auto& made = result[v];
+            const auto& made = result[v];
             if (made.module == no_id || !independent[v]) {
                 continue;
             }
@@ -12996,7 +13107,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             bool own = in == in_last; // a constant may stand in any scope
             detail::common_module readers;
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto reader = evidence[index_of(graph, target(*out, graph))];
+                const auto reader = result[index_of(graph, target(*out, graph))].module;
                 if (reader != no_id) {
                     readers.add(reader);
                     foreign = foreign || !modules.are_related(reader, made.module);
@@ -13004,13 +13115,22 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 }
             }
             if (foreign && own) {
-                const auto common = readers.get(modules);
-                changed.push_back({v, made, common});
-                made = {modules.lca(made.module, common), no_id, 0.7F, made.source, true};
+                changed.push_back({v, made, readers.get(modules)});
             }
+        }
+        for (const auto& [v, before, common] : changed) { // once all were asked what they were
+            result[v] = {modules.lca(before.module, common), no_id, 0.7F, before.source, true};
         }
     }
     return changed;
+}
+
+/// The same, where that is not known yet. Complexity: O(V + E).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result) {
+    const sweep_order order(ops.graph());
+    return overrule_shared(ops, modules, result, data_independent(ops, order));
 }
 
 } // namespace stemma
@@ -13436,10 +13556,11 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     if (inner.empty()) {
         return;
     }
-    std::vector<common_module> heard(result.size());
+    std::unordered_map<id, common_module> heard; // by owner
     const auto settle = [&](id v) {
-        if (result[v].module == no_id && heard[v].low != no_id) {
-            result[v] = {heard[v].get(modules), no_id, 0.8F, provenance::owner, false};
+        const auto found = heard.find(v);
+        if (result[v].module == no_id && found != heard.end()) {
+            result[v] = {found->second.get(modules), no_id, 0.8F, provenance::owner, false};
         }
     };
     for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
@@ -13459,11 +13580,13 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
 /// evidence in its bodies; the rest is the policy's.
+/// `independent` is what `data_independent` says of `ops`, where that is known.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: that of the policy, plus O(V + E).
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
-               const Policy& policy = {}, thread_limit threads = {}) {
+               const Policy& policy = {}, thread_limit threads = {},
+               const std::vector<bool>* independent = nullptr) {
     STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
     const sweep_order order(ops.graph());
     if (detail::propagates(policy)) {
@@ -13473,7 +13596,8 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
     }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads}, result);
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
+                     result);
 }
 
 } // namespace stemma
@@ -13758,6 +13882,63 @@ namespace stemma::detail {
 
 #endif // STEMMA_DETAIL_SIBLING_ORDER_HPP
 
+// <stemma/evidence/named_modules.hpp>
+#ifndef STEMMA_EVIDENCE_NAMED_MODULES_HPP
+#define STEMMA_EVIDENCE_NAMED_MODULES_HPP
+
+namespace stemma {
+
+/// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
+struct named_modules {
+    module_tree_builder builder; ///< of the modules in metadata and in names of parameters
+    module_tree modules;         ///< what it built
+    std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
+    std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
+    id size = 0;                 ///< how many modules the builder had before those of `folded`
+    scope_table scopes;          ///< of the operators' names
+    hierarchy_table hierarchies; ///< of the operators' metadata
+};
+
+/// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
+/// in the names of operators.
+/// Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names and metadata) expected.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
+                                                  thread_limit threads = {}) {
+    named_modules found;
+    found.builder.set_root_name(root_name);
+    const auto grow_owners = [&] {
+        found.hierarchies = collect_hierarchies(ops);
+        detail::grow_hierarchies(found.hierarchies, found.builder);
+        found.owner.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < found.owner.size(); ++p) {
+            detail::prefetch_name_behind(ops, p);
+            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+                found.owner[p] = found.builder.at_path(path);
+            }
+        }
+        found.size = static_cast<id>(found.builder.size());
+        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+                if (const auto path = owner_path(origin);
+                    !path.empty() && found.owner[p] == no_id) {
+                    found.folded.emplace_back(p, found.builder.at_path(path));
+                }
+            });
+        }
+        found.modules = found.builder.build();
+    };
+    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
+              {grow_owners, [&] { found.scopes = collect_scopes(ops, threads.without_one()); }});
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_NAMED_MODULES_HPP
+
 // <stemma/algorithm/rebuild_tree.hpp>
 #ifndef STEMMA_ALGORITHM_REBUILD_TREE_HPP
 #define STEMMA_ALGORITHM_REBUILD_TREE_HPP
@@ -13783,53 +13964,38 @@ struct rebuilt_tree {
 /// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
 /// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
 /// numbers of calls where scopes do.
-/// Requires: several threads may read `ops` at once, if so many are given.
+/// Requires: several threads may read `ops` at once, if so many are given; `named` was collected of
+///   the same operators.
 /// Complexity: O(operators + parameters + depth * scopes) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, named_modules named,
                                         thread_limit threads = {}) {
-    module_tree_builder builder(root_name);
+    auto& builder = named.builder;
     rebuilt_tree result;
-    std::vector<std::vector<id>> folded(ops.parameter_count());
-    std::vector<id> owner(ops.parameter_count(), no_id);
-    id named = 0; // modules that parameters name
-    const auto grow_owners = [&] {
-        result.hierarchies = collect_hierarchies(ops);
-        detail::grow_hierarchies(result.hierarchies, builder);
-        for (id p = 0; p < owner.size(); ++p) {
-            detail::prefetch_name_behind(ops, p);
-            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-                owner[p] = builder.at_path(path);
-            }
-        }
-        named = static_cast<id>(builder.size());
-        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
-            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-                if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
-                    folded[p].push_back(builder.at_path(path));
-                }
-            });
-        }
-        result.modules = builder.build();
-    };
-    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
-              {grow_owners, [&] { result.scopes = collect_scopes(ops, threads.without_one()); }});
+    result.modules = std::move(named.modules);
+    result.scopes = std::move(named.scopes);
+    result.hierarchies = std::move(named.hierarchies);
     const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
-        parameter_owners owners;
-        for (id p = 0; p < owner.size(); ++p) {
-            auto rank = owner[p] == no_id || merged[p] ? no_id : builder.rank_of(owner[p]);
-            for (auto m : folded[p]) {
-                rank = rank == no_id ? builder.rank_of(m)
-                                     : result.modules.index().lca(rank, builder.rank_of(m));
+        std::vector<id> ranks(named.owner.size(), no_id);
+        for (id p = 0; p < ranks.size(); ++p) {
+            if (named.owner[p] != no_id && !merged[p]) {
+                ranks[p] = builder.rank_of(named.owner[p]);
             }
+        }
+        for (const auto& [p, m] : named.folded) {
+            const auto rank = builder.rank_of(m);
+            ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
+        }
+        parameter_owners owners;
+        for (const auto& rank : ranks) {
             owners.add({&rank, rank == no_id ? 0U : 1U});
         }
         return owners;
     };
     result.owners = owners_by_rank();
-    result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
+    result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder, threads);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < result.scopes.scopes.size(); ++s) {
         const auto m = result.bound.of_scope[s].module;
@@ -13842,7 +14008,7 @@ template <named_operators Ops>
         auto& above = first_use[builder.parent(m)];
         above = std::min(above, first_use[m]);
     }
-    result.modules = builder.build(detail::sibling_order(builder, named, first_use));
+    result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
     result.owners = owners_by_rank();
     const auto to_rank = [&](scope_module& bound) {
         bound.module = builder.rank_of(bound.module);
@@ -13855,6 +14021,14 @@ template <named_operators Ops>
         to_rank(bound);
     }
     return result;
+}
+
+/// As above, of operators of which nothing was collected yet; the root is called `root_name`.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+                                        thread_limit threads = {}) {
+    return rebuild_tree(ops, collect_named_modules(ops, root_name, threads), threads);
 }
 
 } // namespace stemma
@@ -14469,6 +14643,80 @@ struct given_claims {
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_GIVEN_CLAIMS_HPP
+
+// <stemma/model/edgeless_graph.hpp>
+#ifndef STEMMA_MODEL_EDGELESS_GRAPH_HPP
+#define STEMMA_MODEL_EDGELESS_GRAPH_HPP
+
+namespace stemma {
+
+/// Vertices alone, for views of operators whose wiring is not known yet: names and metadata need
+/// none.
+///
+/// Models Boost's VertexListGraph, BidirectionalGraph and PropertyGraph with `boost::vertex_index`.
+/// Each function of these concepts takes O(1).
+class edgeless_graph {
+public:
+    /// There is none; its type belongs to the concepts.
+    struct edge {
+        friend bool operator==(const edge&, const edge&) = default;
+    };
+
+    /// Vertices are 0 to `count` - 1.
+    explicit edgeless_graph(id count = 0) noexcept : count_(count) {}
+
+    friend std::pair<boost::counting_iterator<id>, boost::counting_iterator<id>>
+    vertices(const edgeless_graph& g) {
+        return {boost::counting_iterator<id>(0), boost::counting_iterator<id>(g.count_)};
+    }
+    friend id num_vertices(const edgeless_graph& g) { return g.count_; }
+    friend std::pair<const edge*, const edge*> in_edges(id, const edgeless_graph&) { return {}; }
+    friend std::pair<const edge*, const edge*> out_edges(id, const edgeless_graph&) { return {}; }
+    friend id in_degree(id, const edgeless_graph&) { return 0; }
+    friend id out_degree(id, const edgeless_graph&) { return 0; }
+    friend id degree(id, const edgeless_graph&) { return 0; }
+    friend id source(const edge&, const edgeless_graph&) { return no_id; }
+    friend id target(const edge&, const edgeless_graph&) { return no_id; }
+
+private:
+    id count_;
+};
+
+inline boost::identity_property_map get(boost::vertex_index_t, const edgeless_graph&) {
+    return {};
+}
+inline id get(boost::vertex_index_t, const edgeless_graph&, id v) {
+    return v;
+}
+
+} // namespace stemma
+
+namespace boost {
+
+template <>
+struct graph_traits<stemma::edgeless_graph> {
+    using vertex_descriptor = stemma::id;
+    using edge_descriptor = stemma::edgeless_graph::edge;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = disallow_parallel_edge_tag;
+    struct traversal_category : virtual vertex_list_graph_tag, virtual bidirectional_graph_tag {};
+    using vertex_iterator = counting_iterator<stemma::id>;
+    using out_edge_iterator = const edge_descriptor*;
+    using in_edge_iterator = const edge_descriptor*;
+    using vertices_size_type = stemma::id;
+    using degree_size_type = stemma::id;
+    static stemma::id null_vertex() { return stemma::no_id; }
+};
+
+template <>
+struct property_map<stemma::edgeless_graph, vertex_index_t> {
+    using type = identity_property_map;
+    using const_type = identity_property_map;
+};
+
+} // namespace boost
+
+#endif // STEMMA_MODEL_EDGELESS_GRAPH_HPP
 
 // <stemma/model/mapped_modules.hpp>
 #ifndef STEMMA_MODEL_MAPPED_MODULES_HPP
@@ -16607,7 +16855,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto attribute_all = [&] {
         found = attribute(context, evidence, resolution, threads.without_one());
         for (const auto& [v, before, readers] :
-             overrule_shared(context.ops(), context.index(), found.of)) {
+             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
@@ -16622,7 +16870,8 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         result.tag_sets.resize(found.of.size());
         std::transform(found.of.begin(), found.of.end(), result.tag_sets.begin(),
                        [](const attribution& known) { return known.module; });
-        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one());
+        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
+                  &context.independent());
     };
     run_tasks(
         threads.parts_of_operators(num_vertices(context.ops().graph())),

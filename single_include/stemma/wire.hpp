@@ -9789,28 +9789,29 @@ private:
 
 #endif // STEMMA_ONNX_MODEL_RECORD_HPP
 
-// <stemma/onnx/onnx_operators.hpp>
-#ifndef STEMMA_ONNX_ONNX_OPERATORS_HPP
-#define STEMMA_ONNX_ONNX_OPERATORS_HPP
+// <stemma/onnx/onnx_nodes.hpp>
+#ifndef STEMMA_ONNX_ONNX_NODES_HPP
+#define STEMMA_ONNX_ONNX_NODES_HPP
 
 namespace stemma {
 
-/// The nodes of an ONNX model as an operator view over its flat graph.
+/// The nodes of an ONNX model as an operator view that leaves out the tensors between them: what
+/// their names, their metadata and the parameters say can be read while the graph is made.
 ///
 /// Parameters are the initializers, and the outputs of Identity nodes that only pass one on:
 /// exporters make those for merged initializers and give them the name the merged one had.
 ///
 /// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
-class onnx_operators {
+class onnx_nodes {
 public:
     /// Vertices are nodes by number.
-    using graph_type = operator_graph;
+    using graph_type = edgeless_graph;
 
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + values).
-    explicit onnx_operators(const Model& model)
-        : model_(&model), graph_(flat_graph(model)), parameter_of_(model.value_count(), no_id) {
+    explicit onnx_nodes(const Model& model)
+        : model_(&model), graph_(model.node_count()), parameter_of_(model.value_count(), no_id) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
                 add_parameter(value);
@@ -9846,8 +9847,8 @@ public:
     /// The model that was given.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
 
-    /// See `flat_graph`; valid as long as the view.
-    [[nodiscard]] const operator_graph& graph() const noexcept { return graph_; }
+    /// Valid as long as the view.
+    [[nodiscard]] const edgeless_graph& graph() const noexcept { return graph_; }
 
     /// Returns: as `onnx_model::name`.
     [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
@@ -9965,13 +9966,6 @@ public:
         });
     }
 
-    /// Whether along this edge an If or a Loop reads its condition.
-    [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
-        const auto slot = get(in_port, graph_, e);
-        return (slot == 0 && op_type(e.target) == "If") ||
-               (slot == 1 && op_type(e.target) == "Loop");
-    }
-
     /// Returns: how many functions the model holds.
     [[nodiscard]] id function_count() const noexcept {
         return static_cast<id>(model_->functions().size());
@@ -10085,7 +10079,7 @@ private:
     }
 
     const Model* model_;
-    operator_graph graph_;
+    edgeless_graph graph_;
     std::vector<id> parameters_;
     std::vector<id> parameter_of_;
     std::vector<id> formal_slots_; // by value, where there are functions
@@ -10094,6 +10088,48 @@ private:
     std::vector<bool> folded_functions_;                  // empty where nothing is folded
     std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_ONNX_NODES_HPP
+
+// <stemma/onnx/onnx_operators.hpp>
+#ifndef STEMMA_ONNX_ONNX_OPERATORS_HPP
+#define STEMMA_ONNX_ONNX_OPERATORS_HPP
+
+namespace stemma {
+
+/// The nodes of an ONNX model as an operator view over its flat graph.
+///
+/// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
+template <class Model = onnx_model>
+class onnx_operators : public onnx_nodes<Model> {
+public:
+    /// Vertices are nodes by number.
+    using graph_type = operator_graph;
+
+    /// Requires: `model` outlives the view.
+    /// Complexity: O(nodes + values).
+    explicit onnx_operators(const Model& model)
+        : onnx_operators(onnx_nodes<Model>(model), flat_graph(model)) {}
+
+    /// Requires: `graph` is the `flat_graph` of the nodes' model.
+    onnx_operators(onnx_nodes<Model> nodes, operator_graph graph) noexcept
+        : onnx_nodes<Model>(std::move(nodes)), graph_(std::move(graph)) {}
+
+    /// See `flat_graph`; valid as long as the view.
+    [[nodiscard]] const operator_graph& graph() const noexcept { return graph_; }
+
+    /// Whether along this edge an If or a Loop reads its condition.
+    [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
+        const auto slot = get(in_port, graph_, e);
+        return (slot == 0 && this->op_type(e.target) == "If") ||
+               (slot == 1 && this->op_type(e.target) == "Loop");
+    }
+
+private:
+    operator_graph graph_;
 };
 
 } // namespace stemma
@@ -14261,20 +14297,29 @@ private:
     void attribute(thread_limit threads) {
         record_ = find_model_record(model_);
         const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
+        onnx_nodes<wire_model> nodes(model_);
+        operator_graph graph;
+        std::optional<named_modules> named;
         run_tasks(threads.parts_of_operators(model_.node_count()),
-                  {[&] { ops_.emplace(model_); },
-                   [&] {
+                  {[&] {
+                       graph = flat_graph(model_);
                        if (may_be_fresh || options_.digest) {
                            digest_ = structure_digest(model_);
                        }
+                   },
+                   [&] {
+                       if (options_.captures.empty() && !may_be_fresh) {
+                           named = collect_named_modules(nodes, root_name(), threads.without_one());
+                       }
                    }});
+        ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
             adopt_options();
         }
         chosen_ = detail::chosen_policies(options_);
-        make_tree(use_record, threads);
+        make_tree(use_record, std::move(named), threads);
         find_claims(use_record);
         tag();
         if (use_record) {
@@ -14325,7 +14370,9 @@ private:
         }
     }
 
-    void make_tree(bool use_record, thread_limit threads) {
+    [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
+
+    void make_tree(bool use_record, std::optional<named_modules> named, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
             modules_ = capture_->tree();
@@ -14334,7 +14381,8 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
-            auto rebuilt = rebuild_tree(*ops_, model_.text(model_.graph(0).name), threads);
+            auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
+                                 : rebuild_tree(*ops_, root_name(), threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
             context_.emplace(*ops_, modules_, threads);

@@ -104,6 +104,8 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
                Iterator last, const Resolution& resolution, std::vector<attribution>& of,
                evidence_result& result) {
     std::vector<claim> claims;
+    std::vector<claim> before; // those of the last operator that had some
+    attribution resolved;      // what they came to: neighbours mostly share a module
     std::vector<id> modules;
     for (; it != last; ++it) {
         claims.clear();
@@ -113,7 +115,11 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         }
         const auto v = static_cast<id>(index_of(graph, *it));
         auto& made = of[v];
-        made = resolution.resolve(tree, claims);
+        if (claims != before) {
+            resolved = resolution.resolve(tree, claims);
+            before = claims;
+        }
+        made = resolved;
         result.dropped += made.module == no_id ? 1U : 0U;
         if (made.conflict) {
             result.conflicts.add(v, claims);

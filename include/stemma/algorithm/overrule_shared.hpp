@@ -30,25 +30,20 @@ struct overruled {
 /// is computed and only read by others is a result of its module, as the angles of rotary
 /// embeddings are.
 ///
-/// `result` is by vertex index, and `module == no_id` where nothing is known.
+/// `result` is by vertex index, and `module == no_id` where nothing is known; `independent` is what
+/// `data_independent` says of `ops`.
 /// Returns: what changed, in the order of `vertices`.
-/// Complexity: O(V + E).
+/// Complexity: O(V + edges of what is independent).
 template <operator_view Ops>
 std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
-                                       std::span<attribution> result) {
+                                       std::span<attribution> result,
+                                       const std::vector<bool>& independent) {
     std::vector<overruled> changed;
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
-        const sweep_order order(graph);
-        std::vector<id> evidence(result.size());
-        for (std::size_t v = 0; v < result.size(); ++v) {
-            evidence[v] = result[v].module;
-        }
-        const auto independent =
-            data_independent(propagation_problem<Ops>{ops, modules, order, evidence});
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(index_of(graph, *it));
-            auto& made = result[v];
+            const auto& made = result[v];
             if (made.module == no_id || !independent[v]) {
                 continue;
             }
@@ -57,7 +52,7 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             bool own = in == in_last; // a constant may stand in any scope
             detail::common_module readers;
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto reader = evidence[index_of(graph, target(*out, graph))];
+                const auto reader = result[index_of(graph, target(*out, graph))].module;
                 if (reader != no_id) {
                     readers.add(reader);
                     foreign = foreign || !modules.are_related(reader, made.module);
@@ -65,13 +60,22 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
                 }
             }
             if (foreign && own) {
-                const auto common = readers.get(modules);
-                changed.push_back({v, made, common});
-                made = {modules.lca(made.module, common), no_id, 0.7F, made.source, true};
+                changed.push_back({v, made, readers.get(modules)});
             }
+        }
+        for (const auto& [v, before, common] : changed) { // once all were asked what they were
+            result[v] = {modules.lca(before.module, common), no_id, 0.7F, before.source, true};
         }
     }
     return changed;
+}
+
+/// The same, where that is not known yet. Complexity: O(V + E).
+template <operator_view Ops>
+std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
+                                       std::span<attribution> result) {
+    const sweep_order order(ops.graph());
+    return overrule_shared(ops, modules, result, data_independent(ops, order));
 }
 
 } // namespace stemma

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma {
@@ -30,10 +31,11 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     if (inner.empty()) {
         return;
     }
-    std::vector<common_module> heard(result.size());
+    std::unordered_map<id, common_module> heard; // by owner
     const auto settle = [&](id v) {
-        if (result[v].module == no_id && heard[v].low != no_id) {
-            result[v] = {heard[v].get(modules), no_id, 0.8F, provenance::owner, false};
+        const auto found = heard.find(v);
+        if (result[v].module == no_id && found != heard.end()) {
+            result[v] = {found->second.get(modules), no_id, 0.8F, provenance::owner, false};
         }
     };
     for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
@@ -53,11 +55,13 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
 /// evidence in its bodies; the rest is the policy's.
+/// `independent` is what `data_independent` says of `ops`, where that is known.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: that of the policy, plus O(V + E).
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
-               const Policy& policy = {}, thread_limit threads = {}) {
+               const Policy& policy = {}, thread_limit threads = {},
+               const std::vector<bool>* independent = nullptr) {
     STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
     const sweep_order order(ops.graph());
     if (detail::propagates(policy)) {
@@ -67,7 +71,8 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
     }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads}, result);
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
+                     result);
 }
 
 } // namespace stemma

@@ -6,11 +6,10 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/detail/sibling_order.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/evidence/merged_parameters.hpp>
+#include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
-#include <stemma/evidence/path_mapping.hpp>
 #include <stemma/evidence/scope_modules.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -43,53 +42,38 @@ struct rebuilt_tree {
 /// Makes a module tree of the hierarchies in the metadata of operators, the paths in the names of
 /// parameters and the scopes in the names of operators. Classes are known where metadata tell them,
 /// numbers of calls where scopes do.
-/// Requires: several threads may read `ops` at once, if so many are given.
+/// Requires: several threads may read `ops` at once, if so many are given; `named` was collected of
+///   the same operators.
 /// Complexity: O(operators + parameters + depth * scopes) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, named_modules named,
                                         thread_limit threads = {}) {
-    module_tree_builder builder(root_name);
+    auto& builder = named.builder;
     rebuilt_tree result;
-    std::vector<std::vector<id>> folded(ops.parameter_count());
-    std::vector<id> owner(ops.parameter_count(), no_id);
-    id named = 0; // modules that parameters name
-    const auto grow_owners = [&] {
-        result.hierarchies = collect_hierarchies(ops);
-        detail::grow_hierarchies(result.hierarchies, builder);
-        for (id p = 0; p < owner.size(); ++p) {
-            detail::prefetch_name_behind(ops, p);
-            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-                owner[p] = builder.at_path(path);
-            }
-        }
-        named = static_cast<id>(builder.size());
-        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
-            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-                if (const auto path = owner_path(origin); !path.empty() && owner[p] == no_id) {
-                    folded[p].push_back(builder.at_path(path));
-                }
-            });
-        }
-        result.modules = builder.build();
-    };
-    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
-              {grow_owners, [&] { result.scopes = collect_scopes(ops, threads.without_one()); }});
+    result.modules = std::move(named.modules);
+    result.scopes = std::move(named.scopes);
+    result.hierarchies = std::move(named.hierarchies);
     const auto merged = find_merged_parameters(ops, result.scopes, result.modules);
     const auto owners_by_rank = [&] {
-        parameter_owners owners;
-        for (id p = 0; p < owner.size(); ++p) {
-            auto rank = owner[p] == no_id || merged[p] ? no_id : builder.rank_of(owner[p]);
-            for (auto m : folded[p]) {
-                rank = rank == no_id ? builder.rank_of(m)
-                                     : result.modules.index().lca(rank, builder.rank_of(m));
+        std::vector<id> ranks(named.owner.size(), no_id);
+        for (id p = 0; p < ranks.size(); ++p) {
+            if (named.owner[p] != no_id && !merged[p]) {
+                ranks[p] = builder.rank_of(named.owner[p]);
             }
+        }
+        for (const auto& [p, m] : named.folded) {
+            const auto rank = builder.rank_of(m);
+            ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
+        }
+        parameter_owners owners;
+        for (const auto& rank : ranks) {
             owners.add({&rank, rank == no_id ? 0U : 1U});
         }
         return owners;
     };
     result.owners = owners_by_rank();
-    result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder);
+    result.bound = grow_scopes(ops, result.scopes, result.modules, result.owners, builder, threads);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < result.scopes.scopes.size(); ++s) {
         const auto m = result.bound.of_scope[s].module;
@@ -102,7 +86,7 @@ template <named_operators Ops>
         auto& above = first_use[builder.parent(m)];
         above = std::min(above, first_use[m]);
     }
-    result.modules = builder.build(detail::sibling_order(builder, named, first_use));
+    result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
     result.owners = owners_by_rank();
     const auto to_rank = [&](scope_module& bound) {
         bound.module = builder.rank_of(bound.module);
@@ -115,6 +99,14 @@ template <named_operators Ops>
         to_rank(bound);
     }
     return result;
+}
+
+/// As above, of operators of which nothing was collected yet; the root is called `root_name`.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
+                                        thread_limit threads = {}) {
+    return rebuild_tree(ops, collect_named_modules(ops, root_name, threads), threads);
 }
 
 } // namespace stemma

@@ -28,6 +28,8 @@ struct propagation_problem {
     /// its own has here what the evidence in its bodies has in common.
     std::span<const id> evidence;
     thread_limit threads{}; ///< that may read `ops` at once; the same is found by any number
+    /// What `data_independent` says of `ops`, where that is known; else null.
+    const std::vector<bool>* independent = nullptr;
 };
 
 namespace detail {
@@ -40,6 +42,11 @@ struct common_module {
     void add(id module) noexcept {
         low = std::min(low, module);
         high = std::max(high, module);
+    }
+
+    void add(const common_module& other) noexcept {
+        low = std::min(low, other.low);
+        high = std::max(high, other.high);
     }
 
     [[nodiscard]] id get(const tree_index& modules) const noexcept {
@@ -104,13 +111,14 @@ template <operator_view Ops>
 /// far as the view knows; never, when it knows nothing. What sits on or behind a cycle is not.
 /// Complexity: O(V + E).
 template <operator_view Ops>
-[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
-    std::vector<bool> independent(problem.evidence.size(), false);
+[[nodiscard]] std::vector<bool> data_independent(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order) {
+    std::vector<bool> independent(num_vertices(ops.graph()), false);
     if constexpr (data_aware_operators<Ops>) {
-        const auto& graph = problem.ops.graph();
-        problem.order.forward([&](operator_t<Ops> vertex) {
-            bool constant = problem.ops.hides_data(vertex);
-            if (!constant && !problem.ops.reads_data(vertex)) {
+        const auto& graph = ops.graph();
+        order.forward([&](operator_t<Ops> vertex) {
+            bool constant = ops.hides_data(vertex);
+            if (!constant && !ops.reads_data(vertex)) {
                 constant = true;
                 for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
                     constant = independent[index_of(graph, source(*it, graph))];
@@ -120,6 +128,13 @@ template <operator_view Ops>
         });
     }
     return independent;
+}
+
+/// The same; looked up where the problem says it. Complexity: O(V + E).
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> data_independent(const propagation_problem<Ops>& problem) {
+    return problem.independent != nullptr ? *problem.independent
+                                          : data_independent(problem.ops, problem.order);
 }
 
 /// Returns: for each operator without evidence that computes a constant whether all its readers
@@ -133,8 +148,11 @@ template <operator_view Ops>
     std::vector<bool> settled(problem.evidence.size(), false);
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = problem.ops.graph();
+        const auto* independent = problem.independent; // as every constant is
         problem.order.forward([&](operator_t<Ops> vertex) {
-            bool constant = !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
+            const bool may_be = independent == nullptr || (*independent)[index_of(graph, vertex)];
+            bool constant =
+                may_be && !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
             for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
                 constant = settled[index_of(graph, source(*it, graph))];
             }

@@ -29,7 +29,7 @@ namespace stemma::detail {
 /// Appends a name with a `\` before each of the characters that have a meaning in a tag.
 inline void append_escaped(std::string_view name, std::string_view special, std::string& out) {
     for (char c : name) {
-        if (special.find(c) != special.npos) {
+        if (std::find(special.begin(), special.end(), c) != special.end()) {
             out.push_back('\\');
         }
         out.push_back(c);
@@ -107,7 +107,7 @@ private:
 
     /// Returns: the selected modules, by what is above them and how they print.
     [[nodiscard]] grouped_ids group_modules() const {
-        flat_index groups;
+        flat_index groups(tree_.size());
         std::vector<id> group_of(tree_.size(), no_id);
         std::vector<id> founder;
         for (id m = 0; m < tree_.size(); ++m) {
@@ -215,6 +215,7 @@ private:
 
     // Names that stand for unknown classes hold dots: `layer.0` can also be a class `layer` told
     // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
+    // Without a dot they are just what was printed, and groups have told these apart.
     void part_unknown() {
         const auto may_hold_dots = [&](id m) {
             return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
@@ -229,7 +230,7 @@ private:
         flat_index known;
         std::vector<id> equal;
         for (id m = 1; m < tree_.size(); ++m) {
-            if (tags_.is_selected(m)) {
+            if (tags_.is_selected(m) && tags_.segment(m).find('.') != std::string_view::npos) {
                 const auto found =
                     known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
                         return tags_.above(other) == tags_.above(m) &&

@@ -7,6 +7,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace stemma::detail {
@@ -19,24 +20,26 @@ struct body_operator {
 };
 
 /// Returns: the operators in bodies, outer ones first; none where the view knows no owners.
-/// Complexity: O(V + operators in bodies * depth).
+/// Complexity: O(V), and O(depth * log) for each operator in a body.
 template <operator_view Ops>
 [[nodiscard]] std::vector<body_operator> operators_in_bodies(const Ops& ops) {
     std::vector<body_operator> inner;
     if constexpr (nested_operators<Ops>) {
         const auto& graph = ops.graph();
-        std::vector<id> owner;
+        std::vector<std::pair<id, id>> owners; // by operator
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             if (const auto o = ops.owner(*it); o != no_id) {
-                owner.resize(num_vertices(graph), no_id);
                 const auto v = static_cast<id>(index_of(graph, *it));
-                owner[v] = o;
+                owners.emplace_back(v, o);
                 inner.push_back({v, o, 0});
             }
         }
+        std::sort(owners.begin(), owners.end());
         for (auto& op : inner) {
-            for (auto o = op.owner; o != no_id; o = owner[o]) {
-                ++op.depth;
+            for (auto o = op.owner; o != no_id; ++op.depth) {
+                const auto above =
+                    std::lower_bound(owners.begin(), owners.end(), std::pair<id, id>(o, 0));
+                o = above != owners.end() && above->first == o ? above->second : no_id;
             }
         }
         std::stable_sort(inner.begin(), inner.end(),

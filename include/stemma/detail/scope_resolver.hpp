@@ -6,15 +6,16 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/detail/class_path_namer.hpp>
+#include <stemma/detail/printed_modules.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -226,7 +227,7 @@ private:
 
     /// The modules below `around` that print as `segment` (at most so many).
     [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) {
-        const auto& all = printing_as(segment);
+        const auto all = printing_as(segment);
         auto it = std::upper_bound(all.begin(), all.end(), around);
         std::vector<id> fits;
         for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
@@ -238,30 +239,11 @@ private:
     }
 
     /// The modules that print as `segment`, and perhaps a few others.
-    [[nodiscard]] const std::vector<id>& printing_as(std::string_view segment) {
-        if (printed_.empty()) {
-            std::vector<std::uint64_t> hashes(tree_.size(), no_text);
-            for (id m = 1; m < tree_.size(); ++m) {
-                const std::string_view name = modules_.attribute(m);
-                const auto above = tree_.parent(m);
-                hashes[m] = extend(
-                    is_number(name) && above != 0 ? extend(hashes[above], ".") : no_text, name);
-                printed_[hashes[m]].push_back(m);
-            }
+    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) {
+        if (!printed_) {
+            printed_.emplace(modules_);
         }
-        static const std::vector<id> none;
-        const auto found = printed_.find(extend(no_text, segment));
-        return found == printed_.end() ? none : found->second;
-    }
-
-    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
-
-    /// Returns: the hash (FNV-1a) of a text that goes on.
-    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
-        for (char c : text) {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
-        }
-        return hash;
+        return printed_->of(segment);
     }
 
     /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
@@ -380,7 +362,7 @@ private:
     const tree_index& tree_;
     module_lookup<Modules> lookup_;
     std::vector<scope_witness> witness_;
-    std::unordered_map<std::uint64_t, std::vector<id>> printed_; // by hash of the text
+    std::optional<printed_modules<Modules>> printed_; // of all, once somebody asks
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
     bool calls_known_ = false;

@@ -2,7 +2,9 @@
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
+#include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/evidence/merged_parameters.hpp>
@@ -64,7 +66,7 @@ public:
     [[nodiscard]] const scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
         if (!bound_) {
-            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners());
+            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
         }
         return *bound_;
     }
@@ -89,6 +91,14 @@ public:
         return *bound_hierarchies_;
     }
 
+    /// What `data_independent` says of the operators.
+    [[nodiscard]] const std::vector<bool>& independent() {
+        if (!independent_) {
+            independent_ = data_independent(*ops_, sweep_order(ops_->graph()));
+        }
+        return *independent_;
+    }
+
     /// Takes over facts that were found while the tree was built.
     void adopt(scope_table scopes, parameter_owners owners, scope_modules bound,
                hierarchy_table hierarchies) {
@@ -102,6 +112,7 @@ private:
     const Ops* ops_;
     const Modules* modules_;
     thread_limit threads_;
+    std::optional<std::vector<bool>> independent_;
     std::optional<scope_table> scopes_;
     std::optional<parameter_owners> owners_;
     std::optional<scope_modules> bound_;

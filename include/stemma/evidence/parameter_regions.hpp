@@ -89,8 +89,7 @@ public:
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
-        std::vector<id> nothing(owner_.size(), no_id);
-        steady_ = data_independent(propagation_problem<Ops>{ops_, tree_, order_, nothing});
+        steady_ = context.independent();
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             const auto v = index_of(graph_, *it);
             vertex_[v] = *it;

@@ -3,7 +3,9 @@
 #define STEMMA_EVIDENCE_SCOPE_MODULES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/core/prefetch.hpp>
+#include <stemma/core/vertex_ranges.hpp>
 #include <stemma/detail/hidden_levels.hpp>
 #include <stemma/detail/scope_resolver.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
@@ -14,6 +16,8 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,27 +41,36 @@ struct scope_modules {
 namespace detail {
 
 template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] std::vector<scope_witness> collect_witnesses(const Ops& ops, const scope_table& table,
-                                                           const Modules& modules,
-                                                           const parameter_owners& owners) {
-    std::vector<scope_witness> witness(table.scopes.size());
-    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-        const auto s = table.scope_of[index_of(ops.graph(), *it)];
-        if (s == no_id) {
-            continue;
-        }
-        ops.for_each_parameter(*it, [&](id p) {
-            if (owners.of(p).size() == 1) {
-                witness[s].deep.add(nearest_called(modules, owners.of(p).front()));
+[[nodiscard]] std::vector<scope_witness>
+collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modules,
+                  const parameter_owners& owners, thread_limit threads) {
+    const auto count = threads.parts_of_operators(num_vertices(ops.graph()));
+    std::vector<std::vector<scope_witness>> parts(count);
+    for_each_vertex_range(ops.graph(), count, [&](std::size_t part, auto it, auto last) {
+        auto& seen = parts[part];
+        seen.resize(table.scopes.size());
+        for (; it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            if (s == no_id) {
+                continue;
             }
-        });
+            ops.for_each_parameter(*it, [&](id p) {
+                if (owners.of(p).size() == 1) {
+                    seen[s].deep.add(nearest_called(modules, owners.of(p).front()));
+                }
+            });
+        }
+    });
+    auto witness = std::move(parts[0]);
+    for (std::size_t part = 1; part < count; ++part) {
+        for (std::size_t s = 0; s < witness.size(); ++s) {
+            witness[s].deep.add(parts[part][s].deep);
+        }
     }
     for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
         const auto& deep = witness[s].deep;
         if (deep.low != no_id) {
-            auto& above = witness[table.scopes[s].parent].deep;
-            above.add(deep.low);
-            above.add(deep.high);
+            witness[table.scopes[s].parent].deep.add(deep);
         }
     }
     return witness;
@@ -68,34 +81,56 @@ template <parameter_readers Ops, module_view Modules>
 template <parameter_readers Ops, module_view Modules>
 void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
                         const parameter_owners& owners, const scope_resolver<Modules>& resolver,
-                        scope_modules& result) {
+                        scope_modules& result, thread_limit threads) {
     const auto& graph = ops.graph();
     const tree_index& tree = modules.index();
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = static_cast<id>(index_of(graph, *it));
-        const auto s = table.scope_of[v];
-        if (s == no_id || s < scope_style_count) {
-            continue;
-        }
+    const auto is_scope = [](id s) { return s != no_id && s >= scope_style_count; };
+    struct reading {
+        id other = no_id; // the module whose parameters are read instead of the scope's
+        bool own = false;
+    };
+    const auto read = [&](const operator_t<Ops>& vertex, id s) {
         const auto module = result.of_scope[s].module;
         const auto around = result.of_scope[table.scopes[s].parent].module;
-        id other = no_id;
-        bool reads_own = false;
-        ops.for_each_parameter(*it, [&](id p) {
+        reading found;
+        ops.for_each_parameter(vertex, [&](id p) {
             for (auto owner : owners.of(p)) {
                 const auto called = nearest_called(modules, owner);
                 if (module != no_id && tree.are_related(module, called)) {
-                    reads_own = true;
+                    found.own = true;
                 } else if (around != no_id && resolver.could_print(s, around, called)) {
-                    other = called;
+                    found.other = called;
                 }
             }
         });
-        if (other != no_id && !reads_own) {
-            result.of_operator[v] = {other, no_id, no_id, 0.97F};
+        return found;
+    };
+    // In most models no operator contradicts its scope.
+    const auto count = threads.parts_of_operators(num_vertices(graph));
+    std::vector<std::uint8_t> contradicted(count);
+    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+        contradicted[part] = std::any_of(first, last, [&](const operator_t<Ops>& vertex) {
+            const auto s = table.scope_of[index_of(graph, vertex)];
+            const auto found = is_scope(s) ? read(vertex, s) : reading{};
+            return found.other != no_id && !found.own;
+        });
+    });
+    if (std::count(contradicted.begin(), contradicted.end(), 0) ==
+        static_cast<std::ptrdiff_t>(count)) {
+        return;
+    }
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto s = table.scope_of[v];
+        if (!is_scope(s)) {
             continue;
         }
-        if (!reads_own && !result.of_operator.empty()) {
+        const auto found = read(*it, s);
+        if (found.other != no_id && !found.own) {
+            result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
+            continue;
+        }
+        if (!found.own && !result.of_operator.empty()) {
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
                 const auto before = result.of_operator.find(u);
@@ -188,12 +223,14 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
 ///
 /// `owners` are those of the operators' parameters in that tree; what they point at decides where a
 /// name can be read in two ways, for a whole scope and for single operators.
+/// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(operators + scopes * depth) expected.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
-                                        const Modules& modules, const parameter_owners& owners) {
+                                        const Modules& modules, const parameter_owners& owners,
+                                        thread_limit threads = {}) {
     detail::scope_resolver<Modules> resolver(
-        table, modules, detail::collect_witnesses(ops, table, modules, owners));
+        table, modules, detail::collect_witnesses(ops, table, modules, owners, threads));
     scope_modules result;
     result.of_scope.resize(table.scopes.size());
     const auto base = owners.mapping.base;
@@ -210,7 +247,7 @@ template <parameter_readers Ops, module_view Modules>
                 around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
         }
     }
-    detail::part_shared_scopes(ops, table, modules, owners, resolver, result);
+    detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
     detail::number_scopes(ops, table, result, modules.index().size());
     return result;
 }
@@ -223,9 +260,9 @@ template <parameter_readers Ops, module_view Modules>
 template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
                                         const module_tree& known, const parameter_owners& owners,
-                                        module_tree_builder& builder) {
+                                        module_tree_builder& builder, thread_limit threads = {}) {
     detail::scope_resolver<module_tree> resolver(
-        table, known, detail::collect_witnesses(ops, table, known, owners));
+        table, known, detail::collect_witnesses(ops, table, known, owners, threads));
     std::vector<id> builder_id(known.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
@@ -294,7 +331,7 @@ template <parameter_readers Ops>
                               qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
         }
     }
-    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks);
+    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks, threads);
     for (const auto& [v, own] : ranks.of_operator) {
         result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
     }

@@ -36,6 +36,7 @@ struct scope_table {
         std::string_view segment;  ///< a part of some operator's name; valid as long as that
         id first_operator = no_id; ///< vertex index of the first operator of its own, by order
         id operators = 0;          ///< of its own
+        std::uint64_t hash = 0;    ///< of the segment
         std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
         scope_style style = scope_style::called; ///< that of its root
 
@@ -58,7 +59,7 @@ struct scope_table {
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index_.find(hash_of(parent, segment), [&](id s) {
+        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
     }
@@ -66,21 +67,22 @@ struct scope_table {
     /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
     /// table.
     id find_or_add(id parent, std::string_view segment) {
+        return find_or_add(parent, segment, hash_bytes(segment));
+    }
+
+    /// As above, of a segment with the hash that it has in another table.
+    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
         const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_of(parent, segment), next, [&](id s) {
+        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (found == next) {
-            scopes.push_back({parent, segment, no_id, 0, 0, scopes[parent].style});
+            scopes.push_back({parent, segment, no_id, 0, hash, 0, scopes[parent].style});
         }
         return found;
     }
 
 private:
-    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view segment) noexcept {
-        return hash_bytes(segment, parent);
-    }
-
     flat_index index_;
 };
 
@@ -244,8 +246,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     std::vector<id> number(part.scopes.size());
     for (id s = 0; s < number.size(); ++s) {
         const auto& from = part.scopes[s];
-        number[s] =
-            s < scope_style_count ? s : whole.find_or_add(number[from.parent], from.segment);
+        number[s] = s < scope_style_count
+                        ? s
+                        : whole.find_or_add(number[from.parent], from.segment, from.hash);
         auto& to = whole.scopes[number[s]];
         to.first_operator = to.operators == 0 ? from.first_operator : to.first_operator;
         to.operators += from.operators;

@@ -67,6 +67,8 @@ struct claim {
     bool exact = true;     ///< the deepest module; else: the module, or one above or below it
     id caller = no_id;     ///< module that called, where it is not above the one called
     bool doubtful = false; ///< the source is known to name one of several modules here
+
+    friend bool operator==(const claim&, const claim&) = default;
 };
 
 /// What is known of one operator's origin.

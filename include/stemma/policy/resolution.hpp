@@ -28,9 +28,9 @@ concept has_resolve = requires(const P& p, const tree_index& modules,
 ///
 /// `resolve(modules, claims)` returns it; a conflict is noted in it rather than thrown.
 ///
-/// Requires: `claims` is not empty, and those of one source stand together; the result has
-///   `module == no_id` when no claim is believed.
-/// Complexity: callers ask once per operator with claims; keep it linear in the claims.
+/// Requires: `claims` is not empty, and those of one source stand together; the result is the same
+///   for the same claims, and has `module == no_id` when none is believed.
+/// Complexity: callers ask at most once per operator with claims; keep it linear in the claims.
 template <class P>
 concept resolution_policy = policy_for<P, resolution_category> && detail::has_resolve<P>;
 

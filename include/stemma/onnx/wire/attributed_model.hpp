@@ -9,10 +9,14 @@
 #include <stemma/error.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/named_modules.hpp>
 #include <stemma/io/capture.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
@@ -195,20 +199,29 @@ private:
     void attribute(thread_limit threads) {
         record_ = find_model_record(model_);
         const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
+        onnx_nodes<wire_model> nodes(model_);
+        operator_graph graph;
+        std::optional<named_modules> named;
         run_tasks(threads.parts_of_operators(model_.node_count()),
-                  {[&] { ops_.emplace(model_); },
-                   [&] {
+                  {[&] {
+                       graph = flat_graph(model_);
                        if (may_be_fresh || options_.digest) {
                            digest_ = structure_digest(model_);
                        }
+                   },
+                   [&] {
+                       if (options_.captures.empty() && !may_be_fresh) {
+                           named = collect_named_modules(nodes, root_name(), threads.without_one());
+                       }
                    }});
+        ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
             adopt_options();
         }
         chosen_ = detail::chosen_policies(options_);
-        make_tree(use_record, threads);
+        make_tree(use_record, std::move(named), threads);
         find_claims(use_record);
         tag();
         if (use_record) {
@@ -259,7 +272,9 @@ private:
         }
     }
 
-    void make_tree(bool use_record, thread_limit threads) {
+    [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
+
+    void make_tree(bool use_record, std::optional<named_modules> named, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
             modules_ = capture_->tree();
@@ -268,7 +283,8 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
-            auto rebuilt = rebuild_tree(*ops_, model_.text(model_.graph(0).name), threads);
+            auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
+                                 : rebuild_tree(*ops_, root_name(), threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
             context_.emplace(*ops_, modules_, threads);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_NAMED_MODULES_HPP
+#define STEMMA_EVIDENCE_NAMED_MODULES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/evidence/hierarchy_modules.hpp>
+#include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/path_mapping.hpp>
+#include <stemma/evidence/scope_table.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// What names and metadata alone tell of modules, before anybody looks at how operators are wired.
+struct named_modules {
+    module_tree_builder builder; ///< of the modules in metadata and in names of parameters
+    module_tree modules;         ///< what it built
+    std::vector<id> owner;       ///< by parameter: a module of the builder, or `no_id`
+    std::vector<std::pair<id, id>> folded; ///< a parameter, the owner of one it was folded from
+    id size = 0;                 ///< how many modules the builder had before those of `folded`
+    scope_table scopes;          ///< of the operators' names
+    hierarchy_table hierarchies; ///< of the operators' metadata
+};
+
+/// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
+/// in the names of operators.
+/// Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: O(bytes of names and metadata) expected.
+template <named_operators Ops>
+    requires parameter_readers<Ops>
+[[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
+                                                  thread_limit threads = {}) {
+    named_modules found;
+    found.builder.set_root_name(root_name);
+    const auto grow_owners = [&] {
+        found.hierarchies = collect_hierarchies(ops);
+        detail::grow_hierarchies(found.hierarchies, found.builder);
+        found.owner.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < found.owner.size(); ++p) {
+            detail::prefetch_name_behind(ops, p);
+            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
+                found.owner[p] = found.builder.at_path(path);
+            }
+        }
+        found.size = static_cast<id>(found.builder.size());
+        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+            ops.for_each_folded_parameter([&](id p, std::string_view origin) {
+                if (const auto path = owner_path(origin);
+                    !path.empty() && found.owner[p] == no_id) {
+                    found.folded.emplace_back(p, found.builder.at_path(path));
+                }
+            });
+        }
+        found.modules = found.builder.build();
+    };
+    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
+              {grow_owners, [&] { found.scopes = collect_scopes(ops, threads.without_one()); }});
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_NAMED_MODULES_HPP

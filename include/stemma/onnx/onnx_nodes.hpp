@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_ONNX_NODES_HPP
+#define STEMMA_ONNX_ONNX_NODES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/detail/python_text.hpp>
+#include <stemma/model/edgeless_graph.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/policy/carrier.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// The nodes of an ONNX model as an operator view that leaves out the tensors between them: what
+/// their names, their metadata and the parameters say can be read while the graph is made.
+///
+/// Parameters are the initializers, and the outputs of Identity nodes that only pass one on:
+/// exporters make those for merged initializers and give them the name the merged one had.
+///
+/// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
+template <class Model = onnx_model>
+class onnx_nodes {
+public:
+    /// Vertices are nodes by number.
+    using graph_type = edgeless_graph;
+
+    /// Requires: `model` outlives the view.
+    /// Complexity: O(nodes + values).
+    explicit onnx_nodes(const Model& model)
+        : model_(&model), graph_(model.node_count()), parameter_of_(model.value_count(), no_id) {
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                add_parameter(value);
+            }
+        }
+        for (id op = 0; op < model.operator_count(); ++op) {
+            const bool standard = model.operator_domain(op).empty();
+            const auto type = model.operator_type(op);
+            passes_on_.push_back(standard && type == "Identity");
+            hides_data_.push_back(standard && (type == "Shape" || type == "Size"));
+        }
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (passes_parameter_on(node) && model.output_count(node) == 1) {
+                add_parameter(model.first_output(node));
+            }
+        }
+        number_formals();
+        if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
+                          model.for_each_model_metadata(take);
+                      }) {
+            bool folded = false;
+            model.for_each_model_metadata([&](std::string_view key, std::string_view value) {
+                our_namespaces_ =
+                    key == model_key ? detail::records_namespaces(value) : our_namespaces_;
+                folded = folded || key == fold_key;
+            });
+            if (folded) {
+                read_fold_paths();
+            }
+        }
+    }
+
+    /// The model that was given.
+    [[nodiscard]] const Model& model() const noexcept { return *model_; }
+
+    /// Valid as long as the view.
+    [[nodiscard]] const edgeless_graph& graph() const noexcept { return graph_; }
+
+    /// Returns: as `onnx_model::name`.
+    [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
+
+    /// Returns: as `onnx_model::op_type`.
+    [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
+    /// Returns: the name of a node's first output, "" when it has none.
+    [[nodiscard]] std::string_view result_name(id node) const noexcept {
+        return model_->output_count(node) == 0 ? std::string_view{}
+                                               : model_->value_name(model_->first_output(node));
+    }
+
+    /// Returns: the node whose body a node is in, or `no_id`.
+    [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
+    /// Returns: the graph of a node of a body, else `no_id`.
+    [[nodiscard]] id body(id node) const noexcept {
+        return owner(node) == no_id ? no_id : model_->graph_of(node);
+    }
+
+    /// Returns: how many parameters there are, read or not.
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
+
+    /// Returns: the name of the value that parameter `p` is.
+    [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
+        return model_->value_name(parameters_[p]);
+    }
+    /// Returns: the value that parameter `p` is.
+    [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
+
+    /// Calls `f` for the parameters a node reads; for none when it only passes one on.
+    /// Complexity: O(inputs).
+    template <class Function>
+    void for_each_parameter(id node, Function f) const {
+        if (passes_parameter_on(node)) {
+            return;
+        }
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && parameter_of_[value] != no_id) {
+                f(parameter_of_[value]);
+            }
+        }
+    }
+
+    /// Leaves those parameters marked that are initializers with the same number in every element,
+    /// as far as the model itself holds the data. Complexity: O(parameters + data of those marked).
+    void keep_uniform(std::vector<bool>& marked) const requires requires(const Model& model) {
+        model.find_uniform(std::vector<bool>{});
+    }
+    {
+        std::vector<bool> values(model_->value_count(), false);
+        for (id p = 0; p < marked.size(); ++p) {
+            values[parameters_[p]] = marked[p];
+        }
+        values = model_->find_uniform(std::move(values));
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = values[parameters_[p]];
+        }
+    }
+
+    /// Whether a node asks for nothing but the shape of what it reads.
+    [[nodiscard]] bool hides_data(id node) const noexcept {
+        return hides_data_[model_->operator_id(node)];
+    }
+
+    /// Whether a node reads a value that no node makes and that is no initializer.
+    /// Complexity: O(inputs).
+    [[nodiscard]] bool reads_data(id node) const noexcept {
+        for (auto value : model_->inputs(node)) {
+            if (value != no_id && model_->kind(value) != value_kind::result &&
+                !model_->is_initializer(value)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of a node, as before it was tagged: what
+    /// stemma wrote is no evidence.
+    template <class Function>
+    void for_each_metadata(id node, Function f) const requires requires(const Model& model) {
+        model.for_each_metadata(node, f);
+    }
+    {
+        if (is_folded(node)) {
+            return;
+        }
+        model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            if (key == saved_namespace_key) {
+                f(namespace_key, value);
+            } else if (!is_tag_entry(key) && !is_fold_entry(key) &&
+                       !(our_namespaces_ && key == namespace_key)) {
+                f(key, value);
+            }
+        });
+    }
+
+    /// Calls `f(node, name)` for the values that the result of a node was folded from, as far as
+    /// metadata tell.
+    template <class Function>
+    void for_each_folded(Function f) const {
+        for_each_origin([&](id value, std::string_view origin) {
+            if (const auto node = model_->producer(value); node != no_id) {
+                f(node, origin);
+            }
+        });
+    }
+
+    /// Calls `f(parameter, name)` for the values that an initializer was folded from.
+    template <class Function>
+    void for_each_folded_parameter(Function f) const {
+        for_each_origin([&](id value, std::string_view origin) {
+            if (parameter_of_[value] != no_id && model_->producer(value) == no_id) {
+                f(parameter_of_[value], origin);
+            }
+        });
+    }
+
+    /// Returns: how many functions the model holds.
+    [[nodiscard]] id function_count() const noexcept {
+        return static_cast<id>(model_->functions().size());
+    }
+
+    /// Returns: the domain of function `f`, in file order.
+    [[nodiscard]] std::string_view function_domain(id f) const noexcept {
+        return model_->text(model_->functions()[f].domain);
+    }
+
+    /// Returns: the name of function `f`, in file order.
+    [[nodiscard]] std::string_view function_name(id f) const noexcept {
+        return model_->text(model_->functions()[f].name);
+    }
+    /// Returns: the function a node calls, or `no_id`.
+    [[nodiscard]] id callee(id node) const noexcept { return model_->callee(node); }
+    /// Returns: the function in whose body a node is, at any depth, or `no_id`.
+    /// Complexity: O(depth of the bodies).
+    [[nodiscard]] id enclosing_function(id node) const noexcept {
+        auto g = model_->graph_of(node);
+        while (model_->graph(g).kind == graph_kind::body) {
+            g = model_->graph_of(model_->graph(g).owner);
+        }
+        return model_->graph(g).function;
+    }
+
+    /// Whether a node is in a function that folding made, or calls one.
+    [[nodiscard]] bool is_folded(id node) const noexcept {
+        if (folded_functions_.empty()) {
+            return false;
+        }
+        const auto around = enclosing_function(node);
+        return (around != no_id && folded_functions_[around]) ||
+               (callee(node) != no_id && folded_functions_[callee(node)]);
+    }
+    /// Returns: the way from the module of the function around, or from the root, to that of a
+    /// node.
+    [[nodiscard]] std::string_view fold_path(id node) const {
+        const auto found = fold_paths_.find(node);
+        return found == fold_paths_.end() ? std::string_view() : found->second;
+    }
+
+    /// Calls `f(argument)` for every input slot of a node. Complexity: O(inputs).
+    template <class Function>
+    void for_each_argument(id node, Function f) const {
+        for (auto value : model_->inputs(node)) {
+            operator_argument argument;
+            if (value != no_id) {
+                argument.parameter = parameter_of_[value];
+                argument.formal = formal_slots_.empty() ? no_id : formal_slots_[value];
+            }
+            f(argument);
+        }
+    }
+
+private:
+    template <class Function>
+    void for_each_origin(Function f) const {
+        if constexpr (requires(void (*take)(id, std::string_view, std::string_view)) {
+                          model_->for_each_value_metadata(take);
+                      }) {
+            std::vector<std::string> origins;
+            model_->for_each_value_metadata(
+                [&](id value, std::string_view key, std::string_view text) {
+                    if (key == "pkg.onnxscript.optimizer.folded_from" &&
+                        detail::read_python_list(text, origins)) {
+                        for (const auto& origin : origins) {
+                            f(value, std::string_view(origin));
+                        }
+                    }
+                });
+        }
+    }
+
+    /// Functions that are called with a path were made by folding.
+    void read_fold_paths() {
+        folded_functions_.resize(model_->functions().size(), false);
+        for (id node = 0; node < model_->node_count(); ++node) {
+            model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+                if (key == fold_module_key) {
+                    fold_paths_.emplace(node, value);
+                    if (callee(node) != no_id) {
+                        folded_functions_[callee(node)] = true;
+                    }
+                }
+            });
+        }
+    }
+
+    void add_parameter(id value) {
+        parameter_of_[value] = static_cast<id>(parameters_.size());
+        parameters_.push_back(value);
+    }
+
+    [[nodiscard]] bool passes_parameter_on(id node) const noexcept {
+        if (!passes_on_[model_->operator_id(node)] || model_->inputs(node).size() != 1) {
+            return false;
+        }
+        const auto value = model_->inputs(node)[0];
+        return value != no_id && parameter_of_[value] != no_id;
+    }
+
+    void number_formals() {
+        for (const auto& function : model_->functions()) {
+            formal_slots_.resize(model_->value_count(), no_id);
+            const auto& formals = model_->graph(function.graph).inputs;
+            for (id slot = 0; slot < formals.size(); ++slot) {
+                formal_slots_[formals[slot]] = slot;
+            }
+        }
+    }
+
+    const Model* model_;
+    edgeless_graph graph_;
+    std::vector<id> parameters_;
+    std::vector<id> parameter_of_;
+    std::vector<id> formal_slots_; // by value, where there are functions
+    std::vector<bool> passes_on_;
+    std::vector<bool> hides_data_;
+    std::vector<bool> folded_functions_;                  // empty where nothing is folded
+    std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
+    bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_ONNX_NODES_HPP

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/named_modules.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../operator_scene.hpp"
+
+#include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/io/file.hpp>
+#include <stemma/onnx/onnx_nodes.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+namespace test::evidence_named_modules {
+
+using stemma::collect_named_modules;
+using stemma::id;
+using stemma::no_id;
+
+TEST_CASE("named_modules: those of parameters, and scopes for later", "[named_modules]") {
+    test::operator_scene ops;
+    const auto fc = ops.add({}, "/enc/fc/MatMul", "MatMul");
+    ops.read_parameter(fc, "enc.fc.weight");
+    ops.read_parameter(ops.add({fc}), "onnx::MatMul_7");
+    const auto named = collect_named_modules(ops, "net");
+    CHECK(named.modules.size() == 3);
+    CHECK(named.modules.attribute(0) == "net");
+    CHECK(named.size == 3);
+    REQUIRE(named.owner.size() == 2);
+    CHECK(named.modules.path(named.builder.rank_of(named.owner[0])) == "enc.fc");
+    CHECK(named.owner[1] == no_id);
+    CHECK(named.folded.empty());
+    CHECK(named.scopes.find(0, "enc") != no_id);
+}
+
+TEST_CASE("named_modules: nodes without their graph lead to the same tree", "[named_modules]") {
+    for (const auto& path : test::model_files()) {
+        INFO(path);
+        const stemma::mapped_file file(path);
+        const stemma::wire_model model(file.bytes(), path);
+        const stemma::onnx_operators ops(model);
+        const stemma::onnx_nodes nodes(model);
+        const stemma::thread_limit threads{3, 1};
+        const auto whole = stemma::rebuild_tree(ops, "net");
+        const auto parts =
+            stemma::rebuild_tree(ops, collect_named_modules(nodes, "net", threads), threads);
+        REQUIRE(parts.modules.size() == whole.modules.size());
+        for (id m = 0; m < whole.modules.size(); ++m) {
+            REQUIRE(parts.modules.path(m) == whole.modules.path(m));
+            REQUIRE(parts.modules.qualified_class(m) == whole.modules.qualified_class(m));
+            REQUIRE(parts.modules.calls(m) == whole.modules.calls(m));
+        }
+        REQUIRE(parts.scopes.scope_of == whole.scopes.scope_of);
+        REQUIRE(parts.hierarchies.chain_of == whole.hierarchies.chain_of);
+        REQUIRE(parts.bound.of_operator.size() == whole.bound.of_operator.size());
+        for (id s = 0; s < whole.bound.of_scope.size(); ++s) {
+            REQUIRE(parts.bound.of_scope[s].module == whole.bound.of_scope[s].module);
+            REQUIRE(parts.bound.of_scope[s].call == whole.bound.of_scope[s].call);
+        }
+    }
+}
+
+} // namespace test::evidence_named_modules

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/onnx_nodes.hpp>
+
+#include "../catch.hpp"
+#include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/onnx/flat_graph.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::onnx_onnx_nodes {
+
+using stemma::id;
+using test::node;
+using nodes_of_file = stemma::onnx_nodes<stemma::wire_model>;
+using operators = stemma::onnx_operators<stemma::wire_model>;
+
+TEST_CASE("onnx_nodes: an operator view without edges", "[onnx_nodes]") {
+    STATIC_REQUIRE(stemma::named_operators<nodes_of_file>);
+    STATIC_REQUIRE(stemma::parameter_readers<nodes_of_file>);
+    STATIC_REQUIRE(stemma::described_operators<nodes_of_file>);
+    STATIC_REQUIRE(stemma::folded_operators<nodes_of_file>);
+    STATIC_REQUIRE_FALSE(stemma::steered_operators<nodes_of_file>);
+    STATIC_REQUIRE(stemma::operator_view<stemma::onnx_nodes<>>);
+}
+
+TEST_CASE("onnx_nodes: become operators with the graph that was made meanwhile", "[onnx_nodes]") {
+    const auto bytes = test::model(test::graph({node("MatMul", {"x", "w"}, {"y"}, "first"),
+                                                node("Relu", {"y"}, {"z"}, "second")},
+                                               {"x"}, {"z"}, {"w"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    nodes_of_file nodes(model);
+    CHECK(num_vertices(nodes.graph()) == 2);
+    CHECK(nodes.name(1) == "second");
+    REQUIRE(nodes.parameter_count() == 1);
+    CHECK(nodes.parameter_name(0) == "w");
+    const operators made(std::move(nodes), stemma::flat_graph(model));
+    const operators whole(model);
+    CHECK(num_edges(made.graph()) == 1);
+    CHECK(num_edges(whole.graph()) == 1);
+    for (id v = 0; v < model.node_count(); ++v) {
+        CHECK(made.name(v) == whole.name(v));
+        std::vector<id> read;
+        made.for_each_parameter(v, [&](id p) { read.push_back(p); });
+        CHECK(read.size() == (v == 0 ? 1 : 0));
+    }
+}
+
+} // namespace test::onnx_onnx_nodes
