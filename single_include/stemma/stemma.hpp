@@ -4695,13 +4695,18 @@ void for_each_range(std::size_t size, std::size_t count, Function f) {
 /// Requires: no task needs another one.
 /// Throws: what a task threw.
 /// Complexity: that of the tasks.
-inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {
+inline void run_tasks(std::size_t threads, std::span<const std::function<void()>> tasks) {
     const auto count = std::min(std::max<std::size_t>(threads, 1), tasks.size());
     for_each_part(count, [&](std::size_t part) {
         for (auto i = part; i < tasks.size(); i += count) {
-            tasks.begin()[i]();
+            tasks[i]();
         }
     });
+}
+
+/// The same, of tasks in a list.
+inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {
+    run_tasks(threads, std::span(tasks.begin(), tasks.size()));
 }
 
 } // namespace stemma
@@ -4714,18 +4719,28 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
 
 namespace stemma {
 
+/// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
+/// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
+/// moving an iterator so far.
+template <vertex_list_graph G>
+[[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto begin = size / count * part + std::min(part, size % count);
+    const auto length = size / count + (part < size % count ? 1 : 0);
+    const auto first = std::next(vertices(graph).first, static_cast<std::ptrdiff_t>(begin));
+    return std::pair(first, std::next(first, static_cast<std::ptrdiff_t>(length)));
+}
+
 /// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
-/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_range` does.
+/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
 ///
 /// Throws: what the call for the lowest part threw.
 /// Complexity: that of `f`, and of moving an iterator to where each range begins.
 template <vertex_list_graph G, class Function>
 void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
-    const auto begin_of_all = vertices(graph).first;
-    const auto size = static_cast<std::size_t>(num_vertices(graph));
-    for_each_range(size, count, [&](std::size_t part, std::size_t begin, std::size_t end) {
-        const auto first = std::next(begin_of_all, static_cast<std::ptrdiff_t>(begin));
-        f(part, first, std::next(first, static_cast<std::ptrdiff_t>(end - begin)));
+    for_each_part(count, [&](std::size_t part) {
+        const auto [first, last] = vertex_range(graph, count, part);
+        f(part, first, last);
     });
 }
 
@@ -5936,10 +5951,11 @@ public:
         const auto nothing = tree.names_.intern("");
         const auto or_nothing = [&](id name) { return name == no_id ? nothing : name; };
         std::vector<id> parents;
-        tree.attribute_.clear();
-        tree.class_.clear();
-        tree.qualified_.clear();
-        tree.calls_.clear();
+        for (auto* column :
+             {&parents, &tree.attribute_, &tree.class_, &tree.qualified_, &tree.calls_}) {
+            column->clear();
+            column->reserve(order.size());
+        }
         tree.path_length_.clear();
         tree.children_ = {};
         for (auto m : order) {
@@ -6542,6 +6558,163 @@ private:
 
 #endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 
+// <stemma/core/pipeline.hpp>
+#ifndef STEMMA_CORE_PIPELINE_HPP
+#define STEMMA_CORE_PIPELINE_HPP
+
+namespace stemma {
+
+/// One of the steps that every item of a pipeline goes through.
+struct pipeline_step {
+    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
+    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
+};
+
+/// How items go through a pipeline.
+struct pipeline_limits {
+    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
+    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
+    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
+};
+
+namespace detail {
+
+/// The state of a pipeline that its workers share.
+class pipeline_run {
+public:
+    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
+                 const pipeline_limits& limits)
+        : count_(count)
+        , group_size_(std::max<std::size_t>(limits.group, 1))
+        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
+        , steps_(steps)
+        , open_(std::max<std::size_t>(limits.workers, 1) *
+                std::max<std::size_t>(limits.in_flight, 1))
+        , turn_(steps.size(), 0)
+        , end_(groups_) {}
+
+    /// Does what there is to do, until nothing is left.
+    void work(std::size_t worker) {
+        std::unique_lock lock(mutex_);
+        while (done_ < end_) {
+            const auto g = take();
+            if (g == groups_) {
+                changed_.wait(lock);
+                continue;
+            }
+            auto& taken = open_[g % open_.size()];
+            lock.unlock();
+            run(taken, worker);
+            lock.lock();
+            finish(g, taken);
+        }
+        changed_.notify_all();
+    }
+
+    /// Throws what the item of the lowest number threw that did.
+    void rethrow() const {
+#if defined(__cpp_exceptions)
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
+#endif
+    }
+
+private:
+    struct group {
+        std::size_t step = 0;
+        std::size_t first = 0; // items
+        std::size_t last = 0;  // behind the last one that did not fail
+        bool busy = false;
+        std::exception_ptr thrown{};
+    };
+
+    /// Returns: a group to work on, the oldest first, or `groups_`.
+    [[nodiscard]] std::size_t take() {
+        for (auto g = done_; g < std::min(begun_, end_); ++g) {
+            auto& next = open_[g % open_.size()];
+            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
+                next.busy = true;
+                return g;
+            }
+        }
+        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
+            (steps_.front().in_order && turn_.front() != begun_)) {
+            return groups_;
+        }
+        const auto first = begun_ * group_size_;
+        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
+        return begun_++;
+    }
+
+    void run(group& taken, std::size_t worker) const {
+        auto item = taken.first;
+#if defined(__cpp_exceptions)
+        try {
+#endif
+            for (; item < taken.last; ++item) {
+                steps_[taken.step].run(item, worker);
+            }
+#if defined(__cpp_exceptions)
+        } catch (...) { // those before it go on
+            taken.last = item;
+            taken.thrown = std::current_exception();
+        }
+#endif
+    }
+
+    void finish(std::size_t g, group& taken) {
+        turn_[taken.step] = g + 1; // of use in steps in order only
+        if (taken.thrown && g < end_) {
+            end_ = g + 1;
+            thrown_ = taken.thrown;
+        }
+        taken.busy = ++taken.step == steps_.size();
+        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
+            ++done_;
+        }
+        changed_.notify_all();
+    }
+
+    std::size_t count_;
+    std::size_t group_size_;
+    std::size_t groups_;
+    const std::vector<pipeline_step>& steps_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<group> open_;       // groups in flight, by number modulo their count
+    std::vector<std::size_t> turn_; // by step in order: the group that is next
+    std::size_t begun_ = 0;         // groups that were begun
+    std::size_t done_ = 0;          // groups before this one are through
+    std::size_t end_;               // no group from this one on goes on
+    std::exception_ptr thrown_;
+};
+
+} // namespace detail
+
+/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
+/// one after the other, so what such steps do is the same for any number of workers; steps of one
+/// item never overlap. With one worker everything happens in this thread, one group after the
+/// other.
+///
+/// What a step throws ends the item: items before it still go through all steps, and in steps in
+/// order that are behind, none after it does.
+/// Throws: what the lowest item threw that did. Complexity: that of the steps.
+inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
+                         const pipeline_limits& limits = {}) {
+    if (count == 0 || steps.empty()) {
+        return;
+    }
+    detail::pipeline_run run(count, steps, limits);
+    for_each_part(std::max<std::size_t>(limits.workers, 1),
+                  [&](std::size_t worker) { run.work(worker); });
+    run.rethrow();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PIPELINE_HPP
+
 // <stemma/evidence/scoped_name.hpp>
 #ifndef STEMMA_EVIDENCE_SCOPED_NAME_HPP
 #define STEMMA_EVIDENCE_SCOPED_NAME_HPP
@@ -6901,32 +7074,43 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 
 } // namespace detail
 
-/// Collects the scopes in the names of all operators.
+/// Collects the scopes in the names of all operators. The threads also do what is `beside`, first.
 ///
 /// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
+/// Throws: what is thrown beside.
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {},
+                                         std::span<const std::function<void()>> beside = {}) {
     const auto& graph = ops.graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto count = threads.parts_of_operators(size);
+    const auto workers = threads.parts_of_operators(size);
+    const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);
-    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+    const auto collect = [&](std::size_t item, std::size_t) {
+        if (item < beside.size()) {
+            beside[item]();
+            return;
+        }
+        const auto part = item - beside.size();
+        const auto [first, last] = vertex_range(graph, count, part);
         parts[part] = detail::make_scope_table();
         detail::collect_scopes(ops, first, last, scope_of, parts[part]);
-    });
+    };
+    run_pipeline(beside.size() + count, {{false, collect}}, {workers, 1, count});
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
     for (std::size_t part = 1; part < count; ++part) {
         numbers[part] = detail::append_scopes(parts[part], table);
     }
-    for_each_vertex_range(graph, count, [&](std::size_t part, auto it, auto last) {
-        for (; part > 0 && it != last; ++it) {
+    const auto renumber = [&](std::size_t part, std::size_t) {
+        for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
             auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
             scope = scope == no_id ? no_id : numbers[part][scope];
         }
-    });
+    };
+    run_pipeline(count, {{false, renumber}}, {workers, 1, count});
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
     return table;
@@ -7159,6 +7343,12 @@ class parameter_owners {
 public:
     parameter_owners() = default;
 
+    /// Makes room for so many parameters with one owner each.
+    void reserve(std::size_t count) {
+        owners_.reserve(count);
+        ends_.reserve(count);
+    }
+
     /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
     void add(std::span<const id> owners) {
         owners_.insert(owners_.end(), owners.begin(), owners.end());
@@ -7323,6 +7513,7 @@ template <parameter_readers Ops, module_view Modules>
         }
     }
     parameter_owners result;
+    result.reserve(count);
     result.mapping = find_path_mapping(modules, paths);
     const module_lookup<Modules> lookup(modules);
     const auto owner_of = [&](std::string_view name) -> id {
@@ -13900,13 +14091,14 @@ struct named_modules {
 };
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
-/// in the names of operators.
+/// in the names of operators. The threads also do what is `beside`.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(bytes of names and metadata) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
 [[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
-                                                  thread_limit threads = {}) {
+                                                  thread_limit threads = {},
+                                                  std::vector<std::function<void()>> beside = {}) {
     named_modules found;
     found.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
@@ -13930,8 +14122,8 @@ template <named_operators Ops>
         }
         found.modules = found.builder.build();
     };
-    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
-              {grow_owners, [&] { found.scopes = collect_scopes(ops, threads.without_one()); }});
+    beside.insert(beside.begin(), grow_owners); // what takes longest
+    found.scopes = collect_scopes(ops, threads, beside);
     return found;
 }
 
@@ -13989,6 +14181,7 @@ template <named_operators Ops>
             ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
         }
         parameter_owners owners;
+        owners.reserve(ranks.size());
         for (const auto& rank : ranks) {
             owners.add({&rank, rank == no_id ? 0U : 1U});
         }
@@ -14146,163 +14339,6 @@ inline constexpr std::string_view base64_digits =
 } // namespace stemma
 
 #endif // STEMMA_CORE_BASE64_HPP
-
-// <stemma/core/pipeline.hpp>
-#ifndef STEMMA_CORE_PIPELINE_HPP
-#define STEMMA_CORE_PIPELINE_HPP
-
-namespace stemma {
-
-/// One of the steps that every item of a pipeline goes through.
-struct pipeline_step {
-    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
-    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
-};
-
-/// How items go through a pipeline.
-struct pipeline_limits {
-    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
-    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
-    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
-};
-
-namespace detail {
-
-/// The state of a pipeline that its workers share.
-class pipeline_run {
-public:
-    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
-                 const pipeline_limits& limits)
-        : count_(count)
-        , group_size_(std::max<std::size_t>(limits.group, 1))
-        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
-        , steps_(steps)
-        , open_(std::max<std::size_t>(limits.workers, 1) *
-                std::max<std::size_t>(limits.in_flight, 1))
-        , turn_(steps.size(), 0)
-        , end_(groups_) {}
-
-    /// Does what there is to do, until nothing is left.
-    void work(std::size_t worker) {
-        std::unique_lock lock(mutex_);
-        while (done_ < end_) {
-            const auto g = take();
-            if (g == groups_) {
-                changed_.wait(lock);
-                continue;
-            }
-            auto& taken = open_[g % open_.size()];
-            lock.unlock();
-            run(taken, worker);
-            lock.lock();
-            finish(g, taken);
-        }
-        changed_.notify_all();
-    }
-
-    /// Throws what the item of the lowest number threw that did.
-    void rethrow() const {
-#if defined(__cpp_exceptions)
-        if (thrown_) {
-            std::rethrow_exception(thrown_);
-        }
-#endif
-    }
-
-private:
-    struct group {
-        std::size_t step = 0;
-        std::size_t first = 0; // items
-        std::size_t last = 0;  // behind the last one that did not fail
-        bool busy = false;
-        std::exception_ptr thrown{};
-    };
-
-    /// Returns: a group to work on, the oldest first, or `groups_`.
-    [[nodiscard]] std::size_t take() {
-        for (auto g = done_; g < std::min(begun_, end_); ++g) {
-            auto& next = open_[g % open_.size()];
-            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
-                next.busy = true;
-                return g;
-            }
-        }
-        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
-            (steps_.front().in_order && turn_.front() != begun_)) {
-            return groups_;
-        }
-        const auto first = begun_ * group_size_;
-        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
-        return begun_++;
-    }
-
-    void run(group& taken, std::size_t worker) const {
-        auto item = taken.first;
-#if defined(__cpp_exceptions)
-        try {
-#endif
-            for (; item < taken.last; ++item) {
-                steps_[taken.step].run(item, worker);
-            }
-#if defined(__cpp_exceptions)
-        } catch (...) { // those before it go on
-            taken.last = item;
-            taken.thrown = std::current_exception();
-        }
-#endif
-    }
-
-    void finish(std::size_t g, group& taken) {
-        turn_[taken.step] = g + 1; // of use in steps in order only
-        if (taken.thrown && g < end_) {
-            end_ = g + 1;
-            thrown_ = taken.thrown;
-        }
-        taken.busy = ++taken.step == steps_.size();
-        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
-            ++done_;
-        }
-        changed_.notify_all();
-    }
-
-    std::size_t count_;
-    std::size_t group_size_;
-    std::size_t groups_;
-    const std::vector<pipeline_step>& steps_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<group> open_;       // groups in flight, by number modulo their count
-    std::vector<std::size_t> turn_; // by step in order: the group that is next
-    std::size_t begun_ = 0;         // groups that were begun
-    std::size_t done_ = 0;          // groups before this one are through
-    std::size_t end_;               // no group from this one on goes on
-    std::exception_ptr thrown_;
-};
-
-} // namespace detail
-
-/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
-/// one after the other, so what such steps do is the same for any number of workers; steps of one
-/// item never overlap. With one worker everything happens in this thread, one group after the
-/// other.
-///
-/// What a step throws ends the item: items before it still go through all steps, and in steps in
-/// order that are behind, none after it does.
-/// Throws: what the lowest item threw that did. Complexity: that of the steps.
-inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
-                         const pipeline_limits& limits = {}) {
-    if (count == 0 || steps.empty()) {
-        return;
-    }
-    detail::pipeline_run run(count, steps, limits);
-    for_each_part(std::max<std::size_t>(limits.workers, 1),
-                  [&](std::size_t worker) { run.work(worker); });
-    run.rethrow();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_PIPELINE_HPP
 
 // <stemma/core/xml_text.hpp>
 #ifndef STEMMA_CORE_XML_TEXT_HPP

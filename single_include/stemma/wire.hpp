@@ -1434,6 +1434,9 @@ public:
         at_ = position.value_or(0);
     }
 
+    /// Requires: nothing is held back, and there was a position.
+    void move_to(off_t position) noexcept { at_ = position; }
+
     void write(std::string_view bytes) {
         while (used_ + bytes.size() >= room()) {
             const auto first = bytes.substr(0, room() - used_);
@@ -1768,6 +1771,12 @@ public:
         writer_.copy(from, offset, size);
     }
 
+    /// Goes on at another position of the same file, once all before is handed over.
+    void move_to(std::uint64_t position) {
+        finish();
+        writer_.move_to(static_cast<off_t>(position));
+    }
+
     /// Hands over what is still held back.
     void finish() { writer_.flush(); }
 
@@ -1874,6 +1883,7 @@ public:
 
     void write(std::string_view) {}
     void copy(const mapped_file&, std::size_t, std::size_t) {}
+    void move_to(std::uint64_t) {}
     void finish() {}
 };
 
@@ -12494,6 +12504,16 @@ public:
         growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
     }
 
+    /// As `insert`, of a StringStringEntryProto as a field.
+    void insert_entry(std::uint32_t at, std::uint32_t field, std::string_view key,
+                      std::string_view value) {
+        const auto begin = text_.size();
+        detail::append_entry(field, key, value, text_);
+        const auto size = text_.size() - begin;
+        records_.push_back({at, 0, begin, static_cast<std::uint32_t>(size), nullptr});
+        growth_ += static_cast<std::int64_t>(size);
+    }
+
     /// As `insert`, of a text that outlives the list and is not copied.
     void insert_kept(std::uint32_t at, std::string_view text) {
         records_.push_back({at, 0, 0, static_cast<std::uint32_t>(text.size()), text.data()});
@@ -13201,9 +13221,8 @@ public:
             }
         }
         if (!added_tags.empty()) {
-            std::string entry;
-            detail::append_entry(metadata_field, hierarchy_tags_key, added_tags, entry);
-            edits.insert(message.begin + message.size, entry);
+            edits.insert_entry(message.begin + message.size, metadata_field, hierarchy_tags_key,
+                               added_tags);
         }
     }
 
@@ -13484,6 +13503,9 @@ public:
     void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
     void write(std::string_view text) { to_.write(text); }
 
+    /// Goes on at another position, once all before is handed over.
+    void move_to(std::uint64_t position) { to_.move_to(position); }
+
     /// Hands over what is still held back; nothing is complete before.
     void finish() { to_.finish(); }
 
@@ -13593,6 +13615,7 @@ public:
 
     /// Writes the result to a file, by as many threads as measured it, its front first.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
+    /// Complexity: O(bytes), and that of the editor.
     void write(const mapped_file& from, output_file& to) {
         to.reserve(size_);
         if (parts_.size() == 1 || !to.takes_ranges()) {
@@ -13600,8 +13623,14 @@ public:
             write(splice);
             return;
         }
+        std::vector<range_splice> splices; // by worker: each fills a buffer time and again
+        splices.reserve(copies_.size() + 1);
+        while (splices.size() <= copies_.size()) {
+            splices.emplace_back(from, to, 0);
+        }
         for_each_file_part([&](part& p, std::size_t worker) {
-            range_splice splice(from, to, static_cast<std::uint64_t>(p.position));
+            auto& splice = splices[worker];
+            splice.move_to(static_cast<std::uint64_t>(p.position));
             write_part(p, editor_of(worker), splice);
             splice.finish();
             from.release(p.begin, p.end - p.begin); // here by many threads, at the end by one
@@ -14300,18 +14329,17 @@ private:
         onnx_nodes<wire_model> nodes(model_);
         operator_graph graph;
         std::optional<named_modules> named;
-        run_tasks(threads.parts_of_operators(model_.node_count()),
-                  {[&] {
-                       graph = flat_graph(model_);
-                       if (may_be_fresh || options_.digest) {
-                           digest_ = structure_digest(model_);
-                       }
-                   },
-                   [&] {
-                       if (options_.captures.empty() && !may_be_fresh) {
-                           named = collect_named_modules(nodes, root_name(), threads.without_one());
-                       }
-                   }});
+        const std::vector<std::function<void()>> wiring{[&] { graph = flat_graph(model_); },
+                                                        [&] {
+                                                            if (may_be_fresh || options_.digest) {
+                                                                digest_ = structure_digest(model_);
+                                                            }
+                                                        }};
+        if (options_.captures.empty() && !may_be_fresh) {
+            named = collect_named_modules(nodes, root_name(), threads, wiring);
+        } else {
+            run_tasks(threads.parts_of_operators(model_.node_count()), wiring);
+        }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;

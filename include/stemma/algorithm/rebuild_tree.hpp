@@ -67,6 +67,7 @@ template <named_operators Ops>
             ranks[p] = ranks[p] == no_id ? rank : result.modules.index().lca(ranks[p], rank);
         }
         parameter_owners owners;
+        owners.reserve(ranks.size());
         for (const auto& rank : ranks) {
             owners.add({&rank, rank == no_id ? 0U : 1U});
         }

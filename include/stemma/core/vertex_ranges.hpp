@@ -5,23 +5,35 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/parallel.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 namespace stemma {
 
+/// Returns: the first iterator and the last of range `part`, where the vertices of a graph are
+/// divided into `count` ranges of about the same length, in the graph's order. Complexity: that of
+/// moving an iterator so far.
+template <vertex_list_graph G>
+[[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
+    const auto size = static_cast<std::size_t>(num_vertices(graph));
+    const auto begin = size / count * part + std::min(part, size % count);
+    const auto length = size / count + (part < size % count ? 1 : 0);
+    const auto first = std::next(vertices(graph).first, static_cast<std::ptrdiff_t>(begin));
+    return std::pair(first, std::next(first, static_cast<std::ptrdiff_t>(length)));
+}
+
 /// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
-/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_range` does.
+/// order, and calls `f(part, first, last)` with the iterators of each, as `for_each_part` does.
 ///
 /// Throws: what the call for the lowest part threw.
 /// Complexity: that of `f`, and of moving an iterator to where each range begins.
 template <vertex_list_graph G, class Function>
 void for_each_vertex_range(const G& graph, std::size_t count, Function f) {
-    const auto begin_of_all = vertices(graph).first;
-    const auto size = static_cast<std::size_t>(num_vertices(graph));
-    for_each_range(size, count, [&](std::size_t part, std::size_t begin, std::size_t end) {
-        const auto first = std::next(begin_of_all, static_cast<std::ptrdiff_t>(begin));
-        f(part, first, std::next(first, static_cast<std::ptrdiff_t>(end - begin)));
+    for_each_part(count, [&](std::size_t part) {
+        const auto [first, last] = vertex_range(graph, count, part);
+        f(part, first, last);
     });
 }
 

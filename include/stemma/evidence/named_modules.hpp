@@ -13,6 +13,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,13 +32,14 @@ struct named_modules {
 };
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
-/// in the names of operators.
+/// in the names of operators. The threads also do what is `beside`.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(bytes of names and metadata) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
 [[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
-                                                  thread_limit threads = {}) {
+                                                  thread_limit threads = {},
+                                                  std::vector<std::function<void()>> beside = {}) {
     named_modules found;
     found.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
@@ -61,8 +63,8 @@ template <named_operators Ops>
         }
         found.modules = found.builder.build();
     };
-    run_tasks(threads.parts_of_operators(num_vertices(ops.graph())),
-              {grow_owners, [&] { found.scopes = collect_scopes(ops, threads.without_one()); }});
+    beside.insert(beside.begin(), grow_owners); // what takes longest
+    found.scopes = collect_scopes(ops, threads, beside);
     return found;
 }
 

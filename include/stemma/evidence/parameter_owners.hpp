@@ -28,6 +28,12 @@ class parameter_owners {
 public:
     parameter_owners() = default;
 
+    /// Makes room for so many parameters with one owner each.
+    void reserve(std::size_t count) {
+        owners_.reserve(count);
+        ends_.reserve(count);
+    }
+
     /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
     void add(std::span<const id> owners) {
         owners_.insert(owners_.end(), owners.begin(), owners.end());
@@ -192,6 +198,7 @@ template <parameter_readers Ops, module_view Modules>
         }
     }
     parameter_owners result;
+    result.reserve(count);
     result.mapping = find_path_mapping(modules, paths);
     const module_lookup<Modules> lookup(modules);
     const auto owner_of = [&](std::string_view name) -> id {

@@ -10,6 +10,7 @@
 #include <stemma/core/json_text.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/path_trail.hpp>
+#include <stemma/core/pipeline.hpp>
 #include <stemma/core/vertex_ranges.hpp>
 #include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/finding.hpp>
@@ -18,7 +19,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -264,32 +267,43 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 
 } // namespace detail
 
-/// Collects the scopes in the names of all operators.
+/// Collects the scopes in the names of all operators. The threads also do what is `beside`, first.
 ///
 /// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
+/// Throws: what is thrown beside.
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {},
+                                         std::span<const std::function<void()>> beside = {}) {
     const auto& graph = ops.graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto count = threads.parts_of_operators(size);
+    const auto workers = threads.parts_of_operators(size);
+    const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);
-    for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
+    const auto collect = [&](std::size_t item, std::size_t) {
+        if (item < beside.size()) {
+            beside[item]();
+            return;
+        }
+        const auto part = item - beside.size();
+        const auto [first, last] = vertex_range(graph, count, part);
         parts[part] = detail::make_scope_table();
         detail::collect_scopes(ops, first, last, scope_of, parts[part]);
-    });
+    };
+    run_pipeline(beside.size() + count, {{false, collect}}, {workers, 1, count});
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
     for (std::size_t part = 1; part < count; ++part) {
         numbers[part] = detail::append_scopes(parts[part], table);
     }
-    for_each_vertex_range(graph, count, [&](std::size_t part, auto it, auto last) {
-        for (; part > 0 && it != last; ++it) {
+    const auto renumber = [&](std::size_t part, std::size_t) {
+        for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
             auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
             scope = scope == no_id ? no_id : numbers[part][scope];
         }
-    });
+    };
+    run_pipeline(count, {{false, renumber}}, {workers, 1, count});
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
     return table;

@@ -228,6 +228,9 @@ public:
         at_ = position.value_or(0);
     }
 
+    /// Requires: nothing is held back, and there was a position.
+    void move_to(off_t position) noexcept { at_ = position; }
+
     void write(std::string_view bytes) {
         while (used_ + bytes.size() >= room()) {
             const auto first = bytes.substr(0, room() - used_);
@@ -562,6 +565,12 @@ public:
         writer_.copy(from, offset, size);
     }
 
+    /// Goes on at another position of the same file, once all before is handed over.
+    void move_to(std::uint64_t position) {
+        finish();
+        writer_.move_to(static_cast<off_t>(position));
+    }
+
     /// Hands over what is still held back.
     void finish() { writer_.flush(); }
 
@@ -668,6 +677,7 @@ public:
 
     void write(std::string_view) {}
     void copy(const mapped_file&, std::size_t, std::size_t) {}
+    void move_to(std::uint64_t) {}
     void finish() {}
 };
 

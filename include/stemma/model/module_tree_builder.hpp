@@ -115,10 +115,11 @@ public:
         const auto nothing = tree.names_.intern("");
         const auto or_nothing = [&](id name) { return name == no_id ? nothing : name; };
         std::vector<id> parents;
-        tree.attribute_.clear();
-        tree.class_.clear();
-        tree.qualified_.clear();
-        tree.calls_.clear();
+        for (auto* column :
+             {&parents, &tree.attribute_, &tree.class_, &tree.qualified_, &tree.calls_}) {
+            column->clear();
+            column->reserve(order.size());
+        }
         tree.path_length_.clear();
         tree.children_ = {};
         for (auto m : order) {

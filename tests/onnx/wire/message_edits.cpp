@@ -44,6 +44,16 @@ TEST_CASE("message_edits: says what changes, in order", "[onnx][message_edits]")
     CHECK(applied("abcdef", edits) == "abcdef");
 }
 
+TEST_CASE("message_edits: an entry is written as a field", "[onnx][message_edits]") {
+    stemma::message_edits edits;
+    edits.insert(1, "before");
+    edits.insert_entry(2, 14, "key", "value");
+    std::string field;
+    stemma::detail::append_entry(14, "key", "value", field);
+    CHECK(edits.growth() == static_cast<std::int64_t>(6 + field.size()));
+    CHECK(applied("abc", edits) == "abeforeb" + field + "c");
+}
+
 TEST_CASE("message_edits: a text that is kept elsewhere is not copied", "[onnx][message_edits]") {
     const std::string kept = "kept";
     stemma::message_edits edits;

@@ -45,11 +45,11 @@ TEST_CASE("splices: all sinks make the same of the same calls", "[onnx][splices]
     CHECK(stemma::mapped_file(folder.file("whole")).bytes() == expected);
     stemma::output_file out(folder.file("ranges"));
     if (out.takes_ranges()) {
-        for (const std::size_t position : {expected.size(), std::size_t{0}}) {
-            stemma::range_splice sink(file, out, position);
-            splice(sink);
-            sink.finish();
-        }
+        stemma::range_splice sink(file, out, expected.size());
+        splice(sink);
+        sink.move_to(0);
+        splice(sink);
+        sink.finish();
         out.commit(false);
         CHECK(stemma::mapped_file(folder.file("ranges")).bytes() ==
               std::string(expected) + std::string(expected));

@@ -202,18 +202,17 @@ private:
         onnx_nodes<wire_model> nodes(model_);
         operator_graph graph;
         std::optional<named_modules> named;
-        run_tasks(threads.parts_of_operators(model_.node_count()),
-                  {[&] {
-                       graph = flat_graph(model_);
-                       if (may_be_fresh || options_.digest) {
-                           digest_ = structure_digest(model_);
-                       }
-                   },
-                   [&] {
-                       if (options_.captures.empty() && !may_be_fresh) {
-                           named = collect_named_modules(nodes, root_name(), threads.without_one());
-                       }
-                   }});
+        const std::vector<std::function<void()>> wiring{[&] { graph = flat_graph(model_); },
+                                                        [&] {
+                                                            if (may_be_fresh || options_.digest) {
+                                                                digest_ = structure_digest(model_);
+                                                            }
+                                                        }};
+        if (options_.captures.empty() && !may_be_fresh) {
+            named = collect_named_modules(nodes, root_name(), threads, wiring);
+        } else {
+            run_tasks(threads.parts_of_operators(model_.node_count()), wiring);
+        }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;

@@ -101,6 +101,16 @@ public:
         growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
     }
 
+    /// As `insert`, of a StringStringEntryProto as a field.
+    void insert_entry(std::uint32_t at, std::uint32_t field, std::string_view key,
+                      std::string_view value) {
+        const auto begin = text_.size();
+        detail::append_entry(field, key, value, text_);
+        const auto size = text_.size() - begin;
+        records_.push_back({at, 0, begin, static_cast<std::uint32_t>(size), nullptr});
+        growth_ += static_cast<std::int64_t>(size);
+    }
+
     /// As `insert`, of a text that outlives the list and is not copied.
     void insert_kept(std::uint32_t at, std::string_view text) {
         records_.push_back({at, 0, 0, static_cast<std::uint32_t>(text.size()), text.data()});

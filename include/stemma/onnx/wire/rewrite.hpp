@@ -98,6 +98,7 @@ public:
 
     /// Writes the result to a file, by as many threads as measured it, its front first.
     /// Requires: `from` is the model's file, and nothing was written to `to`.
+    /// Complexity: O(bytes), and that of the editor.
     void write(const mapped_file& from, output_file& to) {
         to.reserve(size_);
         if (parts_.size() == 1 || !to.takes_ranges()) {
@@ -105,8 +106,14 @@ public:
             write(splice);
             return;
         }
+        std::vector<range_splice> splices; // by worker: each fills a buffer time and again
+        splices.reserve(copies_.size() + 1);
+        while (splices.size() <= copies_.size()) {
+            splices.emplace_back(from, to, 0);
+        }
         for_each_file_part([&](part& p, std::size_t worker) {
-            range_splice splice(from, to, static_cast<std::uint64_t>(p.position));
+            auto& splice = splices[worker];
+            splice.move_to(static_cast<std::uint64_t>(p.position));
             write_part(p, editor_of(worker), splice);
             splice.finish();
             from.release(p.begin, p.end - p.begin); // here by many threads, at the end by one

@@ -44,6 +44,9 @@ public:
     void copy(std::uint32_t from, std::uint32_t size) { to_.copy(*from_, from, size); }
     void write(std::string_view text) { to_.write(text); }
 
+    /// Goes on at another position, once all before is handed over.
+    void move_to(std::uint64_t position) { to_.move_to(position); }
+
     /// Hands over what is still held back; nothing is complete before.
     void finish() { to_.finish(); }
 

@@ -141,9 +141,8 @@ public:
             }
         }
         if (!added_tags.empty()) {
-            std::string entry;
-            detail::append_entry(metadata_field, hierarchy_tags_key, added_tags, entry);
-            edits.insert(message.begin + message.size, entry);
+            edits.insert_entry(message.begin + message.size, metadata_field, hierarchy_tags_key,
+                               added_tags);
         }
     }
 
