@@ -4695,18 +4695,13 @@ void for_each_range(std::size_t size, std::size_t count, Function f) {
 /// Requires: no task needs another one.
 /// Throws: what a task threw.
 /// Complexity: that of the tasks.
-inline void run_tasks(std::size_t threads, std::span<const std::function<void()>> tasks) {
+inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {
     const auto count = std::min(std::max<std::size_t>(threads, 1), tasks.size());
     for_each_part(count, [&](std::size_t part) {
         for (auto i = part; i < tasks.size(); i += count) {
-            tasks[i]();
+            tasks.begin()[i]();
         }
     });
-}
-
-/// The same, of tasks in a list.
-inline void run_tasks(std::size_t threads, std::initializer_list<std::function<void()>> tasks) {
-    run_tasks(threads, std::span(tasks.begin(), tasks.size()));
 }
 
 } // namespace stemma

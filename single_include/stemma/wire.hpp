@@ -14329,16 +14329,16 @@ private:
         onnx_nodes<wire_model> nodes(model_);
         operator_graph graph;
         std::optional<named_modules> named;
-        const std::vector<std::function<void()>> wiring{[&] { graph = flat_graph(model_); },
-                                                        [&] {
-                                                            if (may_be_fresh || options_.digest) {
-                                                                digest_ = structure_digest(model_);
-                                                            }
-                                                        }};
+        const auto make_graph = [&] { graph = flat_graph(model_); };
+        const auto find_digest = [&] {
+            if (may_be_fresh || options_.digest) {
+                digest_ = structure_digest(model_);
+            }
+        };
         if (options_.captures.empty() && !may_be_fresh) {
-            named = collect_named_modules(nodes, root_name(), threads, wiring);
+            named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
         } else {
-            run_tasks(threads.parts_of_operators(model_.node_count()), wiring);
+            run_tasks(threads.parts_of_operators(model_.node_count()), {make_graph, find_digest});
         }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
