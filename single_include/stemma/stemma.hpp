@@ -1455,6 +1455,16 @@ inline constexpr std::uint64_t hash_key1 = 0xbf58'476d'1ce4'e5b9U;
     return detail::fold_multiply(a ^ detail::hash_key0, b ^ detail::hash_key1);
 }
 
+/// The FNV-1a hash of a text, or of one that goes on behind another of hash `before`. The same
+/// everywhere, so that it may be stored. Complexity: one multiplication for each byte.
+[[nodiscard]] constexpr std::uint64_t
+fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noexcept {
+    for (char c : text) {
+        before = (before ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+    }
+    return before;
+}
+
 /// A 64-bit hash of all bytes. Not a promise across versions: never write it to a file.
 ///
 /// Complexity: one multiplication per 16 bytes (folded multiply, as in wyhash).
@@ -4678,6 +4688,13 @@ void for_each_part(std::size_t count, Function f) {
 #endif
 }
 
+/// Returns: where range `part` begins, where [0, size) is divided into `count` ranges of about the
+/// same length, in order; for `part == count` the end.
+[[nodiscard]] constexpr std::size_t range_begin(std::size_t size, std::size_t count,
+                                                std::size_t part) noexcept {
+    return size / count * part + std::min(part, size % count);
+}
+
 /// Divides [0, size) into `count` ranges of about the same length, in order, and calls
 /// `f(part, begin, end)` for each, as `for_each_part` does.
 ///
@@ -4685,8 +4702,7 @@ void for_each_part(std::size_t count, Function f) {
 template <class Function>
 void for_each_range(std::size_t size, std::size_t count, Function f) {
     for_each_part(count, [&](std::size_t part) {
-        f(part, size / count * part + std::min(part, size % count),
-          size / count * (part + 1) + std::min(part + 1, size % count));
+        f(part, range_begin(size, count, part), range_begin(size, count, part + 1));
     });
 }
 
@@ -4720,10 +4736,10 @@ namespace stemma {
 template <vertex_list_graph G>
 [[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
     const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto begin = size / count * part + std::min(part, size % count);
-    const auto length = size / count + (part < size % count ? 1 : 0);
-    const auto first = std::next(vertices(graph).first, static_cast<std::ptrdiff_t>(begin));
-    return std::pair(first, std::next(first, static_cast<std::ptrdiff_t>(length)));
+    const auto begin = static_cast<std::ptrdiff_t>(range_begin(size, count, part));
+    const auto end = static_cast<std::ptrdiff_t>(range_begin(size, count, part + 1));
+    const auto first = std::next(vertices(graph).first, begin);
+    return std::pair(first, std::next(first, end - begin));
 }
 
 /// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's
@@ -7646,16 +7662,16 @@ namespace stemma::detail {
 template <module_view Modules>
 class printed_modules {
 public:
-    /// Requires: `modules` stays as it is, and outlives this. Complexity: O(bytes of names).
+    /// Complexity: O(bytes of names).
     explicit printed_modules(const Modules& modules) {
         const auto& tree = modules.index();
-        std::vector<std::uint64_t> hashes(tree.size(), no_text);
+        std::vector<std::uint64_t> hashes(tree.size());
         std::vector<id> text_of(tree.size());
         for (id m = 1; m < tree.size(); ++m) {
             const std::string_view name = modules.attribute(m);
             const auto above = tree.parent(m);
             const bool goes_on = is_number(name) && above != 0;
-            hashes[m] = extend(goes_on ? extend(hashes[above], ".") : no_text, name);
+            hashes[m] = goes_on ? fnv1a(name, fnv1a(".", hashes[above])) : fnv1a(name);
             const auto next = static_cast<id>(hash_of_.size());
             text_of[m] = texts_.insert(hashes[m], next,
                                        [&](id text) { return hash_of_[text] == hashes[m]; });
@@ -7673,22 +7689,12 @@ public:
     /// Returns: the modules that print as `text`, ascending, and perhaps a few others.
     /// Complexity: O(length) expected.
     [[nodiscard]] std::span<const id> of(std::string_view text) const {
-        const auto hash = extend(no_text, text);
+        const auto hash = fnv1a(text);
         const auto found = texts_.find(hash, [&](id known) { return hash_of_[known] == hash; });
         return found == no_id ? std::span<const id>{} : modules_[found];
     }
 
 private:
-    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
-
-    /// Returns: the hash (FNV-1a) of a text that goes on.
-    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
-        for (char c : text) {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
-        }
-        return hash;
-    }
-
     flat_index texts_;
     std::vector<std::uint64_t> hash_of_; // by text
     grouped_ids modules_;                // by text
@@ -8123,6 +8129,8 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     struct reading {
         id other = no_id; // the module whose parameters are read instead of the scope's
         bool own = false;
+
+        [[nodiscard]] bool contradicts() const { return other != no_id && !own; }
     };
     const auto read = [&](const operator_t<Ops>& vertex, id s) {
         const auto module = result.of_scope[s].module;
@@ -8146,12 +8154,10 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
         contradicted[part] = std::any_of(first, last, [&](const operator_t<Ops>& vertex) {
             const auto s = table.scope_of[index_of(graph, vertex)];
-            const auto found = is_scope(s) ? read(vertex, s) : reading{};
-            return found.other != no_id && !found.own;
+            return is_scope(s) && read(vertex, s).contradicts();
         });
     });
-    if (std::count(contradicted.begin(), contradicted.end(), 0) ==
-        static_cast<std::ptrdiff_t>(count)) {
+    if (std::find(contradicted.begin(), contradicted.end(), 1) == contradicted.end()) {
         return;
     }
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -8161,7 +8167,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
             continue;
         }
         const auto found = read(*it, s);
-        if (found.other != no_id && !found.own) {
+        if (found.contradicts()) {
             result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
             continue;
         }
@@ -9335,12 +9341,12 @@ public:
         , tree_(context.index())
         , owners_(context.owners())
         , order_(graph_)
+        , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
         , vertex_(num_vertices(graph_)) {
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
-        steady_ = context.independent();
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             const auto v = index_of(graph_, *it);
             vertex_[v] = *it;
@@ -9577,12 +9583,12 @@ private:
     const tree_index& tree_;
     const parameter_owners& owners_;
     sweep_order<graph_of<Ops>> order_;
-    std::vector<id> owner_; // whose parameters an operator reads or is part of reading
+    const std::vector<bool>& steady_; // independent of data: left to propagation
+    std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     std::vector<operator_t<Ops>> vertex_;
     std::vector<bool> joins_;    // known from two modules before it
     std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
-    std::vector<bool> steady_;   // independent of data: left to propagation
 };
 
 } // namespace detail

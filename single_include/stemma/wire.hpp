@@ -12192,17 +12192,12 @@ public:
     /// Requires: `model` outlives the digester. Complexity: O(values + graphs + operators).
     explicit structure_digester(const onnx_model& model)
         : model_(model), values_(model.value_count()), graphs_(model.graph_count()) {
-        // FNV-1a, because hash_bytes depends on the order of bytes in a word.
-        const auto hash_text = [](std::string_view text, std::uint64_t hash) {
-            for (char c : text) {
-                hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
-            }
-            return (hash ^ 0xffU) * 0x100'0000'01b3U;
-        };
+        // Each text with an end, and not by hash_bytes, which depends on the order of bytes in a
+        // word.
+        constexpr std::string_view end = "\xff";
         for (id op = 0; op < model.operator_count(); ++op) {
-            operators_.push_back(
-                hash_text(model.operator_type(op),
-                          hash_text(model.operator_domain(op), 0xcbf2'9ce4'8422'2325U)));
+            const auto domain = fnv1a(end, fnv1a(model.operator_domain(op)));
+            operators_.push_back(fnv1a(end, fnv1a(model.operator_type(op), domain)));
         }
         for (id g = 1; g < model.graph_count(); ++g) {
             if (model.graph(g).kind == graph_kind::body) {
@@ -14335,7 +14330,8 @@ private:
                 digest_ = structure_digest(model_);
             }
         };
-        if (options_.captures.empty() && !may_be_fresh) {
+        if (options_.captures.empty() && !may_be_fresh &&
+            !find_model_metadata(model_, fold_modules_key)) {
             named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
         } else {
             run_tasks(threads.parts_of_operators(model_.node_count()), {make_graph, find_digest});

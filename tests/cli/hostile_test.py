@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 from program_test import CARRIERS, FIXTURES, PROGRAM, Case, run, without_names
@@ -99,20 +100,29 @@ MICRO = FIXTURES / "bert_micro" / "model.onnx"
 
 
 def on_terminal(*arguments):
-    """What a command writes when its output is a terminal."""
+    """What a command that does not fail writes when its output is a terminal."""
     primary, secondary = pty.openpty()
+    # A kernel may lose what is written right before the last descriptor of this end is closed, so
+    # one stays open until a mark that is written behind all else has come through.
+    end = b"\0end of output\0"
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=secondary, stderr=secondary,
                                env=dict(os.environ, TERM="xterm", NO_COLOR=""))
-    os.close(secondary)
+
+    def mark_end():
+        process.wait()
+        os.write(secondary, end)
+
+    marker = threading.Thread(target=mark_end)
+    marker.start()
     said = b""
-    with open(primary, "rb", buffering=0) as terminal:
-        try:
-            while part := terminal.read(65536):
-                said += part
-        except OSError:  # the other end is closed
-            pass
-    process.wait()
-    return said.decode()
+    while not said.endswith(end):
+        said += os.read(primary, 65536)
+    marker.join()
+    os.close(secondary)
+    os.close(primary)
+    if process.returncode not in (0, 1):
+        raise AssertionError(f"{arguments}: exit code {process.returncode}: {said!r}")
+    return said[:-len(end)].decode()
 
 
 class OddModels(Case):

@@ -87,4 +87,11 @@ TEST_CASE("hash_mix: order counts, and small numbers do not meet", "[core][hash]
     STATIC_REQUIRE(hash_mix(1, 2) != hash_mix(2, 1));
 }
 
+TEST_CASE("fnv1a: the published values, in one go or in parts", "[core][hash]") {
+    CHECK(stemma::fnv1a("") == 0xcbf2'9ce4'8422'2325U);
+    CHECK(stemma::fnv1a("a") == 0xaf63'dc4c'8601'ec8cU);
+    CHECK(stemma::fnv1a("foobar") == 0x8594'4171'f739'67e8U);
+    CHECK(stemma::fnv1a("bar", stemma::fnv1a("foo")) == stemma::fnv1a("foobar"));
+}
+
 } // namespace test::core_hash

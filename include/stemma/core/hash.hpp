@@ -40,6 +40,16 @@ inline constexpr std::uint64_t hash_key1 = 0xbf58'476d'1ce4'e5b9U;
     return detail::fold_multiply(a ^ detail::hash_key0, b ^ detail::hash_key1);
 }
 
+/// The FNV-1a hash of a text, or of one that goes on behind another of hash `before`. The same
+/// everywhere, so that it may be stored. Complexity: one multiplication for each byte.
+[[nodiscard]] constexpr std::uint64_t
+fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noexcept {
+    for (char c : text) {
+        before = (before ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
+    }
+    return before;
+}
+
 /// A 64-bit hash of all bytes. Not a promise across versions: never write it to a file.
 ///
 /// Complexity: one multiplication per 16 bytes (folded multiply, as in wyhash).

@@ -101,6 +101,13 @@ void for_each_part(std::size_t count, Function f) {
 #endif
 }
 
+/// Returns: where range `part` begins, where [0, size) is divided into `count` ranges of about the
+/// same length, in order; for `part == count` the end.
+[[nodiscard]] constexpr std::size_t range_begin(std::size_t size, std::size_t count,
+                                                std::size_t part) noexcept {
+    return size / count * part + std::min(part, size % count);
+}
+
 /// Divides [0, size) into `count` ranges of about the same length, in order, and calls
 /// `f(part, begin, end)` for each, as `for_each_part` does.
 ///
@@ -108,8 +115,7 @@ void for_each_part(std::size_t count, Function f) {
 template <class Function>
 void for_each_range(std::size_t size, std::size_t count, Function f) {
     for_each_part(count, [&](std::size_t part) {
-        f(part, size / count * part + std::min(part, size % count),
-          size / count * (part + 1) + std::min(part + 1, size % count));
+        f(part, range_begin(size, count, part), range_begin(size, count, part + 1));
     });
 }
 

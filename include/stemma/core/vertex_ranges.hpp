@@ -5,7 +5,6 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/parallel.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -18,10 +17,10 @@ namespace stemma {
 template <vertex_list_graph G>
 [[nodiscard]] auto vertex_range(const G& graph, std::size_t count, std::size_t part) {
     const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto begin = size / count * part + std::min(part, size % count);
-    const auto length = size / count + (part < size % count ? 1 : 0);
-    const auto first = std::next(vertices(graph).first, static_cast<std::ptrdiff_t>(begin));
-    return std::pair(first, std::next(first, static_cast<std::ptrdiff_t>(length)));
+    const auto begin = static_cast<std::ptrdiff_t>(range_begin(size, count, part));
+    const auto end = static_cast<std::ptrdiff_t>(range_begin(size, count, part + 1));
+    const auto first = std::next(vertices(graph).first, begin);
+    return std::pair(first, std::next(first, end - begin));
 }
 
 /// Divides the vertices of a graph into `count` ranges of about the same length, in the graph's

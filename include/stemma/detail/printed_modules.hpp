@@ -4,6 +4,7 @@
 
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/detail/class_path_namer.hpp>
 #include <stemma/model/module_view.hpp>
@@ -19,16 +20,16 @@ namespace stemma::detail {
 template <module_view Modules>
 class printed_modules {
 public:
-    /// Requires: `modules` stays as it is, and outlives this. Complexity: O(bytes of names).
+    /// Complexity: O(bytes of names).
     explicit printed_modules(const Modules& modules) {
         const auto& tree = modules.index();
-        std::vector<std::uint64_t> hashes(tree.size(), no_text);
+        std::vector<std::uint64_t> hashes(tree.size());
         std::vector<id> text_of(tree.size());
         for (id m = 1; m < tree.size(); ++m) {
             const std::string_view name = modules.attribute(m);
             const auto above = tree.parent(m);
             const bool goes_on = is_number(name) && above != 0;
-            hashes[m] = extend(goes_on ? extend(hashes[above], ".") : no_text, name);
+            hashes[m] = goes_on ? fnv1a(name, fnv1a(".", hashes[above])) : fnv1a(name);
             const auto next = static_cast<id>(hash_of_.size());
             text_of[m] = texts_.insert(hashes[m], next,
                                        [&](id text) { return hash_of_[text] == hashes[m]; });
@@ -46,22 +47,12 @@ public:
     /// Returns: the modules that print as `text`, ascending, and perhaps a few others.
     /// Complexity: O(length) expected.
     [[nodiscard]] std::span<const id> of(std::string_view text) const {
-        const auto hash = extend(no_text, text);
+        const auto hash = fnv1a(text);
         const auto found = texts_.find(hash, [&](id known) { return hash_of_[known] == hash; });
         return found == no_id ? std::span<const id>{} : modules_[found];
     }
 
 private:
-    static constexpr std::uint64_t no_text = 0xcbf2'9ce4'8422'2325U;
-
-    /// Returns: the hash (FNV-1a) of a text that goes on.
-    [[nodiscard]] static std::uint64_t extend(std::uint64_t hash, std::string_view text) noexcept {
-        for (char c : text) {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3U;
-        }
-        return hash;
-    }
-
     flat_index texts_;
     std::vector<std::uint64_t> hash_of_; // by text
     grouped_ids modules_;                // by text

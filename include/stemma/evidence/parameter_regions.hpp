@@ -84,12 +84,12 @@ public:
         , tree_(context.index())
         , owners_(context.owners())
         , order_(graph_)
+        , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
         , vertex_(num_vertices(graph_)) {
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
-        steady_ = context.independent();
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             const auto v = index_of(graph_, *it);
             vertex_[v] = *it;
@@ -326,12 +326,12 @@ private:
     const tree_index& tree_;
     const parameter_owners& owners_;
     sweep_order<graph_of<Ops>> order_;
-    std::vector<id> owner_; // whose parameters an operator reads or is part of reading
+    const std::vector<bool>& steady_; // independent of data: left to propagation
+    std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     std::vector<operator_t<Ops>> vertex_;
     std::vector<bool> joins_;    // known from two modules before it
     std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
-    std::vector<bool> steady_;   // independent of data: left to propagation
 };
 
 } // namespace detail

@@ -88,6 +88,8 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     struct reading {
         id other = no_id; // the module whose parameters are read instead of the scope's
         bool own = false;
+
+        [[nodiscard]] bool contradicts() const { return other != no_id && !own; }
     };
     const auto read = [&](const operator_t<Ops>& vertex, id s) {
         const auto module = result.of_scope[s].module;
@@ -111,12 +113,10 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
         contradicted[part] = std::any_of(first, last, [&](const operator_t<Ops>& vertex) {
             const auto s = table.scope_of[index_of(graph, vertex)];
-            const auto found = is_scope(s) ? read(vertex, s) : reading{};
-            return found.other != no_id && !found.own;
+            return is_scope(s) && read(vertex, s).contradicts();
         });
     });
-    if (std::count(contradicted.begin(), contradicted.end(), 0) ==
-        static_cast<std::ptrdiff_t>(count)) {
+    if (std::find(contradicted.begin(), contradicted.end(), 1) == contradicted.end()) {
         return;
     }
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -126,7 +126,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
             continue;
         }
         const auto found = read(*it, s);
-        if (found.other != no_id && !found.own) {
+        if (found.contradicts()) {
             result.of_operator[v] = {found.other, no_id, no_id, 0.97F};
             continue;
         }

@@ -208,7 +208,8 @@ private:
                 digest_ = structure_digest(model_);
             }
         };
-        if (options_.captures.empty() && !may_be_fresh) {
+        if (options_.captures.empty() && !may_be_fresh &&
+            !find_model_metadata(model_, fold_modules_key)) {
             named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
         } else {
             run_tasks(threads.parts_of_operators(model_.node_count()), {make_graph, find_digest});
