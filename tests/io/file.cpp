@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,20 @@ std::string content(const std::string& path) {
     return std::string(mapped_file(path).bytes());
 }
 
+/// Returns: how much of a file that is mapped takes part in the memory of this process, if the
+/// system says so.
+std::optional<std::size_t> mapped_bytes(const std::string& path) {
+    std::ifstream maps("/proc/self/smaps");
+    bool here = false;
+    for (std::string line; std::getline(maps, line);) {
+        here = here || line.ends_with(path);
+        if (here && line.starts_with("Rss:")) {
+            return std::stoul(line.substr(4)) * 1024;
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 TEST_CASE("mapped_file: gives the bytes of a file", "[file]") {
@@ -67,6 +82,22 @@ TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", 
     second = mapped_file(folder.make("c", "third"));
     CHECK(second.bytes() == "third");
     CHECK(moved.bytes() == "first");
+}
+
+TEST_CASE("mapped_file: of a file that was just written, only what is read is mapped", "[file]") {
+    const test::scratch_folder folder;
+    constexpr std::size_t size = 64U << 20U;
+    constexpr std::size_t step = 1U << 20U;
+    const auto path = folder.file("in");
+    std::ofstream(path, std::ios::binary) << std::string(size, 'x');
+    const mapped_file file(path);
+    std::size_t read = 0;
+    for (std::size_t at = 0; at < size; at += step) {
+        read += file.bytes()[at] == 'x' ? 1U : 0U;
+    }
+    CHECK(read == size / step);
+    const auto mapped = mapped_bytes(path);
+    CHECK((!mapped || *mapped <= size / 4));
 }
 
 TEST_CASE("mapped_file: what is no readable file is refused, by name", "[file]") {

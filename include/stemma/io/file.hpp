@@ -64,6 +64,34 @@ namespace detail {
 
 #if defined(STEMMA_HAS_POSIX)
 
+namespace detail {
+
+/// Maps a file where large pages do not fit: Linux keeps what was just written in pages of 2 MiB,
+/// and would map each as a whole around every byte that is read.
+///
+/// Returns: where it begins, or `MAP_FAILED` and `errno`.
+[[nodiscard]] inline void* map_in_small_pages(int descriptor, std::size_t size) noexcept {
+    constexpr std::uintptr_t large_page = 1U << 21U;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* const room = ::mmap(nullptr, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+        return MAP_FAILED;
+    }
+    char* begin = static_cast<char*>(room);
+    char* unused = begin + (size + page - 1) / page * page;
+    if (reinterpret_cast<std::uintptr_t>(begin) % large_page == 0) { // NOLINT
+        unused = std::exchange(begin, begin + page);
+    }
+    ::munmap(unused, page);
+    void* const mapped = ::mmap(begin, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        ::munmap(begin, size);
+    }
+    return mapped;
+}
+
+} // namespace detail
+
 /// The bytes of a file, mapped: pages are read when they are touched.
 ///
 /// The file must not shrink while it is mapped.
@@ -88,7 +116,7 @@ public:
         }
         size_ = static_cast<std::size_t>(status.st_size);
         if (size_ > 0) {
-            void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+            void* mapped = detail::map_in_small_pages(descriptor_, size_);
             if (mapped == MAP_FAILED) {
                 const auto reason = detail::reason_of(errno);
                 ::close(descriptor_);
