@@ -2,6 +2,7 @@
 #include "common.hpp"
 #include "terminal.hpp"
 
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/sidecar.hpp>
@@ -36,7 +37,7 @@ public:
         , model_(opened.model())
         , modules_(opened.modules())
         , found_(opened.tags())
-        , readers_(model_)
+        , readers_(stemma::collect_value_readers(model_))
         , value_tags_(stemma::find_value_tags(model_, modules_, opened.tags())) {}
 
     /// Returns: the nodes that `text` names: `#7` and `5/body#2` by position, else by name.
@@ -210,7 +211,7 @@ private:
     }
 
     void print_consumers(id value) const {
-        const auto consumers = readers_.of(value);
+        const auto consumers = readers_[value];
         for (std::size_t i = 0; i < consumers.size() && i < max_lines; ++i) {
             row("read by", node_line(consumers[i]));
         }
@@ -268,7 +269,7 @@ private:
         json.begin_array();
         for (id i = 0; i < model_.output_count(node); ++i) {
             const auto value = model_.first_output(node) + i;
-            for (auto reader : readers_.of(value)) {
+            for (auto reader : readers_[value]) {
                 write_neighbour(reader, model_.value_name(value));
             }
         }
@@ -290,7 +291,7 @@ private:
     const stemma::wire_model& model_;
     const stemma::module_tree& modules_;
     const stemma::tagging& found_;
-    stemma::value_readers readers_;
+    stemma::grouped_ids readers_;
     std::vector<stemma::id_set> value_tags_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tables of a large model lie: in large pages, which saves a tenth of the time that a
-// model of a million nodes takes, and each apart, so that its pages are free again with it.
+// Where the tables of a large model lie: in large pages, which are kept when a table goes and
+// become parts of later ones. Fresh memory is cleared first, and a virtual machine may have to ask
+// its host for it, which takes longer than what is done with it.
 #include <features.h>
 
 #include <cstddef>
@@ -17,7 +18,11 @@
 #    include <malloc.h>
 #    include <sys/mman.h>
 
+#    include <algorithm>
+#    include <array>
+#    include <cstdint>
 #    include <cstdlib>
+#    include <mutex>
 #    include <new>
 
 namespace {
@@ -25,24 +30,139 @@ namespace {
 constexpr std::size_t large_page = std::size_t{1} << 21U;
 constexpr std::size_t large_block = std::size_t{1} << 19U;
 
-/// Returns: how many of so many bytes to ask for, of which whole pages will be large. A last one
-/// that is used by half and more is worth it; of others most may stay untouched.
-constexpr std::size_t rounded(std::size_t size) {
-    const auto tail = size % large_page;
-    return tail > large_page / 2 ? size - tail + large_page : size;
-}
-
 // A fixed threshold: one that grows would leave freed tables of one thread unused by the others.
 [[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, large_block);
+
+/// Some pages, one behind the other.
+struct range {
+    char* begin = nullptr;
+    std::size_t size = 0;
+};
+
+/// Ranges in no order; few are there at once.
+class range_list {
+public:
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    [[nodiscard]] bool full() const noexcept { return count_ == ranges_.size(); }
+    [[nodiscard]] range& last() noexcept { return ranges_[count_ - 1]; }
+    void push(range added) noexcept { ranges_[count_++] = added; }
+    void pop() noexcept { --count_; }
+
+    /// Returns: the range that begins there, which leaves the list; or an empty one.
+    [[nodiscard]] range take(const void* begin) noexcept {
+        const auto end = ranges_.begin() + static_cast<std::ptrdiff_t>(count_);
+        const auto found = std::find_if(ranges_.begin(), end,
+                                        [&](const range& known) { return known.begin == begin; });
+        if (found == end) {
+            return {};
+        }
+        const auto taken = *found;
+        *found = last();
+        pop();
+        return taken;
+    }
+
+private:
+    std::array<range, 4096> ranges_{};
+    std::size_t count_ = 0;
+};
+
+/// Blocks that begin with a large page. Pages move between them in the page table, not in memory.
+class large_blocks {
+public:
+    /// Returns: a block, or null where there is no room for one.
+    [[nodiscard]] void* allocate(std::size_t size) noexcept {
+        if (size > PTRDIFF_MAX) {
+            return nullptr;
+        }
+        const auto large = large_part(size);
+        const std::lock_guard lock(mutex_);
+        char* const block = used_.full() ? nullptr : reserve(whole_pages(size));
+        if (block == nullptr) {
+            return nullptr;
+        }
+        std::size_t filled = 0;
+        while (filled < large && !free_.empty()) {
+            auto& from = free_.last();
+            const auto part = std::min(from.size, large - filled);
+            from.size -= part;
+            if (::mremap(from.begin + from.size, part, part, MREMAP_MAYMOVE | MREMAP_FIXED,
+                         block + filled) == MAP_FAILED) {
+                return nullptr;
+            }
+            filled += part;
+            if (from.size == 0) {
+                free_.pop();
+            }
+        }
+        if (filled < large) {
+            ::madvise(block + filled, large - filled, MADV_HUGEPAGE);
+        }
+        used_.push({block, size});
+        return block;
+    }
+
+    /// Returns: whether the block is one of these, and is free now.
+    [[nodiscard]] bool release(void* block) noexcept {
+        const std::lock_guard lock(mutex_);
+        const auto taken = used_.take(block);
+        if (taken.begin == nullptr) {
+            return false;
+        }
+        const auto kept = free_.full() ? 0 : large_part(taken.size);
+        if (kept > 0) {
+            free_.push({taken.begin, kept});
+        }
+        if (kept < whole_pages(taken.size)) {
+            ::munmap(taken.begin + kept, whole_pages(taken.size) - kept);
+        }
+        return true;
+    }
+
+private:
+    [[nodiscard]] static std::size_t whole_pages(std::size_t size) noexcept {
+        return (size + large_page - 1) / large_page * large_page;
+    }
+
+    /// Returns: how much of a block lies in large pages. A last one that is used by half and more
+    /// is worth it; of others most may stay untouched.
+    [[nodiscard]] static std::size_t large_part(std::size_t size) noexcept {
+        return (size + large_page / 2 - 1) / large_page * large_page;
+    }
+
+    /// Returns: addresses that begin with a large page, or null.
+    [[nodiscard]] static char* reserve(std::size_t size) noexcept {
+        void* const mapped = ::mmap(nullptr, size + large_page, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped == MAP_FAILED) {
+            return nullptr;
+        }
+        char* const begin = static_cast<char*>(mapped);
+        const auto beside = reinterpret_cast<std::uintptr_t>(begin) % large_page; // NOLINT
+        char* const block = begin + (beside == 0 ? 0 : large_page - beside);
+        if (block != begin) {
+            ::munmap(begin, static_cast<std::size_t>(block - begin));
+        }
+        const auto behind = static_cast<std::size_t>(begin + large_page - block);
+        if (behind != 0) {
+            ::munmap(block + size, behind);
+        }
+        return block;
+    }
+
+    std::mutex mutex_;
+    range_list used_;
+    range_list free_; // large pages only
+};
+
+constinit large_blocks tables;
 
 } // namespace
 
 void* operator new(std::size_t size) {
-    void* block = nullptr;
-    if (size < large_page) {
+    void* block = size < large_page ? nullptr : tables.allocate(size);
+    if (block == nullptr) {
         block = std::malloc(size == 0 ? 1 : size);
-    } else if (posix_memalign(&block, large_page, rounded(size)) == 0) {
-        madvise(block, rounded(size) / large_page * large_page, MADV_HUGEPAGE);
     }
     if (block == nullptr) {
         throw std::bad_alloc();
@@ -51,11 +171,14 @@ void* operator new(std::size_t size) {
 }
 
 void operator delete(void* block) noexcept {
-    std::free(block);
+    const bool may_be_table = reinterpret_cast<std::uintptr_t>(block) % large_page == 0; // NOLINT
+    if (!may_be_table || !tables.release(block)) {
+        std::free(block);
+    }
 }
 
 void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
+    operator delete(block);
 }
 
 #endif

@@ -92,9 +92,10 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   std::decay_t<decltype(propagation)>>());
     tagging result;
     evidence_result found;
+    std::vector<bool> has_evidence;
     const auto threads = context.threads();
     const auto attribute_all = [&] {
-        found = attribute(context, evidence, resolution, threads.without_one());
+        found = attribute(context, evidence, resolution, threads);
         for (const auto& [v, before, readers] :
              overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
             if (!before.conflict) {
@@ -108,9 +109,9 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         if constexpr (parameter_readers<Ops>) {
             number_calls(context.ops(), context.index(), found.of);
         }
-        result.tag_sets.resize(found.of.size());
-        std::transform(found.of.begin(), found.of.end(), result.tag_sets.begin(),
-                       [](const attribution& known) { return known.module; });
+        has_evidence.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
+                       [](const attribution& known) { return known.module != no_id; });
         propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
                   &context.independent());
     };
@@ -121,8 +122,9 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     result.conflicts = std::move(found.conflicts);
     result.callers = std::move(found.callers);
     result.dropped = found.dropped;
-    for (auto& known : result.tag_sets) { // modules of those with evidence so far
-        known = known == no_id ? no_id : result.tags.selected(known);
+    result.tag_sets.resize(has_evidence.size(), no_id);
+    for (id v = 0; v < has_evidence.size(); ++v) {
+        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
     }
     std::vector<id> several;
     found.alternatives.for_each([&](id v, std::span<const id> modules) {

@@ -28,6 +28,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -4724,6 +4725,163 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
 
 #endif // STEMMA_CORE_PARALLEL_HPP
 
+// <stemma/core/pipeline.hpp>
+#ifndef STEMMA_CORE_PIPELINE_HPP
+#define STEMMA_CORE_PIPELINE_HPP
+
+namespace stemma {
+
+/// One of the steps that every item of a pipeline goes through.
+struct pipeline_step {
+    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
+    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
+};
+
+/// How items go through a pipeline.
+struct pipeline_limits {
+    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
+    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
+    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
+};
+
+namespace detail {
+
+/// The state of a pipeline that its workers share.
+class pipeline_run {
+public:
+    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
+                 const pipeline_limits& limits)
+        : count_(count)
+        , group_size_(std::max<std::size_t>(limits.group, 1))
+        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
+        , steps_(steps)
+        , open_(std::max<std::size_t>(limits.workers, 1) *
+                std::max<std::size_t>(limits.in_flight, 1))
+        , turn_(steps.size(), 0)
+        , end_(groups_) {}
+
+    /// Does what there is to do, until nothing is left.
+    void work(std::size_t worker) {
+        std::unique_lock lock(mutex_);
+        while (done_ < end_) {
+            const auto g = take();
+            if (g == groups_) {
+                changed_.wait(lock);
+                continue;
+            }
+            auto& taken = open_[g % open_.size()];
+            lock.unlock();
+            run(taken, worker);
+            lock.lock();
+            finish(g, taken);
+        }
+        changed_.notify_all();
+    }
+
+    /// Throws what the item of the lowest number threw that did.
+    void rethrow() const {
+#if defined(__cpp_exceptions)
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
+#endif
+    }
+
+private:
+    struct group {
+        std::size_t step = 0;
+        std::size_t first = 0; // items
+        std::size_t last = 0;  // behind the last one that did not fail
+        bool busy = false;
+        std::exception_ptr thrown{};
+    };
+
+    /// Returns: a group to work on, the oldest first, or `groups_`.
+    [[nodiscard]] std::size_t take() {
+        for (auto g = done_; g < std::min(begun_, end_); ++g) {
+            auto& next = open_[g % open_.size()];
+            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
+                next.busy = true;
+                return g;
+            }
+        }
+        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
+            (steps_.front().in_order && turn_.front() != begun_)) {
+            return groups_;
+        }
+        const auto first = begun_ * group_size_;
+        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
+        return begun_++;
+    }
+
+    void run(group& taken, std::size_t worker) const {
+        auto item = taken.first;
+#if defined(__cpp_exceptions)
+        try {
+#endif
+            for (; item < taken.last; ++item) {
+                steps_[taken.step].run(item, worker);
+            }
+#if defined(__cpp_exceptions)
+        } catch (...) { // those before it go on
+            taken.last = item;
+            taken.thrown = std::current_exception();
+        }
+#endif
+    }
+
+    void finish(std::size_t g, group& taken) {
+        turn_[taken.step] = g + 1; // of use in steps in order only
+        if (taken.thrown && g < end_) {
+            end_ = g + 1;
+            thrown_ = taken.thrown;
+        }
+        taken.busy = ++taken.step == steps_.size();
+        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
+            ++done_;
+        }
+        changed_.notify_all();
+    }
+
+    std::size_t count_;
+    std::size_t group_size_;
+    std::size_t groups_;
+    const std::vector<pipeline_step>& steps_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<group> open_;       // groups in flight, by number modulo their count
+    std::vector<std::size_t> turn_; // by step in order: the group that is next
+    std::size_t begun_ = 0;         // groups that were begun
+    std::size_t done_ = 0;          // groups before this one are through
+    std::size_t end_;               // no group from this one on goes on
+    std::exception_ptr thrown_;
+};
+
+} // namespace detail
+
+/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
+/// one after the other, so what such steps do is the same for any number of workers; steps of one
+/// item never overlap. With one worker everything happens in this thread, one group after the
+/// other.
+///
+/// What a step throws ends the item: items before it still go through all steps, and in steps in
+/// order that are behind, none after it does.
+/// Throws: what the lowest item threw that did. Complexity: that of the steps.
+inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
+                         const pipeline_limits& limits = {}) {
+    if (count == 0 || steps.empty()) {
+        return;
+    }
+    detail::pipeline_run run(count, steps, limits);
+    for_each_part(std::max<std::size_t>(limits.workers, 1),
+                  [&](std::size_t worker) { run.work(worker); });
+    run.rethrow();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PIPELINE_HPP
+
 // <stemma/core/vertex_ranges.hpp>
 #ifndef STEMMA_CORE_VERTEX_RANGES_HPP
 #define STEMMA_CORE_VERTEX_RANGES_HPP
@@ -6569,163 +6727,6 @@ private:
 
 #endif // STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 
-// <stemma/core/pipeline.hpp>
-#ifndef STEMMA_CORE_PIPELINE_HPP
-#define STEMMA_CORE_PIPELINE_HPP
-
-namespace stemma {
-
-/// One of the steps that every item of a pipeline goes through.
-struct pipeline_step {
-    bool in_order = false; ///< one item at a time, lower numbers first; else several at once
-    std::function<void(std::size_t item, std::size_t worker)> run; ///< does it
-};
-
-/// How items go through a pipeline.
-struct pipeline_limits {
-    std::size_t workers = 1;   ///< threads, this one included; 0 counts as 1
-    std::size_t group = 1;     ///< items that a thread takes at once; 0 counts as 1
-    std::size_t in_flight = 4; ///< groups for every worker that were begun and are not done
-};
-
-namespace detail {
-
-/// The state of a pipeline that its workers share.
-class pipeline_run {
-public:
-    pipeline_run(std::size_t count, const std::vector<pipeline_step>& steps,
-                 const pipeline_limits& limits)
-        : count_(count)
-        , group_size_(std::max<std::size_t>(limits.group, 1))
-        , groups_(count / group_size_ + (count % group_size_ != 0 ? 1 : 0))
-        , steps_(steps)
-        , open_(std::max<std::size_t>(limits.workers, 1) *
-                std::max<std::size_t>(limits.in_flight, 1))
-        , turn_(steps.size(), 0)
-        , end_(groups_) {}
-
-    /// Does what there is to do, until nothing is left.
-    void work(std::size_t worker) {
-        std::unique_lock lock(mutex_);
-        while (done_ < end_) {
-            const auto g = take();
-            if (g == groups_) {
-                changed_.wait(lock);
-                continue;
-            }
-            auto& taken = open_[g % open_.size()];
-            lock.unlock();
-            run(taken, worker);
-            lock.lock();
-            finish(g, taken);
-        }
-        changed_.notify_all();
-    }
-
-    /// Throws what the item of the lowest number threw that did.
-    void rethrow() const {
-#if defined(__cpp_exceptions)
-        if (thrown_) {
-            std::rethrow_exception(thrown_);
-        }
-#endif
-    }
-
-private:
-    struct group {
-        std::size_t step = 0;
-        std::size_t first = 0; // items
-        std::size_t last = 0;  // behind the last one that did not fail
-        bool busy = false;
-        std::exception_ptr thrown{};
-    };
-
-    /// Returns: a group to work on, the oldest first, or `groups_`.
-    [[nodiscard]] std::size_t take() {
-        for (auto g = done_; g < std::min(begun_, end_); ++g) {
-            auto& next = open_[g % open_.size()];
-            if (!next.busy && (!steps_[next.step].in_order || turn_[next.step] == g)) {
-                next.busy = true;
-                return g;
-            }
-        }
-        if (begun_ >= end_ || begun_ - done_ == open_.size() ||
-            (steps_.front().in_order && turn_.front() != begun_)) {
-            return groups_;
-        }
-        const auto first = begun_ * group_size_;
-        open_[begun_ % open_.size()] = {0, first, std::min(count_, first + group_size_), true, {}};
-        return begun_++;
-    }
-
-    void run(group& taken, std::size_t worker) const {
-        auto item = taken.first;
-#if defined(__cpp_exceptions)
-        try {
-#endif
-            for (; item < taken.last; ++item) {
-                steps_[taken.step].run(item, worker);
-            }
-#if defined(__cpp_exceptions)
-        } catch (...) { // those before it go on
-            taken.last = item;
-            taken.thrown = std::current_exception();
-        }
-#endif
-    }
-
-    void finish(std::size_t g, group& taken) {
-        turn_[taken.step] = g + 1; // of use in steps in order only
-        if (taken.thrown && g < end_) {
-            end_ = g + 1;
-            thrown_ = taken.thrown;
-        }
-        taken.busy = ++taken.step == steps_.size();
-        while (done_ < begun_ && open_[done_ % open_.size()].step == steps_.size()) {
-            ++done_;
-        }
-        changed_.notify_all();
-    }
-
-    std::size_t count_;
-    std::size_t group_size_;
-    std::size_t groups_;
-    const std::vector<pipeline_step>& steps_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<group> open_;       // groups in flight, by number modulo their count
-    std::vector<std::size_t> turn_; // by step in order: the group that is next
-    std::size_t begun_ = 0;         // groups that were begun
-    std::size_t done_ = 0;          // groups before this one are through
-    std::size_t end_;               // no group from this one on goes on
-    std::exception_ptr thrown_;
-};
-
-} // namespace detail
-
-/// Takes items 0, 1, ... through all steps, several at once. A step that is `in_order` sees them
-/// one after the other, so what such steps do is the same for any number of workers; steps of one
-/// item never overlap. With one worker everything happens in this thread, one group after the
-/// other.
-///
-/// What a step throws ends the item: items before it still go through all steps, and in steps in
-/// order that are behind, none after it does.
-/// Throws: what the lowest item threw that did. Complexity: that of the steps.
-inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& steps,
-                         const pipeline_limits& limits = {}) {
-    if (count == 0 || steps.empty()) {
-        return;
-    }
-    detail::pipeline_run run(count, steps, limits);
-    for_each_part(std::max<std::size_t>(limits.workers, 1),
-                  [&](std::size_t worker) { run.work(worker); });
-    run.rethrow();
-}
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_PIPELINE_HPP
-
 // <stemma/evidence/scoped_name.hpp>
 #ifndef STEMMA_EVIDENCE_SCOPED_NAME_HPP
 #define STEMMA_EVIDENCE_SCOPED_NAME_HPP
@@ -6853,12 +6854,12 @@ namespace stemma {
 struct scope_table {
     /// One scope: its name in the scope around it.
     struct scope {
-        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
         std::string_view segment;  ///< a part of some operator's name; valid as long as that
-        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
-        id operators = 0;          ///< of its own
         std::uint64_t hash = 0;    ///< of the segment
         std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
+        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
         scope_style style = scope_style::called; ///< that of its root
 
         /// Returns: the name of the instance: the segment without a class in front of it.
@@ -6898,7 +6899,7 @@ struct scope_table {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (found == next) {
-            scopes.push_back({parent, segment, no_id, 0, hash, 0, scopes[parent].style});
+            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
         }
         return found;
     }
@@ -7747,6 +7748,9 @@ struct scope_witness {
 /// A segment of style `called` is the part of a module's path from its last name that is no number.
 /// Modules that never run have no scope, so a segment may lead several levels down. A repeated
 /// scope gets `_1`, `_2` behind it; so may a real name end.
+///
+/// What a scope comes to depends on those around it only, of which the resolver keeps some. Copies
+/// share what is the same for all scopes, so that every thread may have its own.
 template <module_view Modules>
 class scope_resolver {
 public:
@@ -7755,8 +7759,7 @@ public:
         : table_(table)
         , modules_(modules)
         , tree_(modules.index())
-        , lookup_(modules)
-        , witness_(std::move(witness)) {
+        , shared_(std::make_shared<shared_facts>(modules, std::move(witness))) {
         if constexpr (counts_calls<Modules>) {
             for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
                 calls_known_ = modules.calls(m) != no_id;
@@ -7767,17 +7770,17 @@ public:
     /// What is found for scope `s`, whose surrounding scope stands for `around`.
     [[nodiscard]] scope_module resolve(id s, id around) {
         const auto segment = table_.scopes[s].instance();
-        const auto deep = witness_[s].deep.get(tree_);
+        const auto deep = shared_->witness[s].deep.get(tree_);
         if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
             return found(around, around, deep, 0.95F); // the root, which is written like a module
         }
         if (table_.scopes[s].style == scope_style::relative) {
-            const auto module = find_module(lookup_, segment, around);
+            const auto module = find_module(shared_->lookup, segment, around);
             return found(module, around, deep, 0.95F);
         }
         if (table_.scopes[s].style == scope_style::typed) {
             // Some recorders write full paths.
-            const auto full = find_module(lookup_, segment);
+            const auto full = find_module(shared_->lookup, segment);
             if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
                 return found(full, around, deep, 0.97F);
             }
@@ -7801,7 +7804,7 @@ public:
 
     /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
     [[nodiscard]] scope_module resolve_alone(id s) {
-        const auto deep = witness_[s].deep.get(tree_);
+        const auto deep = shared_->witness[s].deep.get(tree_);
         const auto module =
             deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
         return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
@@ -7816,6 +7819,16 @@ public:
     }
 
 private:
+    struct shared_facts {
+        shared_facts(const Modules& modules, std::vector<scope_witness> seen)
+            : lookup(modules), witness(std::move(seen)) {}
+
+        module_lookup<Modules> lookup;
+        std::vector<scope_witness> witness; // by scope
+        std::once_flag asked;
+        std::optional<printed_modules<Modules>> printed; // of all, once somebody asks
+    };
+
     static constexpr std::size_t max_candidates = 64;
 
     [[nodiscard]] bool agrees(id module, id deep) const {
@@ -7886,10 +7899,10 @@ private:
         if (digits != segment.npos) {
             const auto own = own_segment_length(around, segment);
             if (own != 0) {
-                add(find_module(lookup_, segment.substr(own + 1), around));
+                add(find_module(shared_->lookup, segment.substr(own + 1), around));
             }
         }
-        add(find_module(lookup_, segment, around));
+        add(find_module(shared_->lookup, segment, around));
         if (fits.empty() || digits != segment.npos) {
             for (auto m : printed_below(around, segment)) {
                 add(m);
@@ -7926,11 +7939,9 @@ private:
     }
 
     /// The modules that print as `segment`, and perhaps a few others.
-    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) {
-        if (!printed_) {
-            printed_.emplace(modules_);
-        }
-        return printed_->of(segment);
+    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) const {
+        std::call_once(shared_->asked, [&] { shared_->printed.emplace(modules_); });
+        return shared_->printed->of(segment);
     }
 
     /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
@@ -8047,9 +8058,7 @@ private:
     const scope_table& table_;
     const Modules& modules_;
     const tree_index& tree_;
-    module_lookup<Modules> lookup_;
-    std::vector<scope_witness> witness_;
-    std::optional<printed_modules<Modules>> printed_; // of all, once somebody asks
+    std::shared_ptr<shared_facts> shared_;
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
     bool calls_known_ = false;
@@ -8115,6 +8124,54 @@ collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modul
         }
     }
     return witness;
+}
+
+/// Resolves every scope. The roots stand for `base`, and so do scopes called `strip` below them.
+///
+/// Threads take ranges of scopes; what stands around a scope in another range each resolves for
+/// itself. Complexity: O(scopes * depth) expected.
+template <module_view Modules>
+[[nodiscard]] std::vector<scope_module>
+resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver, id base,
+               std::optional<std::string_view> strip, thread_limit threads) {
+    constexpr auto roots = static_cast<std::size_t>(scope_style_count);
+    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
+    const scope_module root{base, no_id, no_id, 0.95F};
+    std::vector<scope_module> result(table.scopes.size(), root);
+    const auto count = table.scopes.size() - roots;
+    const auto parts = threads.parts_of_operators(count);
+    for_each_range(count, parts, [&](std::size_t, std::size_t first, std::size_t last) {
+        const auto begin = static_cast<id>(roots + first);
+        const auto end = static_cast<id>(roots + last);
+        auto own = resolver;
+        std::unordered_map<id, scope_module> before; // of scopes in other ranges
+        const auto is_known = [&](id s) { return s < roots || s >= begin || before.contains(s); };
+        const auto module_of = [&](id s) {
+            return s < roots || s >= begin ? result[s].module : before.at(s).module;
+        };
+        const auto resolve = [&](id s) {
+            const auto& scope = table.scopes[s];
+            const auto around = module_of(scope.parent);
+            return scope.parent < roots && scope.instance() == strip ? root
+                   : around == no_id                                 ? own.resolve_alone(s)
+                                                                     : own.resolve(s, around);
+        };
+        std::vector<id> open;
+        for (auto s = begin; s < end; ++s) {
+            if (s + ahead < end) {
+                prefetch(table.scopes[s + ahead].segment.data());
+            }
+            for (auto above = table.scopes[s].parent; !is_known(above);
+                 above = table.scopes[above].parent) {
+                open.push_back(above);
+            }
+            for (; !open.empty(); open.pop_back()) {
+                before.emplace(open.back(), resolve(open.back()));
+            }
+            result[s] = resolve(s);
+        }
+    });
+    return result;
 }
 
 /// Finds operators whose parameters contradict their scope where the scope can be read both ways,
@@ -8270,24 +8327,11 @@ template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
                                         const Modules& modules, const parameter_owners& owners,
                                         thread_limit threads = {}) {
-    detail::scope_resolver<Modules> resolver(
+    const detail::scope_resolver<Modules> resolver(
         table, modules, detail::collect_witnesses(ops, table, modules, owners, threads));
     scope_modules result;
-    result.of_scope.resize(table.scopes.size());
-    const auto base = owners.mapping.base;
-    for (id s = 0; s < scope_style_count; ++s) {
-        result.of_scope[s] = {base, no_id, no_id, 0.95F};
-    }
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        const auto parent = table.scopes[s].parent;
-        const auto around = result.of_scope[parent].module;
-        if (parent < scope_style_count && table.scopes[s].instance() == owners.mapping.strip) {
-            result.of_scope[s] = {base, no_id, no_id, 0.95F};
-        } else {
-            result.of_scope[s] =
-                around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
-        }
-    }
+    result.of_scope =
+        detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);
     detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
     detail::number_scopes(ops, table, result, modules.index().size());
     return result;
@@ -8302,32 +8346,23 @@ template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
                                         const module_tree& known, const parameter_owners& owners,
                                         module_tree_builder& builder, thread_limit threads = {}) {
-    detail::scope_resolver<module_tree> resolver(
+    const detail::scope_resolver<module_tree> resolver(
         table, known, detail::collect_witnesses(ops, table, known, owners, threads));
     std::vector<id> builder_id(known.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
     }
     scope_modules ranks; // in `known`, where the module is there
-    scope_modules result;
-    ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
-    result.of_scope = ranks.of_scope;
+    ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
+    auto result = ranks;
     detail::hidden_levels hidden(builder);
-    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        if (s + ahead < table.scopes.size()) {
-            prefetch(table.scopes[s + ahead].segment.data());
-        }
         const auto& scope = table.scopes[s];
         const auto parent = result.of_scope[scope.parent].module;
-        const auto around = ranks.of_scope[scope.parent].module;
-        auto& rank = ranks.of_scope[s];
         auto& module = result.of_scope[s];
-        rank = around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
-        module = rank;
-        if (rank.module != no_id) {
-            module.module = builder_id[rank.module];
-            module.caller = rank.caller == no_id ? no_id : builder_id[rank.caller];
+        if (module.module != no_id) {
+            module.module = builder_id[module.module];
+            module.caller = module.caller == no_id ? no_id : builder_id[module.caller];
             hidden.note(parent, scope.instance(), module.module);
             continue;
         }
@@ -10110,11 +10145,15 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto sources = evidence.prepare(context);
     std::vector<attribution> of(size);
-    std::vector<evidence_result> parts(threads.parts_of_operators(size));
-    for_each_vertex_range(graph, parts.size(), [&](std::size_t part, auto first, auto last) {
+    // Operators do not take equally long, so there are more parts than threads.
+    const auto workers = threads.parts_of_operators(size);
+    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
+    const auto attribute_part = [&](std::size_t part, std::size_t) {
+        const auto [first, last] = vertex_range(graph, parts.size(), part);
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
-    });
+    };
+    run_pipeline(parts.size(), {{false, attribute_part}}, {.workers = workers});
     auto result = std::move(parts.front());
     for (std::size_t part = 1; part < parts.size(); ++part) {
         result.conflicts.append(parts[part].conflicts);
@@ -16888,9 +16927,10 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   std::decay_t<decltype(propagation)>>());
     tagging result;
     evidence_result found;
+    std::vector<bool> has_evidence;
     const auto threads = context.threads();
     const auto attribute_all = [&] {
-        found = attribute(context, evidence, resolution, threads.without_one());
+        found = attribute(context, evidence, resolution, threads);
         for (const auto& [v, before, readers] :
              overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
             if (!before.conflict) {
@@ -16904,9 +16944,9 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         if constexpr (parameter_readers<Ops>) {
             number_calls(context.ops(), context.index(), found.of);
         }
-        result.tag_sets.resize(found.of.size());
-        std::transform(found.of.begin(), found.of.end(), result.tag_sets.begin(),
-                       [](const attribution& known) { return known.module; });
+        has_evidence.resize(found.of.size());
+        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
+                       [](const attribution& known) { return known.module != no_id; });
         propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
                   &context.independent());
     };
@@ -16917,8 +16957,9 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     result.conflicts = std::move(found.conflicts);
     result.callers = std::move(found.callers);
     result.dropped = found.dropped;
-    for (auto& known : result.tag_sets) { // modules of those with evidence so far
-        known = known == no_id ? no_id : result.tags.selected(known);
+    result.tag_sets.resize(has_evidence.size(), no_id);
+    for (id v = 0; v < has_evidence.size(); ++v) {
+        result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
     }
     std::vector<id> several;
     found.alternatives.for_each([&](id v, std::span<const id> modules) {

@@ -4845,24 +4845,24 @@ protected:
 
     /// Takes over the inputs of nodes that another binder met behind all that this one met. Graphs
     /// besides the main one have been numbered from 1 on there, and from `graphs` + 1 on here;
-    /// values from 0 on there, and from `values` on here.
-    void append_inputs(const name_binder& part, id values, id graphs) {
+    /// values from 0 on there, and from `values` on here. Nothing of them stays in `part`.
+    void append_inputs(name_binder& part, id values, id graphs) {
         const auto first = static_cast<id>(inputs_.size());
         inputs_.reserve(inputs_.size() + part.inputs_.size());
-        for (const auto value : part.inputs_) {
+        for (const auto value : std::exchange(part.inputs_, {})) {
             inputs_.push_back(value == no_id ? no_id : value + values);
         }
         later_.reserve(later_.size() + part.later_.size());
-        for (auto met : part.later_) {
+        for (auto met : std::exchange(part.later_, {})) {
             met.what += first;
             met.graph += met.graph == 0 ? 0 : graphs;
             later_.push_back(met);
         }
     }
 
-    /// Takes over the names of the last values, which another binder defined.
-    /// Requires: those values were added.
-    void append_names(const name_binder& part) {
+    /// Takes over the names of the last values, which another binder defined. No value stays in
+    /// `part`. Requires: those values were added.
+    void append_names(name_binder& part) {
         const auto first = static_cast<id>(value_names_.size() - part.value_names_.size());
         main_names_.insert_all(
             part.main_names_, first,
@@ -4884,6 +4884,9 @@ protected:
             }
         }
         std::sort(redefined_.begin(), redefined_.end());
+        part.main_names_ = {};
+        part.value_names_ = {};
+        part.value_graphs_ = {};
     }
 
     /// Binds the inputs whose names were unknown when they were met, by so many threads, after all
@@ -5108,26 +5111,34 @@ protected:
         value_graphs_.reserve(std::size_t{next.value} + next.named);
         producers_.reserve(next.value);
         const auto for_each = [&](auto append) {
-            return [&parts, &offsets, append] {
-                for (std::size_t i = 0; i < parts.size(); ++i) {
-                    append(*parts[i], offsets[i]);
-                }
-            };
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                append(*parts[i], offsets[i]);
+            }
         };
-        run_tasks(threads, {for_each([&](const model_tables& part, const part_offsets& offset) {
-                                append_values(part, offset);
-                                append_names(part);
-                            }),
-                            for_each([&](const model_tables& part, const part_offsets& offset) {
-                                append_inputs(part, offset.value, offset.graph);
-                            }),
-                            for_each([&](const model_tables& part, const part_offsets& offset) {
-                                append_nodes(part, offset);
-                            }),
-                            for_each([&](Part& part, const part_offsets& offset) {
-                                append_graphs(part, offset);
-                                f(part, offset);
-                            })});
+        // What was taken over goes at once, and makes room for what comes.
+        const auto values_and_names = [&] {
+            for_each([&](model_tables& part, const part_offsets& offset) {
+                append_values(part, offset);
+                append_names(part);
+            });
+        };
+        const auto inputs = [&] {
+            for_each([&](model_tables& part, const part_offsets& offset) {
+                append_inputs(part, offset.value, offset.graph);
+            });
+        };
+        const auto nodes_and_others = [&] {
+            nodes_.reserve(next.node);
+            for_each([&](model_tables& part, const part_offsets& offset) {
+                append_nodes(part, offset);
+            });
+            named_.reserve(next.named);
+            for_each([&](Part& part, const part_offsets& offset) {
+                append_graphs(part, offset);
+                f(part, offset);
+            });
+        };
+        run_tasks(threads, {values_and_names, inputs, nodes_and_others});
     }
 
     /// Each returns where `finish` says which value it is.
@@ -5192,9 +5203,8 @@ private:
         }
     }
 
-    void append_nodes(const model_tables& part, const part_offsets& offset) {
-        nodes_.reserve(nodes_.size() + part.nodes_.size());
-        for (auto node : part.nodes_) {
+    void append_nodes(model_tables& part, const part_offsets& offset) {
+        for (auto node : std::exchange(part.nodes_, {})) {
             node.op = offset.operators[node.op];
             node.position += part.containers_[node.container].graph == 0 ? offset.position : 0;
             node.container = offset.container_of(node.container);
@@ -5979,14 +5989,31 @@ private:
             taken.push_back(&*parts[i]);
             read_to = ends[i];
         }
-        append<wire_model>(
-            taken, container, runs.size(),
-            [&](wire_model& part, const part_offsets& offset) { append_refs(part, offset); });
+        append<wire_model>(taken, container, runs.size(),
+                           [&](wire_model& part, const part_offsets& offset) {
+                               if (&part == taken.front()) {
+                                   expect_refs(taken);
+                               }
+                               append_refs(part, offset);
+                           });
         parts.clear();
         // What was no run after all.
         scan_graph_fields({read_to, all.end}, all, container);
         end_container(container);
         return runs.size();
+    }
+
+    void expect_refs(std::span<wire_model* const> parts) {
+        const auto make_room = [&](auto table) {
+            auto size = (this->*table).size();
+            for (const auto* part : parts) {
+                size += (part->*table).size();
+            }
+            (this->*table).reserve(size);
+        };
+        make_room(&wire_model::tensors_);
+        make_room(&wire_model::value_infos_);
+        make_room(&wire_model::graph_fields_);
     }
 
     void append_refs(const wire_model& part, const part_offsets& offset) {
@@ -6000,7 +6027,6 @@ private:
             return moved(entry);
         };
         const auto append_all = [](auto& to, const auto& from, auto f) {
-            to.reserve(to.size() + from.size());
             std::transform(from.begin(), from.end(), std::back_inserter(to), f);
         };
         append_all(described_tensors_, part.described_tensors_,
@@ -9847,8 +9873,8 @@ public:
     using graph_type = edgeless_graph;
 
     /// Requires: `model` outlives the view.
-    /// Complexity: O(nodes + values).
-    explicit onnx_nodes(const Model& model)
+    /// Complexity: O(nodes + inputs + values).
+    explicit onnx_nodes(const Model& model, thread_limit threads = {})
         : model_(&model), graph_(model.node_count()), parameter_of_(model.value_count(), no_id) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
@@ -9866,6 +9892,7 @@ public:
                 add_parameter(model.first_output(node));
             }
         }
+        mark_readers(threads);
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -9920,7 +9947,7 @@ public:
     /// Complexity: O(inputs).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        if (passes_parameter_on(node)) {
+        if (!reads_parameter_[node]) {
             return;
         }
         for (auto value : model_->inputs(node)) {
@@ -10106,6 +10133,28 @@ private:
         return value != no_id && parameter_of_[value] != no_id;
     }
 
+    // Most nodes read none, and many ask all nodes for theirs.
+    void mark_readers(thread_limit threads) {
+        constexpr std::size_t word = 64; // threads write no word of others
+        reads_parameter_.resize(model_->node_count());
+        const auto words = (reads_parameter_.size() + word - 1) / word;
+        for_each_range(words, threads.parts_of_operators(reads_parameter_.size()),
+                       [&](std::size_t, std::size_t first, std::size_t last) {
+                           const auto end = std::min(last * word, reads_parameter_.size());
+                           for (auto node = static_cast<id>(first * word); node < end; ++node) {
+                               reads_parameter_[node] = reads_parameter(node);
+                           }
+                       });
+    }
+
+    [[nodiscard]] bool reads_parameter(id node) const noexcept {
+        const auto inputs = model_->inputs(node);
+        return !passes_parameter_on(node) &&
+               std::any_of(inputs.begin(), inputs.end(), [&](id value) {
+                   return value != no_id && parameter_of_[value] != no_id;
+               });
+    }
+
     void number_formals() {
         for (const auto& function : model_->functions()) {
             formal_slots_.resize(model_->value_count(), no_id);
@@ -10120,7 +10169,8 @@ private:
     edgeless_graph graph_;
     std::vector<id> parameters_;
     std::vector<id> parameter_of_;
-    std::vector<id> formal_slots_; // by value, where there are functions
+    std::vector<id> formal_slots_;      // by value, where there are functions
+    std::vector<bool> reads_parameter_; // by node
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_;                  // empty where nothing is folded
@@ -11381,41 +11431,19 @@ inline constexpr std::array<opset_changes, 7> opset_history{{
 
 namespace stemma {
 
-/// The nodes that read each value, in order, each as often as it reads it.
-class value_readers {
-public:
-    /// Complexity: O(values + inputs).
-    explicit value_readers(const onnx_model& model) : first_(model.value_count() + 1) {
+/// Returns: by value, the nodes that read it, ascending, each as often as it reads it.
+/// Complexity: O(values + inputs).
+[[nodiscard]] inline grouped_ids collect_value_readers(const onnx_model& model) {
+    return grouped_ids(model.value_count(), [&](auto take) {
         for (id node = 0; node < model.node_count(); ++node) {
             for (auto value : model.inputs(node)) {
-                first_[value == no_id ? model.value_count() : value] += value == no_id ? 0U : 1U;
-            }
-        }
-        id sum = 0;
-        for (auto& count : first_) {
-            sum += count;
-            count = sum;
-        }
-        nodes_.resize(sum);
-        for (auto node = model.node_count(); node-- > 0;) {
-            const auto inputs = model.inputs(node);
-            for (auto slot = inputs.size(); slot-- > 0;) {
-                if (inputs[slot] != no_id) {
-                    nodes_[--first_[inputs[slot]]] = node;
+                if (value != no_id) {
+                    take(value, node);
                 }
             }
         }
-    }
-
-    /// Returns: nodes, ascending; empty for a value that nobody reads. Valid as long as this.
-    [[nodiscard]] std::span<const id> of(id value) const noexcept {
-        return {nodes_.data() + first_[value], nodes_.data() + first_[value + 1]};
-    }
-
-private:
-    std::vector<id> first_;
-    std::vector<id> nodes_;
-};
+    });
+}
 
 /// Finds the tags of every value: those of its readers; unread, those of its producer; an unread
 /// initializer, that of the module its name speaks of; else the root's.
@@ -11429,20 +11457,37 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
     for (id m = 0; m < selected.size(); ++m) {
         selected[m] = found.tags.selected(m);
     }
-    const value_readers readers(model);
+    std::vector<id_set> tags(model.value_count(), no_id);
+    std::vector<std::pair<id, id_set>> others; // where not all readers have the same
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto set = found.tag_sets[node];
+        for (auto value : model.inputs(node)) {
+            if (value == no_id || tags[value] == set) {
+                continue;
+            }
+            if (tags[value] == no_id) {
+                tags[value] = set;
+            } else {
+                others.emplace_back(value, set);
+            }
+        }
+    }
+    const grouped_ids sets(model.value_count(), [&](auto take) {
+        for (const auto& [value, set] : others) {
+            take(value, set);
+        }
+    });
     const module_lookup<module_tree> lookup(modules);
     detail::tag_union united(modules.index(), selected, default_tag_cap, found.pool);
-    std::vector<id_set> tags(model.value_count());
     for (id value = 0; value < tags.size(); ++value) {
-        united.clear();
-        for (auto node : readers.of(value)) {
-            united.add(found.tag_sets[node]);
-        }
-        tags[value] = united.get();
-        if (tags[value] != no_id) {
+        if (const auto more = sets[value]; !more.empty()) {
+            united.clear();
+            united.add(tags[value]);
+            std::for_each(more.begin(), more.end(), [&](id_set set) { united.add(set); });
+            tags[value] = united.get();
+        } else if (tags[value] != no_id) {
             continue;
-        }
-        if (const auto producer = model.producer(value); producer != no_id) {
+        } else if (const auto producer = model.producer(value); producer != no_id) {
             tags[value] = found.tag_sets[producer];
         } else {
             const auto path = owner_path(model.value_name(value));
@@ -11627,7 +11672,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.end_array();
     json.key("values");
     json.begin_array();
-    const value_readers readers(model);
+    const auto readers = collect_value_readers(model);
     const auto write_place = [&](id node) {
         json.begin_object(true);
         json.member("graph", graph_paths[model.graph_of(node)]);
@@ -11649,7 +11694,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         producer == no_id ? json.null() : write_place(producer);
         json.key("consumers");
         json.begin_array(true);
-        for (auto reader : readers.of(value)) {
+        for (auto reader : readers[value]) {
             write_place(reader);
         }
         json.end_array();
@@ -12815,6 +12860,65 @@ struct attribution_options {
     bool digest = false;                 ///< find what `record` needs while the file is read
     thread_limit threads{};              ///< that may read; the same is found by any number
 };
+
+namespace detail {
+
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) {
+        text.append(text.empty() ? "" : ",").append(part);
+    }
+    return text;
+}
+
+} // namespace detail
+
+/// Returns: the choices that are not the default, by the names they have in a record.
+[[nodiscard]] inline std::map<std::string, std::string>
+recorded_options(const attribution_options& options) {
+    std::map<std::string, std::string> recorded;
+    const auto note = [&](const char* name, std::string value) {
+        if (!value.empty()) {
+            recorded[name] = std::move(value);
+        }
+    };
+    note("select", options.selection);
+    note("keep", detail::join_list(options.keep));
+    note("naming", options.naming);
+    note("resolve", options.resolution);
+    note("propagate", options.propagation);
+    note("sources", detail::join_list(options.sources));
+    if (options.min_confidence > 0) {
+        char digits[32];
+        note("min-confidence",
+             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
+    }
+    return recorded;
+}
+
+/// Makes the choices of a record where `options` make none.
+inline void adopt_options(attribution_options& options,
+                          const std::map<std::string, std::string>& recorded) {
+    const auto of = [&](const char* name) {
+        const auto found = recorded.find(name);
+        return found == recorded.end() ? std::string() : found->second;
+    };
+    const auto take = [&](const char* name, std::string& option) {
+        option = option.empty() ? of(name) : option;
+    };
+    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
+        option = option.empty() ? split_list(of(name)) : option;
+    };
+    take("select", options.selection);
+    take_list("keep", options.keep);
+    take("naming", options.naming);
+    take("resolve", options.resolution);
+    take("propagate", options.propagation);
+    take_list("sources", options.sources);
+    if (const auto text = of("min-confidence"); options.min_confidence == 0) {
+        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+    }
+}
 
 namespace detail {
 
@@ -14326,20 +14430,7 @@ public:
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
         }
-        const auto note = [&](const char* name, std::string value) {
-            if (!value.empty()) {
-                record.options[name] = std::move(value);
-            }
-        };
-        note("select", options_.selection);
-        note("keep", join(options_.keep));
-        note("naming", options_.naming);
-        note("resolve", options_.resolution);
-        note("propagate", options_.propagation);
-        note("sources", join(options_.sources));
-        if (options_.min_confidence > 0) {
-            note("min-confidence", number(options_.min_confidence));
-        }
+        record.options = recorded_options(options_);
         return record;
     }
 
@@ -14349,9 +14440,10 @@ private:
     void attribute(thread_limit threads) {
         record_ = find_model_record(model_);
         const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
-        onnx_nodes<wire_model> nodes(model_);
+        onnx_nodes<wire_model> nodes(model_, threads);
         operator_graph graph;
         std::optional<named_modules> named;
+        const auto count = threads.parts_of_operators(model_.node_count());
         const auto make_graph = [&] { graph = flat_graph(model_); };
         const auto find_digest = [&] {
             if (may_be_fresh || options_.digest) {
@@ -14362,16 +14454,18 @@ private:
             !find_model_metadata(model_, fold_modules_key)) {
             named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
         } else {
-            run_tasks(threads.parts_of_operators(model_.node_count()), {make_graph, find_digest});
+            run_tasks(count, {make_graph, find_digest});
         }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
-            adopt_options();
+            adopt_options(options_, record_->options);
         }
         chosen_ = detail::chosen_policies(options_);
-        make_tree(use_record, std::move(named), threads);
+        context_.emplace(*ops_, modules_, threads);
+        run_tasks(count, {[&] { make_tree(use_record, std::move(named), threads); },
+                          [&] { static_cast<void>(context_->independent()); }});
         find_claims(use_record);
         tag();
         if (use_record) {
@@ -14382,44 +14476,6 @@ private:
     [[nodiscard]] context_type& context() {
         STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
         return *context_;
-    }
-
-    [[nodiscard]] static std::string join(const std::vector<std::string>& parts) {
-        std::string text;
-        for (const auto& part : parts) {
-            text.append(text.empty() ? "" : ",").append(part);
-        }
-        return text;
-    }
-
-    [[nodiscard]] static std::string number(float value) {
-        char digits[32];
-        return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-    }
-
-    void adopt_options() {
-        const auto take = [&](const char* name, std::string& option) {
-            const auto found = record_->options.find(name);
-            if (option.empty() && found != record_->options.end()) {
-                option = found->second;
-            }
-        };
-        std::string keep = join(options_.keep);
-        std::string sources = join(options_.sources);
-        std::string confidence;
-        take("select", options_.selection);
-        take("keep", keep);
-        take("naming", options_.naming);
-        take("resolve", options_.resolution);
-        take("propagate", options_.propagation);
-        take("sources", sources);
-        take("min-confidence", confidence);
-        options_.keep = split_list(keep);
-        options_.sources = split_list(sources);
-        if (options_.min_confidence == 0) {
-            std::from_chars(confidence.data(), confidence.data() + confidence.size(),
-                            options_.min_confidence);
-        }
     }
 
     [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
@@ -14437,11 +14493,8 @@ private:
                                  : rebuild_tree(*ops_, root_name(), threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
-            context_.emplace(*ops_, modules_, threads);
             std::move(rebuilt).teach(*context_);
-            return;
         }
-        context_.emplace(*ops_, modules_, threads);
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }

@@ -28,11 +28,11 @@ std::set<std::string> tags_of(const test::tagged_model& tagged,
 
 } // namespace
 
-TEST_CASE("value_readers: gives each reader as often as it reads", "[value_tags]") {
+TEST_CASE("collect_value_readers: gives each reader as often as it reads", "[value_tags]") {
     for (const auto* name : {"control_flow/model.onnx", "shared_twice/model.functions.onnx"}) {
         const auto bytes = test::read_bytes(test::fixture(name));
         const stemma::wire_model model(bytes);
-        const stemma::value_readers readers(model);
+        const auto readers = stemma::collect_value_readers(model);
         for (id value = 0; value < model.value_count(); ++value) {
             std::vector<id> expected;
             for (id n = 0; n < model.node_count(); ++n) {
@@ -42,7 +42,7 @@ TEST_CASE("value_readers: gives each reader as often as it reads", "[value_tags]
                     }
                 }
             }
-            const auto found = readers.of(value);
+            const auto found = readers[value];
             CHECK(std::vector<id>(found.begin(), found.end()) == expected);
         }
     }

@@ -5,6 +5,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/pipeline.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertex_ranges.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -154,11 +155,15 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto sources = evidence.prepare(context);
     std::vector<attribution> of(size);
-    std::vector<evidence_result> parts(threads.parts_of_operators(size));
-    for_each_vertex_range(graph, parts.size(), [&](std::size_t part, auto first, auto last) {
+    // Operators do not take equally long, so there are more parts than threads.
+    const auto workers = threads.parts_of_operators(size);
+    std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
+    const auto attribute_part = [&](std::size_t part, std::size_t) {
+        const auto [first, last] = vertex_range(graph, parts.size(), part);
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
-    });
+    };
+    run_pipeline(parts.size(), {{false, attribute_part}}, {.workers = workers});
     auto result = std::move(parts.front());
     for (std::size_t part = 1; part < parts.size(); ++part) {
         result.conflicts.append(parts[part].conflicts);

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -60,6 +62,9 @@ struct scope_witness {
 /// A segment of style `called` is the part of a module's path from its last name that is no number.
 /// Modules that never run have no scope, so a segment may lead several levels down. A repeated
 /// scope gets `_1`, `_2` behind it; so may a real name end.
+///
+/// What a scope comes to depends on those around it only, of which the resolver keeps some. Copies
+/// share what is the same for all scopes, so that every thread may have its own.
 template <module_view Modules>
 class scope_resolver {
 public:
@@ -68,8 +73,7 @@ public:
         : table_(table)
         , modules_(modules)
         , tree_(modules.index())
-        , lookup_(modules)
-        , witness_(std::move(witness)) {
+        , shared_(std::make_shared<shared_facts>(modules, std::move(witness))) {
         if constexpr (counts_calls<Modules>) {
             for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
                 calls_known_ = modules.calls(m) != no_id;
@@ -80,17 +84,17 @@ public:
     /// What is found for scope `s`, whose surrounding scope stands for `around`.
     [[nodiscard]] scope_module resolve(id s, id around) {
         const auto segment = table_.scopes[s].instance();
-        const auto deep = witness_[s].deep.get(tree_);
+        const auto deep = shared_->witness[s].deep.get(tree_);
         if (segment.empty() && table_.scopes[s].style == scope_style::typed) {
             return found(around, around, deep, 0.95F); // the root, which is written like a module
         }
         if (table_.scopes[s].style == scope_style::relative) {
-            const auto module = find_module(lookup_, segment, around);
+            const auto module = find_module(shared_->lookup, segment, around);
             return found(module, around, deep, 0.95F);
         }
         if (table_.scopes[s].style == scope_style::typed) {
             // Some recorders write full paths.
-            const auto full = find_module(lookup_, segment);
+            const auto full = find_module(shared_->lookup, segment);
             if (full != no_id && full != around && tree_.is_ancestor(around, full)) {
                 return found(full, around, deep, 0.97F);
             }
@@ -114,7 +118,7 @@ public:
 
     /// What is found for scope `s` when the surrounding scope stands for nothing that is known.
     [[nodiscard]] scope_module resolve_alone(id s) {
-        const auto deep = witness_[s].deep.get(tree_);
+        const auto deep = shared_->witness[s].deep.get(tree_);
         const auto module =
             deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
         return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
@@ -129,6 +133,16 @@ public:
     }
 
 private:
+    struct shared_facts {
+        shared_facts(const Modules& modules, std::vector<scope_witness> seen)
+            : lookup(modules), witness(std::move(seen)) {}
+
+        module_lookup<Modules> lookup;
+        std::vector<scope_witness> witness; // by scope
+        std::once_flag asked;
+        std::optional<printed_modules<Modules>> printed; // of all, once somebody asks
+    };
+
     static constexpr std::size_t max_candidates = 64;
 
     [[nodiscard]] bool agrees(id module, id deep) const {
@@ -199,10 +213,10 @@ private:
         if (digits != segment.npos) {
             const auto own = own_segment_length(around, segment);
             if (own != 0) {
-                add(find_module(lookup_, segment.substr(own + 1), around));
+                add(find_module(shared_->lookup, segment.substr(own + 1), around));
             }
         }
-        add(find_module(lookup_, segment, around));
+        add(find_module(shared_->lookup, segment, around));
         if (fits.empty() || digits != segment.npos) {
             for (auto m : printed_below(around, segment)) {
                 add(m);
@@ -239,11 +253,9 @@ private:
     }
 
     /// The modules that print as `segment`, and perhaps a few others.
-    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) {
-        if (!printed_) {
-            printed_.emplace(modules_);
-        }
-        return printed_->of(segment);
+    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) const {
+        std::call_once(shared_->asked, [&] { shared_->printed.emplace(modules_); });
+        return shared_->printed->of(segment);
     }
 
     /// The modules that a call prints as `segment` in scope `s`. Where several modules print like
@@ -360,9 +372,7 @@ private:
     const scope_table& table_;
     const Modules& modules_;
     const tree_index& tree_;
-    module_lookup<Modules> lookup_;
-    std::vector<scope_witness> witness_;
-    std::optional<printed_modules<Modules>> printed_; // of all, once somebody asks
+    std::shared_ptr<shared_facts> shared_;
     std::map<std::pair<id, std::string_view>, std::vector<id>> stems_;
     std::unordered_map<id, std::vector<id>> alternatives_; // by scope: modules that print like it
     bool calls_known_ = false;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -74,6 +75,54 @@ collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modul
         }
     }
     return witness;
+}
+
+/// Resolves every scope. The roots stand for `base`, and so do scopes called `strip` below them.
+///
+/// Threads take ranges of scopes; what stands around a scope in another range each resolves for
+/// itself. Complexity: O(scopes * depth) expected.
+template <module_view Modules>
+[[nodiscard]] std::vector<scope_module>
+resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver, id base,
+               std::optional<std::string_view> strip, thread_limit threads) {
+    constexpr auto roots = static_cast<std::size_t>(scope_style_count);
+    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
+    const scope_module root{base, no_id, no_id, 0.95F};
+    std::vector<scope_module> result(table.scopes.size(), root);
+    const auto count = table.scopes.size() - roots;
+    const auto parts = threads.parts_of_operators(count);
+    for_each_range(count, parts, [&](std::size_t, std::size_t first, std::size_t last) {
+        const auto begin = static_cast<id>(roots + first);
+        const auto end = static_cast<id>(roots + last);
+        auto own = resolver;
+        std::unordered_map<id, scope_module> before; // of scopes in other ranges
+        const auto is_known = [&](id s) { return s < roots || s >= begin || before.contains(s); };
+        const auto module_of = [&](id s) {
+            return s < roots || s >= begin ? result[s].module : before.at(s).module;
+        };
+        const auto resolve = [&](id s) {
+            const auto& scope = table.scopes[s];
+            const auto around = module_of(scope.parent);
+            return scope.parent < roots && scope.instance() == strip ? root
+                   : around == no_id                                 ? own.resolve_alone(s)
+                                                                     : own.resolve(s, around);
+        };
+        std::vector<id> open;
+        for (auto s = begin; s < end; ++s) {
+            if (s + ahead < end) {
+                prefetch(table.scopes[s + ahead].segment.data());
+            }
+            for (auto above = table.scopes[s].parent; !is_known(above);
+                 above = table.scopes[above].parent) {
+                open.push_back(above);
+            }
+            for (; !open.empty(); open.pop_back()) {
+                before.emplace(open.back(), resolve(open.back()));
+            }
+            result[s] = resolve(s);
+        }
+    });
+    return result;
 }
 
 /// Finds operators whose parameters contradict their scope where the scope can be read both ways,
@@ -229,24 +278,11 @@ template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
                                         const Modules& modules, const parameter_owners& owners,
                                         thread_limit threads = {}) {
-    detail::scope_resolver<Modules> resolver(
+    const detail::scope_resolver<Modules> resolver(
         table, modules, detail::collect_witnesses(ops, table, modules, owners, threads));
     scope_modules result;
-    result.of_scope.resize(table.scopes.size());
-    const auto base = owners.mapping.base;
-    for (id s = 0; s < scope_style_count; ++s) {
-        result.of_scope[s] = {base, no_id, no_id, 0.95F};
-    }
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        const auto parent = table.scopes[s].parent;
-        const auto around = result.of_scope[parent].module;
-        if (parent < scope_style_count && table.scopes[s].instance() == owners.mapping.strip) {
-            result.of_scope[s] = {base, no_id, no_id, 0.95F};
-        } else {
-            result.of_scope[s] =
-                around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
-        }
-    }
+    result.of_scope =
+        detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);
     detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
     detail::number_scopes(ops, table, result, modules.index().size());
     return result;
@@ -261,32 +297,23 @@ template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
                                         const module_tree& known, const parameter_owners& owners,
                                         module_tree_builder& builder, thread_limit threads = {}) {
-    detail::scope_resolver<module_tree> resolver(
+    const detail::scope_resolver<module_tree> resolver(
         table, known, detail::collect_witnesses(ops, table, known, owners, threads));
     std::vector<id> builder_id(known.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
     }
     scope_modules ranks; // in `known`, where the module is there
-    scope_modules result;
-    ranks.of_scope.assign(table.scopes.size(), {0, no_id, no_id, 0.95F});
-    result.of_scope = ranks.of_scope;
+    ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
+    auto result = ranks;
     detail::hidden_levels hidden(builder);
-    constexpr std::size_t ahead = 16; // segments lie far from each other, in the names
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        if (s + ahead < table.scopes.size()) {
-            prefetch(table.scopes[s + ahead].segment.data());
-        }
         const auto& scope = table.scopes[s];
         const auto parent = result.of_scope[scope.parent].module;
-        const auto around = ranks.of_scope[scope.parent].module;
-        auto& rank = ranks.of_scope[s];
         auto& module = result.of_scope[s];
-        rank = around == no_id ? resolver.resolve_alone(s) : resolver.resolve(s, around);
-        module = rank;
-        if (rank.module != no_id) {
-            module.module = builder_id[rank.module];
-            module.caller = rank.caller == no_id ? no_id : builder_id[rank.caller];
+        if (module.module != no_id) {
+            module.module = builder_id[module.module];
+            module.caller = module.caller == no_id ? no_id : builder_id[module.caller];
             hidden.note(parent, scope.instance(), module.module);
             continue;
         }

@@ -35,12 +35,12 @@ namespace stemma {
 struct scope_table {
     /// One scope: its name in the scope around it.
     struct scope {
-        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
         std::string_view segment;  ///< a part of some operator's name; valid as long as that
-        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
-        id operators = 0;          ///< of its own
         std::uint64_t hash = 0;    ///< of the segment
         std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
+        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
         scope_style style = scope_style::called; ///< that of its root
 
         /// Returns: the name of the instance: the segment without a class in front of it.
@@ -80,7 +80,7 @@ struct scope_table {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
         if (found == next) {
-            scopes.push_back({parent, segment, no_id, 0, hash, 0, scopes[parent].style});
+            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
         }
         return found;
     }

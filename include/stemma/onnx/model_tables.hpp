@@ -150,26 +150,34 @@ protected:
         value_graphs_.reserve(std::size_t{next.value} + next.named);
         producers_.reserve(next.value);
         const auto for_each = [&](auto append) {
-            return [&parts, &offsets, append] {
-                for (std::size_t i = 0; i < parts.size(); ++i) {
-                    append(*parts[i], offsets[i]);
-                }
-            };
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                append(*parts[i], offsets[i]);
+            }
         };
-        run_tasks(threads, {for_each([&](const model_tables& part, const part_offsets& offset) {
-                                append_values(part, offset);
-                                append_names(part);
-                            }),
-                            for_each([&](const model_tables& part, const part_offsets& offset) {
-                                append_inputs(part, offset.value, offset.graph);
-                            }),
-                            for_each([&](const model_tables& part, const part_offsets& offset) {
-                                append_nodes(part, offset);
-                            }),
-                            for_each([&](Part& part, const part_offsets& offset) {
-                                append_graphs(part, offset);
-                                f(part, offset);
-                            })});
+        // What was taken over goes at once, and makes room for what comes.
+        const auto values_and_names = [&] {
+            for_each([&](model_tables& part, const part_offsets& offset) {
+                append_values(part, offset);
+                append_names(part);
+            });
+        };
+        const auto inputs = [&] {
+            for_each([&](model_tables& part, const part_offsets& offset) {
+                append_inputs(part, offset.value, offset.graph);
+            });
+        };
+        const auto nodes_and_others = [&] {
+            nodes_.reserve(next.node);
+            for_each([&](model_tables& part, const part_offsets& offset) {
+                append_nodes(part, offset);
+            });
+            named_.reserve(next.named);
+            for_each([&](Part& part, const part_offsets& offset) {
+                append_graphs(part, offset);
+                f(part, offset);
+            });
+        };
+        run_tasks(threads, {values_and_names, inputs, nodes_and_others});
     }
 
     /// Each returns where `finish` says which value it is.
@@ -234,9 +242,8 @@ private:
         }
     }
 
-    void append_nodes(const model_tables& part, const part_offsets& offset) {
-        nodes_.reserve(nodes_.size() + part.nodes_.size());
-        for (auto node : part.nodes_) {
+    void append_nodes(model_tables& part, const part_offsets& offset) {
+        for (auto node : std::exchange(part.nodes_, {})) {
             node.op = offset.operators[node.op];
             node.position += part.containers_[node.container].graph == 0 ? offset.position : 0;
             node.container = offset.container_of(node.container);

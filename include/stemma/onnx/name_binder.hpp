@@ -125,24 +125,24 @@ protected:
 
     /// Takes over the inputs of nodes that another binder met behind all that this one met. Graphs
     /// besides the main one have been numbered from 1 on there, and from `graphs` + 1 on here;
-    /// values from 0 on there, and from `values` on here.
-    void append_inputs(const name_binder& part, id values, id graphs) {
+    /// values from 0 on there, and from `values` on here. Nothing of them stays in `part`.
+    void append_inputs(name_binder& part, id values, id graphs) {
         const auto first = static_cast<id>(inputs_.size());
         inputs_.reserve(inputs_.size() + part.inputs_.size());
-        for (const auto value : part.inputs_) {
+        for (const auto value : std::exchange(part.inputs_, {})) {
             inputs_.push_back(value == no_id ? no_id : value + values);
         }
         later_.reserve(later_.size() + part.later_.size());
-        for (auto met : part.later_) {
+        for (auto met : std::exchange(part.later_, {})) {
             met.what += first;
             met.graph += met.graph == 0 ? 0 : graphs;
             later_.push_back(met);
         }
     }
 
-    /// Takes over the names of the last values, which another binder defined.
-    /// Requires: those values were added.
-    void append_names(const name_binder& part) {
+    /// Takes over the names of the last values, which another binder defined. No value stays in
+    /// `part`. Requires: those values were added.
+    void append_names(name_binder& part) {
         const auto first = static_cast<id>(value_names_.size() - part.value_names_.size());
         main_names_.insert_all(
             part.main_names_, first,
@@ -164,6 +164,9 @@ protected:
             }
         }
         std::sort(redefined_.begin(), redefined_.end());
+        part.main_names_ = {};
+        part.value_names_ = {};
+        part.value_graphs_ = {};
     }
 
     /// Binds the inputs whose names were unknown when they were met, by so many threads, after all

@@ -3,12 +3,14 @@
 #define STEMMA_ONNX_ONNX_NODES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/detail/python_text.hpp>
 #include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/policy/carrier.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -32,8 +34,8 @@ public:
     using graph_type = edgeless_graph;
 
     /// Requires: `model` outlives the view.
-    /// Complexity: O(nodes + values).
-    explicit onnx_nodes(const Model& model)
+    /// Complexity: O(nodes + inputs + values).
+    explicit onnx_nodes(const Model& model, thread_limit threads = {})
         : model_(&model), graph_(model.node_count()), parameter_of_(model.value_count(), no_id) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
@@ -51,6 +53,7 @@ public:
                 add_parameter(model.first_output(node));
             }
         }
+        mark_readers(threads);
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -105,7 +108,7 @@ public:
     /// Complexity: O(inputs).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        if (passes_parameter_on(node)) {
+        if (!reads_parameter_[node]) {
             return;
         }
         for (auto value : model_->inputs(node)) {
@@ -291,6 +294,28 @@ private:
         return value != no_id && parameter_of_[value] != no_id;
     }
 
+    // Most nodes read none, and many ask all nodes for theirs.
+    void mark_readers(thread_limit threads) {
+        constexpr std::size_t word = 64; // threads write no word of others
+        reads_parameter_.resize(model_->node_count());
+        const auto words = (reads_parameter_.size() + word - 1) / word;
+        for_each_range(words, threads.parts_of_operators(reads_parameter_.size()),
+                       [&](std::size_t, std::size_t first, std::size_t last) {
+                           const auto end = std::min(last * word, reads_parameter_.size());
+                           for (auto node = static_cast<id>(first * word); node < end; ++node) {
+                               reads_parameter_[node] = reads_parameter(node);
+                           }
+                       });
+    }
+
+    [[nodiscard]] bool reads_parameter(id node) const noexcept {
+        const auto inputs = model_->inputs(node);
+        return !passes_parameter_on(node) &&
+               std::any_of(inputs.begin(), inputs.end(), [&](id value) {
+                   return value != no_id && parameter_of_[value] != no_id;
+               });
+    }
+
     void number_formals() {
         for (const auto& function : model_->functions()) {
             formal_slots_.resize(model_->value_count(), no_id);
@@ -305,7 +330,8 @@ private:
     edgeless_graph graph_;
     std::vector<id> parameters_;
     std::vector<id> parameter_of_;
-    std::vector<id> formal_slots_; // by value, where there are functions
+    std::vector<id> formal_slots_;      // by value, where there are functions
+    std::vector<bool> reads_parameter_; // by node
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_;                  // empty where nothing is folded

@@ -185,7 +185,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.end_array();
     json.key("values");
     json.begin_array();
-    const value_readers readers(model);
+    const auto readers = collect_value_readers(model);
     const auto write_place = [&](id node) {
         json.begin_object(true);
         json.member("graph", graph_paths[model.graph_of(node)]);
@@ -207,7 +207,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         producer == no_id ? json.null() : write_place(producer);
         json.key("consumers");
         json.begin_array(true);
-        for (auto reader : readers.of(value)) {
+        for (auto reader : readers[value]) {
             write_place(reader);
         }
         json.end_array();

@@ -176,20 +176,7 @@ public:
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
         }
-        const auto note = [&](const char* name, std::string value) {
-            if (!value.empty()) {
-                record.options[name] = std::move(value);
-            }
-        };
-        note("select", options_.selection);
-        note("keep", join(options_.keep));
-        note("naming", options_.naming);
-        note("resolve", options_.resolution);
-        note("propagate", options_.propagation);
-        note("sources", join(options_.sources));
-        if (options_.min_confidence > 0) {
-            note("min-confidence", number(options_.min_confidence));
-        }
+        record.options = recorded_options(options_);
         return record;
     }
 
@@ -199,9 +186,10 @@ private:
     void attribute(thread_limit threads) {
         record_ = find_model_record(model_);
         const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
-        onnx_nodes<wire_model> nodes(model_);
+        onnx_nodes<wire_model> nodes(model_, threads);
         operator_graph graph;
         std::optional<named_modules> named;
+        const auto count = threads.parts_of_operators(model_.node_count());
         const auto make_graph = [&] { graph = flat_graph(model_); };
         const auto find_digest = [&] {
             if (may_be_fresh || options_.digest) {
@@ -212,16 +200,18 @@ private:
             !find_model_metadata(model_, fold_modules_key)) {
             named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
         } else {
-            run_tasks(threads.parts_of_operators(model_.node_count()), {make_graph, find_digest});
+            run_tasks(count, {make_graph, find_digest});
         }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
-            adopt_options();
+            adopt_options(options_, record_->options);
         }
         chosen_ = detail::chosen_policies(options_);
-        make_tree(use_record, std::move(named), threads);
+        context_.emplace(*ops_, modules_, threads);
+        run_tasks(count, {[&] { make_tree(use_record, std::move(named), threads); },
+                          [&] { static_cast<void>(context_->independent()); }});
         find_claims(use_record);
         tag();
         if (use_record) {
@@ -232,44 +222,6 @@ private:
     [[nodiscard]] context_type& context() {
         STEMMA_ASSERT(context_.has_value(), "evidence was not forgotten");
         return *context_;
-    }
-
-    [[nodiscard]] static std::string join(const std::vector<std::string>& parts) {
-        std::string text;
-        for (const auto& part : parts) {
-            text.append(text.empty() ? "" : ",").append(part);
-        }
-        return text;
-    }
-
-    [[nodiscard]] static std::string number(float value) {
-        char digits[32];
-        return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-    }
-
-    void adopt_options() {
-        const auto take = [&](const char* name, std::string& option) {
-            const auto found = record_->options.find(name);
-            if (option.empty() && found != record_->options.end()) {
-                option = found->second;
-            }
-        };
-        std::string keep = join(options_.keep);
-        std::string sources = join(options_.sources);
-        std::string confidence;
-        take("select", options_.selection);
-        take("keep", keep);
-        take("naming", options_.naming);
-        take("resolve", options_.resolution);
-        take("propagate", options_.propagation);
-        take("sources", sources);
-        take("min-confidence", confidence);
-        options_.keep = split_list(keep);
-        options_.sources = split_list(sources);
-        if (options_.min_confidence == 0) {
-            std::from_chars(confidence.data(), confidence.data() + confidence.size(),
-                            options_.min_confidence);
-        }
     }
 
     [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
@@ -287,11 +239,8 @@ private:
                                  : rebuild_tree(*ops_, root_name(), threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
-            context_.emplace(*ops_, modules_, threads);
             std::move(rebuilt).teach(*context_);
-            return;
         }
-        context_.emplace(*ops_, modules_, threads);
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }

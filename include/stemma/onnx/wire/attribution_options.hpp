@@ -24,9 +24,12 @@
 #include <stemma/policy/named_policies.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -46,6 +49,65 @@ struct attribution_options {
     bool digest = false;                 ///< find what `record` needs while the file is read
     thread_limit threads{};              ///< that may read; the same is found by any number
 };
+
+namespace detail {
+
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) {
+        text.append(text.empty() ? "" : ",").append(part);
+    }
+    return text;
+}
+
+} // namespace detail
+
+/// Returns: the choices that are not the default, by the names they have in a record.
+[[nodiscard]] inline std::map<std::string, std::string>
+recorded_options(const attribution_options& options) {
+    std::map<std::string, std::string> recorded;
+    const auto note = [&](const char* name, std::string value) {
+        if (!value.empty()) {
+            recorded[name] = std::move(value);
+        }
+    };
+    note("select", options.selection);
+    note("keep", detail::join_list(options.keep));
+    note("naming", options.naming);
+    note("resolve", options.resolution);
+    note("propagate", options.propagation);
+    note("sources", detail::join_list(options.sources));
+    if (options.min_confidence > 0) {
+        char digits[32];
+        note("min-confidence",
+             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
+    }
+    return recorded;
+}
+
+/// Makes the choices of a record where `options` make none.
+inline void adopt_options(attribution_options& options,
+                          const std::map<std::string, std::string>& recorded) {
+    const auto of = [&](const char* name) {
+        const auto found = recorded.find(name);
+        return found == recorded.end() ? std::string() : found->second;
+    };
+    const auto take = [&](const char* name, std::string& option) {
+        option = option.empty() ? of(name) : option;
+    };
+    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
+        option = option.empty() ? split_list(of(name)) : option;
+    };
+    take("select", options.selection);
+    take_list("keep", options.keep);
+    take("naming", options.naming);
+    take("resolve", options.resolution);
+    take("propagate", options.propagation);
+    take_list("sources", options.sources);
+    if (const auto text = of("min-confidence"); options.min_confidence == 0) {
+        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+    }
+}
 
 namespace detail {
 

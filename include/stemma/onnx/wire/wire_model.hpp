@@ -345,14 +345,31 @@ private:
             taken.push_back(&*parts[i]);
             read_to = ends[i];
         }
-        append<wire_model>(
-            taken, container, runs.size(),
-            [&](wire_model& part, const part_offsets& offset) { append_refs(part, offset); });
+        append<wire_model>(taken, container, runs.size(),
+                           [&](wire_model& part, const part_offsets& offset) {
+                               if (&part == taken.front()) {
+                                   expect_refs(taken);
+                               }
+                               append_refs(part, offset);
+                           });
         parts.clear();
         // What was no run after all.
         scan_graph_fields({read_to, all.end}, all, container);
         end_container(container);
         return runs.size();
+    }
+
+    void expect_refs(std::span<wire_model* const> parts) {
+        const auto make_room = [&](auto table) {
+            auto size = (this->*table).size();
+            for (const auto* part : parts) {
+                size += (part->*table).size();
+            }
+            (this->*table).reserve(size);
+        };
+        make_room(&wire_model::tensors_);
+        make_room(&wire_model::value_infos_);
+        make_room(&wire_model::graph_fields_);
     }
 
     void append_refs(const wire_model& part, const part_offsets& offset) {
@@ -366,7 +383,6 @@ private:
             return moved(entry);
         };
         const auto append_all = [](auto& to, const auto& from, auto f) {
-            to.reserve(to.size() + from.size());
             std::transform(from.begin(), from.end(), std::back_inserter(to), f);
         };
         append_all(described_tensors_, part.described_tensors_,

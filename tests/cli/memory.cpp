@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What examples/cli/memory.cpp puts in the place of the compiler's own `new` and `delete`.
+#include "../catch.hpp"
+#include "../random_numbers.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace test::cli_memory {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t large_page = std::size_t{1} << 21U;
+
+/// A block that holds its own number in every page and at its end.
+class marked_block {
+public:
+    marked_block(std::size_t size, std::uint64_t mark)
+        : size_(size), mark_(mark), begin_(static_cast<char*>(::operator new(size))) {
+        for_each_place([&](char* place) { std::memcpy(place, &mark_, sizeof mark_); });
+    }
+    marked_block(marked_block&& other) noexcept
+        : size_(other.size_), mark_(other.mark_), begin_(std::exchange(other.begin_, nullptr)) {}
+    marked_block& operator=(marked_block&& other) noexcept {
+        std::swap(size_, other.size_);
+        std::swap(mark_, other.mark_);
+        std::swap(begin_, other.begin_);
+        return *this;
+    }
+    ~marked_block() { ::operator delete(begin_); }
+
+    [[nodiscard]] bool is_whole() {
+        bool whole = true;
+        for_each_place([&](const char* place) {
+            whole = whole && std::memcmp(place, &mark_, sizeof mark_) == 0;
+        });
+        return whole;
+    }
+
+private:
+    template <class Function>
+    void for_each_place(Function f) {
+        for (std::size_t at = 0; at + sizeof mark_ <= size_; at += page) {
+            f(begin_ + at);
+        }
+        f(begin_ + (size_ - sizeof mark_));
+    }
+
+    std::size_t size_;
+    std::uint64_t mark_;
+    char* begin_;
+};
+
+[[nodiscard]] long page_faults() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+} // namespace
+
+TEST_CASE("memory: blocks of all sizes are apart from each other, in several threads") {
+    std::atomic<std::size_t> broken = 0;
+    std::atomic<std::uint64_t> next_mark = 1;
+    const auto work = [&](std::uint64_t seed) {
+        test::random_numbers random(seed);
+        std::vector<marked_block> blocks;
+        for (int step = 0; step < 400; ++step) {
+            if (blocks.size() < 8 || (blocks.size() < 24 && random.one_in(2))) {
+                const auto around = random(5) * large_page;
+                const auto size = random.one_in(4) ? around + random(3) * page + sizeof(page)
+                                                   : around + random(large_page) + sizeof(page);
+                blocks.emplace_back(size, next_mark++);
+            } else {
+                std::swap(blocks[random(blocks.size())], blocks.back());
+                broken += blocks.back().is_whole() ? 0U : 1U;
+                blocks.pop_back();
+            }
+        }
+        broken += static_cast<std::size_t>(std::count_if(
+            blocks.begin(), blocks.end(), [](marked_block& block) { return !block.is_whole(); }));
+    };
+    std::vector<std::thread> threads;
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        threads.emplace_back(work, seed);
+    }
+    for (auto& thread : threads) {
+        thread.join();
+    }
+    CHECK(broken == 0);
+}
+
+TEST_CASE("memory: what one table leaves others use") {
+    constexpr std::size_t size = 32 * large_page;
+    { const marked_block first(size, 1); }
+    const auto before = page_faults();
+    {
+        marked_block left(size / 2 - page, 2);
+        marked_block right(size / 4, 3);
+        CHECK(left.is_whole());
+        CHECK(right.is_whole());
+    }
+    CHECK(page_faults() - before < 16);
+}
+
+TEST_CASE("memory: more large blocks than it keeps account of") {
+    std::set<void*> blocks; // that nobody touches, so that they take no memory
+    for (std::size_t i = 0; i < 5000; ++i) {
+        blocks.insert(::operator new(large_page));
+    }
+    CHECK(blocks.size() == 5000);
+    for (auto* block : blocks) {
+        ::operator delete(block);
+    }
+}
+
+TEST_CASE("memory: too much is refused") {
+    void* volatile block = nullptr; // what nobody looks at the compiler need not ask for
+    for (const auto size : {std::numeric_limits<std::size_t>::max(),
+                            std::numeric_limits<std::size_t>::max() / 2, std::size_t{1} << 60U}) {
+        CHECK_THROWS_AS(block = ::operator new(size), std::bad_alloc);
+    }
+}
+
+} // namespace test::cli_memory
