@@ -92,6 +92,7 @@
 #include <stemma/onnx/wire/join_edited.hpp>
 #include <stemma/onnx/wire/join_model.hpp>
 #include <stemma/onnx/wire/known_policies.hpp>
+#include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/node_bodies.hpp>

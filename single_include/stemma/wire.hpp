@@ -1252,6 +1252,12 @@ enum class target_state : std::uint8_t {
              ///< is there all the same is replaced
 };
 
+/// In which pages a file is mapped that the system keeps in large ones.
+enum class mapped_pages : std::uint8_t {
+    any,  ///< in those: every byte that is read brings up to 2 MiB into the memory of the process
+    small ///< what is read and little around it, which is slower where all is read
+};
+
 namespace detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
@@ -1272,8 +1278,7 @@ namespace detail {
 
 namespace detail {
 
-/// Maps a file where large pages do not fit: Linux keeps what was just written in pages of 2 MiB,
-/// and would map each as a whole around every byte that is read.
+/// Maps a file where large pages do not fit. Linux keeps what was just written in such.
 ///
 /// Returns: where it begins, or `MAP_FAILED` and `errno`.
 [[nodiscard]] inline void* map_in_small_pages(int descriptor, std::size_t size) noexcept {
@@ -1304,7 +1309,8 @@ namespace detail {
 class mapped_file {
 public:
     /// Throws: `error` of `error_code::cannot_read`.
-    explicit mapped_file(const std::string& path) : path_(path) {
+    explicit mapped_file(const std::string& path, mapped_pages pages = mapped_pages::any)
+        : path_(path) {
         descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         if (descriptor_ < 0) {
             detail::fail_to_read(path, detail::reason_of(errno));
@@ -1322,7 +1328,9 @@ public:
         }
         size_ = static_cast<std::size_t>(status.st_size);
         if (size_ > 0) {
-            void* mapped = detail::map_in_small_pages(descriptor_, size_);
+            void* mapped = pages == mapped_pages::small
+                               ? detail::map_in_small_pages(descriptor_, size_)
+                               : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
             if (mapped == MAP_FAILED) {
                 const auto reason = detail::reason_of(errno);
                 ::close(descriptor_);
@@ -1817,7 +1825,7 @@ private:
 /// The bytes of a file.
 class mapped_file {
 public:
-    explicit mapped_file(const std::string& path) : path_(path) {
+    explicit mapped_file(const std::string& path, mapped_pages = mapped_pages::any) : path_(path) {
         std::ifstream stream(path, std::ios::binary);
         if (!stream || std::filesystem::is_directory(path)) {
             detail::fail_to_read(path, "cannot be read");
@@ -13218,6 +13226,56 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
 
+// <stemma/onnx/wire/map_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+#define STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether the main graph of a large file comes to an initializer with much data after little else.
+[[nodiscard]] inline bool is_mostly_data(std::string_view bytes, std::string_view file) {
+    constexpr std::size_t large_file = std::size_t{1} << 26U;
+    constexpr std::uint32_t large_tensor = 1U << 18U;
+    constexpr std::size_t most_fields = 1U << 14U;
+    if (bytes.size() < large_file || bytes.size() > std::numeric_limits<std::uint32_t>::max()) {
+        return false;
+    }
+    wire_reader model(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
+    for (wire_field part; model.next(part);) {
+        if (!part.is_bytes(onnx_fields::model::graph)) {
+            continue;
+        }
+        auto graph = model.inner(part);
+        wire_field field;
+        for (std::size_t i = 0; i < most_fields && graph.next(field); ++i) {
+            if (field.is_bytes(onnx_fields::graph::initializer) && field.size() >= large_tensor) {
+                return field.begin <= bytes.size() / 8;
+            }
+        }
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// Returns: a model's file, mapped in small pages where that keeps tensor data that nobody reads
+/// out of the memory of the process; elsewhere larger ones are faster.
+/// Throws: as `mapped_file`, and `error` of `error_code::malformed`.
+/// Complexity: O(1), as few fields are looked at.
+[[nodiscard]] inline mapped_file map_model(const std::string& path) {
+    mapped_file file(path);
+    if (file.descriptor() >= 0 && detail::is_mostly_data(file.bytes(), path)) {
+        return mapped_file(path, mapped_pages::small);
+    }
+    return file;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+
 // <stemma/onnx/wire/tag_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
 #define STEMMA_ONNX_WIRE_TAG_EDITS_HPP
@@ -14311,7 +14369,9 @@ public:
     /// options allow several and the model is worth them, else behind it.
     attributed_model(const std::string& path, attribution_options options,
                      const std::function<void(const wire_model&)>& meanwhile = {})
-        : file_(path), model_(file_.bytes(), path, options.threads), options_(std::move(options)) {
+        : file_(map_model(path))
+        , model_(file_.bytes(), path, options.threads)
+        , options_(std::move(options)) {
         if (!meanwhile) {
             attribute(options_.threads);
             return;

@@ -84,13 +84,13 @@ TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", 
     CHECK(moved.bytes() == "first");
 }
 
-TEST_CASE("mapped_file: of a file that was just written, only what is read is mapped", "[file]") {
+TEST_CASE("mapped_file: in small pages, only what is read of a new file is mapped", "[file]") {
     const test::scratch_folder folder;
     constexpr std::size_t size = 64U << 20U;
     constexpr std::size_t step = 1U << 20U;
     const auto path = folder.file("in");
     std::ofstream(path, std::ios::binary) << std::string(size, 'x');
-    const mapped_file file(path);
+    const mapped_file file(path, stemma::mapped_pages::small);
     std::size_t read = 0;
     for (std::size_t at = 0; at < size; at += step) {
         read += file.bytes()[at] == 'x' ? 1U : 0U;

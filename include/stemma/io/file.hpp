@@ -46,6 +46,12 @@ enum class target_state : std::uint8_t {
              ///< is there all the same is replaced
 };
 
+/// In which pages a file is mapped that the system keeps in large ones.
+enum class mapped_pages : std::uint8_t {
+    any,  ///< in those: every byte that is read brings up to 2 MiB into the memory of the process
+    small ///< what is read and little around it, which is slower where all is read
+};
+
 namespace detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
@@ -66,8 +72,7 @@ namespace detail {
 
 namespace detail {
 
-/// Maps a file where large pages do not fit: Linux keeps what was just written in pages of 2 MiB,
-/// and would map each as a whole around every byte that is read.
+/// Maps a file where large pages do not fit. Linux keeps what was just written in such.
 ///
 /// Returns: where it begins, or `MAP_FAILED` and `errno`.
 [[nodiscard]] inline void* map_in_small_pages(int descriptor, std::size_t size) noexcept {
@@ -98,7 +103,8 @@ namespace detail {
 class mapped_file {
 public:
     /// Throws: `error` of `error_code::cannot_read`.
-    explicit mapped_file(const std::string& path) : path_(path) {
+    explicit mapped_file(const std::string& path, mapped_pages pages = mapped_pages::any)
+        : path_(path) {
         descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         if (descriptor_ < 0) {
             detail::fail_to_read(path, detail::reason_of(errno));
@@ -116,7 +122,9 @@ public:
         }
         size_ = static_cast<std::size_t>(status.st_size);
         if (size_ > 0) {
-            void* mapped = detail::map_in_small_pages(descriptor_, size_);
+            void* mapped = pages == mapped_pages::small
+                               ? detail::map_in_small_pages(descriptor_, size_)
+                               : ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
             if (mapped == MAP_FAILED) {
                 const auto reason = detail::reason_of(errno);
                 ::close(descriptor_);
@@ -611,7 +619,7 @@ private:
 /// The bytes of a file.
 class mapped_file {
 public:
-    explicit mapped_file(const std::string& path) : path_(path) {
+    explicit mapped_file(const std::string& path, mapped_pages = mapped_pages::any) : path_(path) {
         std::ifstream stream(path, std::ios::binary);
         if (!stream || std::filesystem::is_directory(path)) {
             detail::fail_to_read(path, "cannot be read");

@@ -22,6 +22,7 @@
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
+#include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -57,7 +58,9 @@ public:
     /// options allow several and the model is worth them, else behind it.
     attributed_model(const std::string& path, attribution_options options,
                      const std::function<void(const wire_model&)>& meanwhile = {})
-        : file_(path), model_(file_.bytes(), path, options.threads), options_(std::move(options)) {
+        : file_(map_model(path))
+        , model_(file_.bytes(), path, options.threads)
+        , options_(std::move(options)) {
         if (!meanwhile) {
             attribute(options_.threads);
             return;
