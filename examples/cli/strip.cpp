@@ -3,6 +3,7 @@
 #include "terminal.hpp"
 
 #include <stemma/io/file.hpp>
+#include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 
@@ -19,7 +20,7 @@ struct strip_options {
 };
 
 int strip(const strip_options& options) {
-    const stemma::mapped_file file(options.common.model);
+    const auto file = stemma::map_model(options.common.model);
     const stemma::wire_model model(file.bytes(), options.common.model, threads_of(options.common));
     stemma::strip_editor editor(model);
     stemma::rewrite plan(model, editor, threads_of(options.common));

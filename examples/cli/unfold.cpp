@@ -4,10 +4,10 @@
 #include "untagged.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/inline_functions.hpp>
+#include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 
 #include <fmt/core.h>
@@ -50,7 +50,7 @@ std::optional<stemma::byte_rope> open_folds(const unfold_options& options,
 }
 
 int unfold(const unfold_options& options) {
-    const stemma::mapped_file file(options.common.model);
+    const auto file = stemma::map_model(options.common.model);
     const stemma::wire_model tagged(file.bytes(), options.common.model);
     const untagged_model source(file, tagged, options.output);
     const auto& model = source.model();

@@ -5,7 +5,6 @@
 
 #include <stemma/error.hpp>
 #include <stemma/io/capture.hpp>
-#include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/wire/check_data.hpp>
@@ -13,6 +12,7 @@
 #include <stemma/onnx/wire/check_tags.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/known_policies.hpp>
+#include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/diagnostics.hpp>
 
@@ -143,7 +143,7 @@ void print_json(const validate_options& options, const stemma::wire_model& model
 }
 
 int validate(const validate_options& options) {
-    const stemma::mapped_file file(options.model);
+    const auto file = stemma::map_model(options.model);
     const stemma::wire_model model(file.bytes(), options.model);
     const auto found = find_all(options, model);
     std::array<std::size_t, 3> counts{};

@@ -4878,6 +4878,14 @@ inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& st
     run.rethrow();
 }
 
+/// Calls `f(item, worker)` for items 0, 1, ..., each by one of so many threads that is free: more
+/// items than threads keep all at work where items do not take equally long.
+/// Throws: what the lowest item threw that did. Complexity: that of `f`.
+inline void for_each_item(std::size_t count, std::size_t workers,
+                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    run_pipeline(count, {{false, f}}, {workers, 1, count});
+}
+
 } // namespace stemma
 
 #endif // STEMMA_CORE_PIPELINE_HPP
@@ -7100,7 +7108,7 @@ template <named_operators Ops>
     const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);
-    const auto collect = [&](std::size_t item, std::size_t) {
+    for_each_item(beside.size() + count, workers, [&](std::size_t item, std::size_t) {
         if (item < beside.size()) {
             beside[item]();
             return;
@@ -7109,20 +7117,18 @@ template <named_operators Ops>
         const auto [first, last] = vertex_range(graph, count, part);
         parts[part] = detail::make_scope_table();
         detail::collect_scopes(ops, first, last, scope_of, parts[part]);
-    };
-    run_pipeline(beside.size() + count, {{false, collect}}, {workers, 1, count});
+    });
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
     for (std::size_t part = 1; part < count; ++part) {
         numbers[part] = detail::append_scopes(parts[part], table);
     }
-    const auto renumber = [&](std::size_t part, std::size_t) {
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
         for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
             auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
             scope = scope == no_id ? no_id : numbers[part][scope];
         }
-    };
-    run_pipeline(count, {{false, renumber}}, {workers, 1, count});
+    });
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
     return table;
@@ -8145,13 +8151,16 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
         const auto end = static_cast<id>(roots + last);
         auto own = resolver;
         std::unordered_map<id, scope_module> before; // of scopes in other ranges
-        const auto is_known = [&](id s) { return s < roots || s >= begin || before.contains(s); };
-        const auto module_of = [&](id s) {
-            return s < roots || s >= begin ? result[s].module : before.at(s).module;
+        const auto find = [&](id s) -> const scope_module* {
+            if (s < roots || s >= begin) {
+                return &result[s];
+            }
+            const auto known = before.find(s);
+            return known == before.end() ? nullptr : &known->second;
         };
         const auto resolve = [&](id s) {
             const auto& scope = table.scopes[s];
-            const auto around = module_of(scope.parent);
+            const auto around = find(scope.parent)->module;
             return scope.parent < roots && scope.instance() == strip ? root
                    : around == no_id                                 ? own.resolve_alone(s)
                                                                      : own.resolve(s, around);
@@ -8161,7 +8170,7 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
             if (s + ahead < end) {
                 prefetch(table.scopes[s + ahead].segment.data());
             }
-            for (auto above = table.scopes[s].parent; !is_known(above);
+            for (auto above = table.scopes[s].parent; find(above) == nullptr;
                  above = table.scopes[above].parent) {
                 open.push_back(above);
             }
@@ -10148,12 +10157,11 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     // Operators do not take equally long, so there are more parts than threads.
     const auto workers = threads.parts_of_operators(size);
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
-    const auto attribute_part = [&](std::size_t part, std::size_t) {
+    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
         const auto [first, last] = vertex_range(graph, parts.size(), part);
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
-    };
-    run_pipeline(parts.size(), {{false, attribute_part}}, {.workers = workers});
+    });
     auto result = std::move(parts.front());
     for (std::size_t part = 1; part < parts.size(); ++part) {
         result.conflicts.append(parts[part].conflicts);

@@ -9575,6 +9575,12 @@ struct model_record {
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+
+    /// Returns: one of the options, "" where the default was taken.
+    [[nodiscard]] std::string option(const std::string& name) const {
+        const auto found = options.find(name);
+        return found == options.end() ? std::string() : found->second;
+    }
 };
 
 /// A record as a model carries it, with the tree of its modules.
@@ -12905,17 +12911,12 @@ recorded_options(const attribution_options& options) {
 }
 
 /// Makes the choices of a record where `options` make none.
-inline void adopt_options(attribution_options& options,
-                          const std::map<std::string, std::string>& recorded) {
-    const auto of = [&](const char* name) {
-        const auto found = recorded.find(name);
-        return found == recorded.end() ? std::string() : found->second;
-    };
+inline void adopt_options(attribution_options& options, const model_record& record) {
     const auto take = [&](const char* name, std::string& option) {
-        option = option.empty() ? of(name) : option;
+        option = option.empty() ? record.option(name) : option;
     };
     const auto take_list = [&](const char* name, std::vector<std::string>& option) {
-        option = option.empty() ? split_list(of(name)) : option;
+        option = option.empty() ? split_list(record.option(name)) : option;
     };
     take("select", options.selection);
     take_list("keep", options.keep);
@@ -12923,7 +12924,7 @@ inline void adopt_options(attribution_options& options,
     take("resolve", options.resolution);
     take("propagate", options.propagation);
     take_list("sources", options.sources);
-    if (const auto text = of("min-confidence"); options.min_confidence == 0) {
+    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
         std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
     }
 }
@@ -13841,9 +13842,8 @@ private:
     /// Calls `f(part, worker)` for all parts, the first ones first, each by a thread that is free.
     template <class Function>
     void for_each_file_part(Function f) {
-        run_pipeline(parts_.size(),
-                     {{false, [&](std::size_t i, std::size_t worker) { f(parts_[i], worker); }}},
-                     {copies_.size() + 1, 1, parts_.size()});
+        for_each_item(parts_.size(), copies_.size() + 1,
+                      [&](std::size_t i, std::size_t worker) { f(parts_[i], worker); });
     }
 
     void find_owners() {
@@ -14520,7 +14520,7 @@ private:
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
-            adopt_options(options_, record_->options);
+            adopt_options(options_, *record_);
         }
         chosen_ = detail::chosen_policies(options_);
         context_.emplace(*ops_, modules_, threads);
@@ -15473,7 +15473,7 @@ public:
         if (!fresh) {
             tell("tags.stale", no_id, "the graph changed since it was tagged", severity::warning);
         }
-        if (!name_all(record->options)) {
+        if (!name_all(*record)) {
             return;
         }
         const auto table = find_model_metadata(model_, tag_table_key);
@@ -15511,24 +15511,20 @@ private:
     }
 
     /// Names the modules as they were when the file was tagged.
-    [[nodiscard]] bool name_all(const std::map<std::string, std::string>& options) {
-        const auto option = [&](const char* name) {
-            const auto found = options.find(name);
-            return found == options.end() ? std::string() : found->second;
-        };
+    [[nodiscard]] bool name_all(const model_record& record) {
         const auto refuse = [&](const std::string& name, const char* purpose) {
             tell("tags.selection", no_id,
                  "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
         };
-        const auto naming = known_policies().namings.find(option("naming"));
+        const auto naming = known_policies().namings.find(record.option("naming"));
         if (!naming) {
-            return refuse(option("naming"), "are named");
+            return refuse(record.option("naming"), "are named");
         }
-        const auto selection =
-            known_policies().find_selection(option("select"), split_list(option("keep")));
+        const auto selection = known_policies().find_selection(record.option("select"),
+                                                               split_list(record.option("keep")));
         if (!selection) {
-            return refuse(option("select"), "have tags");
+            return refuse(record.option("select"), "have tags");
         }
         tags_ = name_modules(modules_, *selection, *naming);
         by_tag_.emplace(tags_);

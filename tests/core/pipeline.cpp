@@ -135,4 +135,18 @@ TEST_CASE("run_pipeline: the lowest failure counts; what is before it is done, n
     }
 }
 
+TEST_CASE("for_each_item: every item once, by a worker that there is", "[core][pipeline]") {
+    for (const std::size_t workers : {std::size_t{1}, std::size_t{3}}) {
+        std::vector<int> runs(100);
+        std::atomic<bool> known = true;
+        stemma::for_each_item(runs.size(), workers, [&](std::size_t item, std::size_t worker) {
+            ++runs[item];
+            known = known && worker < workers;
+        });
+        CHECK(runs == std::vector<int>(100, 1));
+        CHECK(known);
+    }
+    stemma::for_each_item(0, 2, [](std::size_t, std::size_t) { FAIL("there is no item"); });
+}
+
 } // namespace test::core_pipeline

@@ -250,4 +250,11 @@ TEST_CASE("model_record: damaged text is read or refused", "[onnx][model_record]
     }
 }
 
+TEST_CASE("model_record: an option that was not chosen is empty", "[onnx][model_record]") {
+    stemma::model_record record;
+    record.options["naming"] = "attribute-paths";
+    CHECK(record.option("naming") == "attribute-paths");
+    CHECK(record.option("select").empty());
+}
+
 } // namespace test::onnx_model_record

@@ -158,12 +158,11 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     // Operators do not take equally long, so there are more parts than threads.
     const auto workers = threads.parts_of_operators(size);
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
-    const auto attribute_part = [&](std::size_t part, std::size_t) {
+    for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
         const auto [first, last] = vertex_range(graph, parts.size(), part);
         detail::attribute(sources, graph, context.index(), first, last, resolution, of,
                           parts[part]);
-    };
-    run_pipeline(parts.size(), {{false, attribute_part}}, {.workers = workers});
+    });
     auto result = std::move(parts.front());
     for (std::size_t part = 1; part < parts.size(); ++part) {
         result.conflicts.append(parts[part].conflicts);

@@ -162,6 +162,14 @@ inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& st
     run.rethrow();
 }
 
+/// Calls `f(item, worker)` for items 0, 1, ..., each by one of so many threads that is free: more
+/// items than threads keep all at work where items do not take equally long.
+/// Throws: what the lowest item threw that did. Complexity: that of `f`.
+inline void for_each_item(std::size_t count, std::size_t workers,
+                          const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    run_pipeline(count, {{false, f}}, {workers, 1, count});
+}
+
 } // namespace stemma
 
 #endif // STEMMA_CORE_PIPELINE_HPP

@@ -96,13 +96,16 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
         const auto end = static_cast<id>(roots + last);
         auto own = resolver;
         std::unordered_map<id, scope_module> before; // of scopes in other ranges
-        const auto is_known = [&](id s) { return s < roots || s >= begin || before.contains(s); };
-        const auto module_of = [&](id s) {
-            return s < roots || s >= begin ? result[s].module : before.at(s).module;
+        const auto find = [&](id s) -> const scope_module* {
+            if (s < roots || s >= begin) {
+                return &result[s];
+            }
+            const auto known = before.find(s);
+            return known == before.end() ? nullptr : &known->second;
         };
         const auto resolve = [&](id s) {
             const auto& scope = table.scopes[s];
-            const auto around = module_of(scope.parent);
+            const auto around = find(scope.parent)->module;
             return scope.parent < roots && scope.instance() == strip ? root
                    : around == no_id                                 ? own.resolve_alone(s)
                                                                      : own.resolve(s, around);
@@ -112,7 +115,7 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
             if (s + ahead < end) {
                 prefetch(table.scopes[s + ahead].segment.data());
             }
-            for (auto above = table.scopes[s].parent; !is_known(above);
+            for (auto above = table.scopes[s].parent; find(above) == nullptr;
                  above = table.scopes[above].parent) {
                 open.push_back(above);
             }

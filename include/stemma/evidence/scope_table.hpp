@@ -281,7 +281,7 @@ template <named_operators Ops>
     const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);
-    const auto collect = [&](std::size_t item, std::size_t) {
+    for_each_item(beside.size() + count, workers, [&](std::size_t item, std::size_t) {
         if (item < beside.size()) {
             beside[item]();
             return;
@@ -290,20 +290,18 @@ template <named_operators Ops>
         const auto [first, last] = vertex_range(graph, count, part);
         parts[part] = detail::make_scope_table();
         detail::collect_scopes(ops, first, last, scope_of, parts[part]);
-    };
-    run_pipeline(beside.size() + count, {{false, collect}}, {workers, 1, count});
+    });
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
     for (std::size_t part = 1; part < count; ++part) {
         numbers[part] = detail::append_scopes(parts[part], table);
     }
-    const auto renumber = [&](std::size_t part, std::size_t) {
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
         for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
             auto& scope = scope_of[static_cast<std::size_t>(index_of(graph, *it))];
             scope = scope == no_id ? no_id : numbers[part][scope];
         }
-    };
-    run_pipeline(count, {{false, renumber}}, {workers, 1, count});
+    });
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
     return table;

@@ -32,6 +32,12 @@ struct model_record {
     std::uint64_t digest = 0; ///< see `structure_digest`
     bool from_model = false;  ///< the tree was made from the model itself, without a capture
     std::vector<claim_runs> claims{}; ///< what a capture said of the nodes besides
+
+    /// Returns: one of the options, "" where the default was taken.
+    [[nodiscard]] std::string option(const std::string& name) const {
+        const auto found = options.find(name);
+        return found == options.end() ? std::string() : found->second;
+    }
 };
 
 /// A record as a model carries it, with the tree of its modules.

@@ -209,7 +209,7 @@ private:
         fresh_ = may_be_fresh && record_->digest == digest_;
         const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
         if (use_record) {
-            adopt_options(options_, record_->options);
+            adopt_options(options_, *record_);
         }
         chosen_ = detail::chosen_policies(options_);
         context_.emplace(*ops_, modules_, threads);

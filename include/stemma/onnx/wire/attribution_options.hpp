@@ -17,6 +17,7 @@
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -86,17 +87,12 @@ recorded_options(const attribution_options& options) {
 }
 
 /// Makes the choices of a record where `options` make none.
-inline void adopt_options(attribution_options& options,
-                          const std::map<std::string, std::string>& recorded) {
-    const auto of = [&](const char* name) {
-        const auto found = recorded.find(name);
-        return found == recorded.end() ? std::string() : found->second;
-    };
+inline void adopt_options(attribution_options& options, const model_record& record) {
     const auto take = [&](const char* name, std::string& option) {
-        option = option.empty() ? of(name) : option;
+        option = option.empty() ? record.option(name) : option;
     };
     const auto take_list = [&](const char* name, std::vector<std::string>& option) {
-        option = option.empty() ? split_list(of(name)) : option;
+        option = option.empty() ? split_list(record.option(name)) : option;
     };
     take("select", options.selection);
     take_list("keep", options.keep);
@@ -104,7 +100,7 @@ inline void adopt_options(attribution_options& options,
     take("resolve", options.resolution);
     take("propagate", options.propagation);
     take_list("sources", options.sources);
-    if (const auto text = of("min-confidence"); options.min_confidence == 0) {
+    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
         std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
     }
 }

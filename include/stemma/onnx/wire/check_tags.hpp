@@ -23,7 +23,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,7 +52,7 @@ public:
         if (!fresh) {
             tell("tags.stale", no_id, "the graph changed since it was tagged", severity::warning);
         }
-        if (!name_all(record->options)) {
+        if (!name_all(*record)) {
             return;
         }
         const auto table = find_model_metadata(model_, tag_table_key);
@@ -91,24 +90,20 @@ private:
     }
 
     /// Names the modules as they were when the file was tagged.
-    [[nodiscard]] bool name_all(const std::map<std::string, std::string>& options) {
-        const auto option = [&](const char* name) {
-            const auto found = options.find(name);
-            return found == options.end() ? std::string() : found->second;
-        };
+    [[nodiscard]] bool name_all(const model_record& record) {
         const auto refuse = [&](const std::string& name, const char* purpose) {
             tell("tags.selection", no_id,
                  "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
         };
-        const auto naming = known_policies().namings.find(option("naming"));
+        const auto naming = known_policies().namings.find(record.option("naming"));
         if (!naming) {
-            return refuse(option("naming"), "are named");
+            return refuse(record.option("naming"), "are named");
         }
-        const auto selection =
-            known_policies().find_selection(option("select"), split_list(option("keep")));
+        const auto selection = known_policies().find_selection(record.option("select"),
+                                                               split_list(record.option("keep")));
         if (!selection) {
-            return refuse(option("select"), "have tags");
+            return refuse(record.option("select"), "have tags");
         }
         tags_ = name_modules(modules_, *selection, *naming);
         by_tag_.emplace(tags_);

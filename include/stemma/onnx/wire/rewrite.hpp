@@ -139,9 +139,8 @@ private:
     /// Calls `f(part, worker)` for all parts, the first ones first, each by a thread that is free.
     template <class Function>
     void for_each_file_part(Function f) {
-        run_pipeline(parts_.size(),
-                     {{false, [&](std::size_t i, std::size_t worker) { f(parts_[i], worker); }}},
-                     {copies_.size() + 1, 1, parts_.size()});
+        for_each_item(parts_.size(), copies_.size() + 1,
+                      [&](std::size_t i, std::size_t worker) { f(parts_[i], worker); });
     }
 
     void find_owners() {
