@@ -5,10 +5,11 @@
 usage: growth.py BUILD [--sizes N,...] [--folder FOLDER] [--runs R]
 
 For every size: `stemma tag --threads 1 --no-sync`, bench/tag_floor, which writes the same bytes and can do
-nothing else, and cp writing those bytes; medians, in turns, each to a fresh path. The first two are compared
-by processor time, by wall time, and by processor time less that of /bin/true, as to start a process takes
-longer than to tag a small model. Then the peak memory less the mapped file, in bytes a node. Stops where the
-floor writes other bytes. Run it on one processor (`taskset -c 2`), or the commands may run on different ones.
+nothing else, and cp writing those bytes, all on one processor; and `stemma tag --no-sync` as it comes, on all
+of them. Medians, in turns, each to a fresh path. The first two are compared by processor time, by wall time,
+and by processor time less that of /bin/true, as to start a process takes longer than to tag a small model; the
+last by wall time. Then the peak memory less the mapped file, in bytes a node, in one thread and as it comes.
+Stops where the floor writes other bytes.
 """
 import argparse
 import filecmp
@@ -31,8 +32,9 @@ def main():
     options = options.parse_args()
     build = options.build.resolve()
     print("| nodes | tag ms | floor ms | cp ms | tag / floor | by wall time | without the start | "
-          "tag / cp | us a node | bytes a node above the file |")
-    print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
+          "tag / cp | us a node | as it comes, wall ms | / floor | bytes a node above the file | "
+          "as it comes |")
+    print("|--:" * 14 + "|")
     ratios = []  # nodes, then as the columns
     for size in map(int, options.sizes.split(",")):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
@@ -47,28 +49,33 @@ def main():
                 "floor": [str(build / "bench/tag_floor"), str(model), str(out)],
                 "cp": ["cp", str(tagged), str(out)],
                 "start": ["/bin/true"],
+                "as it comes": [str(build / "stemma"), "tag", str(model), "--no-sync", "-q", "-o",
+                                str(out)],
             }
             subprocess.run([*commands["tag"][:-1], tagged], check=True)
             subprocess.run(commands["floor"], check=True)
             if not filecmp.cmp(tagged, out, shallow=False):
                 sys.exit(f"{nodes} nodes: the floor does not write what tag writes")
-            figures = measure(commands, out, options.runs)
+            figures = measure(commands, out, options.runs, {"tag", "floor", "cp", "start"})
             wall, work, peak = ({name: statistics.median(figure[i] for figure in measured)
                                  for name, measured in figures.items()} for i in range(3))
-            above = (peak["tag"] * 1024 - model.stat().st_size) / nodes
+            above = {name: (peak[name] * 1024 - model.stat().st_size) / nodes for name in peak}
             ratios.append((nodes, work["tag"] / work["floor"], wall["tag"] / wall["floor"],
-                           (work["tag"] - work["start"]) / (work["floor"] - work["start"])))
+                           (work["tag"] - work["start"]) / (work["floor"] - work["start"]),
+                           wall["as it comes"] / wall["floor"]))
             print(f"| {nodes} | {work['tag'] * 1e3:.1f} | {work['floor'] * 1e3:.1f} | "
                   f"{work['cp'] * 1e3:.1f} | {ratios[-1][1]:.2f} | {ratios[-1][2]:.2f} | "
                   f"{ratios[-1][3]:.2f} | "
-                  f"{work['tag'] / work['cp']:.1f} | {work['tag'] / nodes * 1e6:.2f} | {above:.0f} |",
-                  flush=True)
+                  f"{work['tag'] / work['cp']:.1f} | {work['tag'] / nodes * 1e6:.2f} | "
+                  f"{wall['as it comes'] * 1e3:.1f} | {ratios[-1][4]:.2f} | {above['tag']:.0f} | "
+                  f"{above['as it comes']:.0f} |", flush=True)
     print()
     for (few, *before), (many, *after) in zip(ratios, ratios[1:]):
         decades = math.log10(many / few)
         rises = [(b / a) ** (1 / decades) - 1 for a, b in zip(before, after)]
         print(f"{few} to {many} nodes: tag / floor changes by {rises[0]:+.0%} a decade, "
-              f"by wall time {rises[1]:+.0%}, without the start {rises[2]:+.0%}")
+              f"by wall time {rises[1]:+.0%}, without the start {rises[2]:+.0%}, "
+              f"as it comes {rises[3]:+.0%}")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ usage: peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R]
 
 BUILD is a build folder with the programs stemma, bench/generate_model and bench/protobuf_tag. Every
 command writes to a fresh path. Printed are medians, and how they relate to cp of what tag writes, and to
-tag, in the same run; one uncounted round first. Where output is synced, cp's is as well. Times are wall
-time; the processor time beside it says how busy the machine was. Stops where the peer on protobuf writes
-other bytes than tag.
+tag, in the same run. Where output is synced, cp's is as well. Times are wall time; the processor time
+beside it says how busy the machine was. Stops where the peer on protobuf writes other bytes than tag.
 """
 import argparse
 import filecmp
@@ -100,14 +99,22 @@ def run_once(command, written):
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
-def measure(commands, out, runs):
-    """Returns for every command its figures, one for each run; the commands take turns."""
+def measure(commands, out, runs, on_one=()):
+    """Returns for every command its figures, one for each run; the commands take turns, those of `on_one`
+    on one processor.
+
+    Each runs twice in its turn, and the second time counts: it then gets the memory that it gave back
+    itself. Else who follows whom would decide: memory that went back to the host of a virtual machine, or
+    that is the first of its size, may take longer to get than a command takes for all else.
+    """
     figures = {name: [] for name in commands}
-    for turn in range(runs + 1):
+    processors = os.sched_getaffinity(0)
+    for _ in range(runs):
         for name, command in commands.items():
-            measured = run_once(command, out)
-            if turn:
-                figures[name].append(measured)
+            os.sched_setaffinity(0, {max(processors)} if name in on_one else processors)
+            run_once(command, out)
+            figures[name].append(run_once(command, out))
+    os.sched_setaffinity(0, processors)
     run_once(["/bin/true"], out)
     return figures
 

@@ -5193,27 +5193,38 @@ template <operator_view Ops>
     return down;
 }
 
-/// Returns: the same for producers.
-/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+namespace detail {
+
+/// Writes for each operator without evidence what all its producers have in common to `up(v)`,
+/// which holds `no_id` before.
+template <operator_view Ops, class Up>
+void sweep_producers(const propagation_problem<Ops>& problem, Up up) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> up(problem.evidence.size(), no_id);
     problem.order.forward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
         if (problem.evidence[v] != no_id) {
             return;
         }
-        detail::common_module producers;
+        common_module producers;
         for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
-            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up[u];
+            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up(u);
             if (known != no_id) {
                 producers.add(known);
             }
         }
-        up[v] = producers.get(problem.modules);
+        up(v) = producers.get(problem.modules);
     });
+}
+
+} // namespace detail
+
+/// Returns: the same for producers.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    std::vector<id> up(problem.evidence.size(), no_id);
+    detail::sweep_producers(problem, [&](std::size_t v) -> id& { return up[v]; });
     return up;
 }
 
@@ -6912,6 +6923,17 @@ struct scope_table {
         return found;
     }
 
+    /// Makes room for so many scopes. Complexity: O(scopes) where room is lacking.
+    void reserve(std::size_t count) {
+        scopes.reserve(count);
+        index_.reserve(count);
+    }
+
+    /// Asks the processor to load what `find_or_add` will need.
+    void prefetch(id parent, std::uint64_t hash) const noexcept {
+        index_.prefetch(hash_mix(hash, parent));
+    }
+
 private:
     flat_index index_;
 };
@@ -7073,8 +7095,13 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 /// Adds the scopes of operators behind those of a table.
 /// Returns: by scope of `part`, its number in `whole`.
 [[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
+    constexpr id ahead = 16;
     std::vector<id> number(part.scopes.size());
     for (id s = 0; s < number.size(); ++s) {
+        if (s + ahead < number.size() && part.scopes[s + ahead].parent < s) {
+            const auto& next = part.scopes[s + ahead];
+            whole.prefetch(number[next.parent], next.hash);
+        }
         const auto& from = part.scopes[s];
         number[s] = s < scope_style_count
                         ? s
@@ -7120,8 +7147,14 @@ template <named_operators Ops>
     });
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
+    if (count > 1) {
+        table.reserve(std::accumulate(
+            parts.begin() + 1, parts.end(), table.scopes.size(),
+            [](std::size_t sum, const scope_table& part) { return sum + part.scopes.size(); }));
+    }
     for (std::size_t part = 1; part < count; ++part) {
-        numbers[part] = detail::append_scopes(parts[part], table);
+        // What was taken over goes at once, and makes room for what comes.
+        numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
     }
     for_each_item(count, workers, [&](std::size_t part, std::size_t) {
         for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
@@ -13651,8 +13684,14 @@ struct both_sides {
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
+        // What producers have in common waits where the decision goes.
+        const auto up = [&](std::size_t v) -> id& { return result[v].module; };
+        for (std::size_t v = 0; v < result.size(); ++v) {
+            if (problem.evidence[v] == no_id) {
+                up(v) = no_id;
+            }
+        }
         std::vector<id> down;
-        std::vector<id> up;
         std::vector<bool> independent;
         std::vector<bool> steers;
         std::vector<bool> settled;
@@ -13662,12 +13701,13 @@ struct both_sides {
                        settled = settled_by_readers(problem, down, result);
                    },
                    [&] {
-                       up = common_producer_modules(problem);
+                       detail::sweep_producers(problem, up);
                        independent = data_independent(problem);
                        steers = steering_only(problem);
                    }});
         const auto& tree = problem.modules;
-        const auto decide = [&](id v, id below, id above) -> attribution {
+        const auto decide = [&](id v, id below, id) -> attribution {
+            const auto above = up(v);
             if (below == no_id && above == no_id) {
                 return {0, no_id, 0, provenance::root, false};
             }
@@ -13682,7 +13722,7 @@ struct both_sides {
             }
             return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
         };
-        detail::decide_each(problem, down, up, result, decide);
+        detail::decide_each(problem, down, {}, result, decide);
         stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
     }
 };

@@ -115,14 +115,30 @@ TEST_CASE("memory: what one table leaves others use") {
     CHECK(page_faults() - before < 16);
 }
 
-TEST_CASE("memory: more large blocks than it keeps account of") {
-    std::set<void*> blocks; // that nobody touches, so that they take no memory
-    for (std::size_t i = 0; i < 5000; ++i) {
-        blocks.insert(::operator new(large_page));
+TEST_CASE("memory: smaller tables share the pages that large ones leave") {
+    { const marked_block first(32 * large_page, 1); }
+    const auto before = page_faults();
+    std::vector<marked_block> blocks;
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        blocks.emplace_back(large_page / 16 * (2 + i % 9) - i, i);
     }
-    CHECK(blocks.size() == 5000);
-    for (auto* block : blocks) {
-        ::operator delete(block);
+    CHECK(std::all_of(blocks.begin(), blocks.end(),
+                      [](marked_block& block) { return block.is_whole(); }));
+    blocks.clear();
+    { marked_block whole(32 * large_page, 2); }
+    CHECK(page_faults() - before < 32);
+}
+
+TEST_CASE("memory: more blocks than it keeps account of") {
+    for (const auto size : {large_page, large_page / 2}) {
+        std::set<void*> blocks; // that nobody touches, so that they take no memory
+        for (std::size_t i = 0; i < 5000; ++i) {
+            blocks.insert(::operator new(size));
+        }
+        CHECK(blocks.size() == 5000);
+        for (auto* block : blocks) {
+            ::operator delete(block);
+        }
     }
 }
 

@@ -83,27 +83,38 @@ template <operator_view Ops>
     return down;
 }
 
-/// Returns: the same for producers.
-/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
-template <operator_view Ops>
-[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+namespace detail {
+
+/// Writes for each operator without evidence what all its producers have in common to `up(v)`,
+/// which holds `no_id` before.
+template <operator_view Ops, class Up>
+void sweep_producers(const propagation_problem<Ops>& problem, Up up) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> up(problem.evidence.size(), no_id);
     problem.order.forward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
         if (problem.evidence[v] != no_id) {
             return;
         }
-        detail::common_module producers;
+        common_module producers;
         for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
-            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up[u];
+            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up(u);
             if (known != no_id) {
                 producers.add(known);
             }
         }
-        up[v] = producers.get(problem.modules);
+        up(v) = producers.get(problem.modules);
     });
+}
+
+} // namespace detail
+
+/// Returns: the same for producers.
+/// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
+template <operator_view Ops>
+[[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
+    std::vector<id> up(problem.evidence.size(), no_id);
+    detail::sweep_producers(problem, [&](std::size_t v) -> id& { return up[v]; });
     return up;
 }
 

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -83,6 +84,17 @@ struct scope_table {
             scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
         }
         return found;
+    }
+
+    /// Makes room for so many scopes. Complexity: O(scopes) where room is lacking.
+    void reserve(std::size_t count) {
+        scopes.reserve(count);
+        index_.reserve(count);
+    }
+
+    /// Asks the processor to load what `find_or_add` will need.
+    void prefetch(id parent, std::uint64_t hash) const noexcept {
+        index_.prefetch(hash_mix(hash, parent));
     }
 
 private:
@@ -246,8 +258,13 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 /// Adds the scopes of operators behind those of a table.
 /// Returns: by scope of `part`, its number in `whole`.
 [[nodiscard]] inline std::vector<id> append_scopes(const scope_table& part, scope_table& whole) {
+    constexpr id ahead = 16;
     std::vector<id> number(part.scopes.size());
     for (id s = 0; s < number.size(); ++s) {
+        if (s + ahead < number.size() && part.scopes[s + ahead].parent < s) {
+            const auto& next = part.scopes[s + ahead];
+            whole.prefetch(number[next.parent], next.hash);
+        }
         const auto& from = part.scopes[s];
         number[s] = s < scope_style_count
                         ? s
@@ -293,8 +310,14 @@ template <named_operators Ops>
     });
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
+    if (count > 1) {
+        table.reserve(std::accumulate(
+            parts.begin() + 1, parts.end(), table.scopes.size(),
+            [](std::size_t sum, const scope_table& part) { return sum + part.scopes.size(); }));
+    }
     for (std::size_t part = 1; part < count; ++part) {
-        numbers[part] = detail::append_scopes(parts[part], table);
+        // What was taken over goes at once, and makes room for what comes.
+        numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
     }
     for_each_item(count, workers, [&](std::size_t part, std::size_t) {
         for (auto [it, last] = vertex_range(graph, count, part); part > 0 && it != last; ++it) {
