@@ -637,7 +637,8 @@ public:
         value_.resize(size);
         in_port_.resize(size);
         out_port_.resize(size);
-        out_.resize(size);
+        out_target_.resize(size);
+        out_index_.resize(size);
         for_each([&](const operator_edge& e) {
             const auto at = in_first_[std::size_t{e.target} + 1]++;
             source_[at] = e.source;
@@ -647,7 +648,9 @@ public:
         });
         for (id v = 0; v < count; ++v) {
             for (auto at = in_first_[v]; at < in_first_[v + 1]; ++at) {
-                out_[out_first_[std::size_t{source_[at]} + 1]++] = {v, at};
+                const auto out = out_first_[std::size_t{source_[at]} + 1]++;
+                out_target_[out] = v;
+                out_index_[out] = at;
             }
         }
         in_first_.pop_back();
@@ -718,7 +721,7 @@ public:
     private:
         friend class boost::iterator_core_access;
         [[nodiscard]] edge dereference() const {
-            return {v_, graph_->out_[at_].target, graph_->out_[at_].index};
+            return {v_, graph_->out_target_[at_], graph_->out_index_[at_]};
         }
     };
 
@@ -729,7 +732,7 @@ public:
 
     private:
         friend class boost::iterator_core_access;
-        [[nodiscard]] id dereference() const { return graph_->out_[at_].target; }
+        [[nodiscard]] id dereference() const { return graph_->out_target_[at_]; }
     };
 
     /// All edges, those of a reader together, readers in order.
@@ -800,11 +803,6 @@ public:
     friend id target(const edge& e, const operator_graph&) { return e.target; }
 
 private:
-    struct reader {
-        id target = no_id;
-        id index = no_id;
-    };
-
     // By vertex, and one more; while they are made, two more: counts stand two places behind a
     // vertex, then turn into the place where its next edge goes, and last into where it ends.
     std::vector<id> in_first_;
@@ -813,7 +811,8 @@ private:
     std::vector<id> value_;
     std::vector<id> in_port_;
     std::vector<id> out_port_;
-    std::vector<reader> out_;
+    std::vector<id> out_target_; // apart, as most who go through readers need no index
+    std::vector<id> out_index_;
     bool leads_upwards_ = true;
 };
 
@@ -4958,26 +4957,31 @@ public:
     /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
     template <class Function>
     void forward(Function f) const {
-        // A single call becomes part of the loop, and most of what sweeps do is short.
-        auto it = vertices(*graph_).first;
-        const auto count = indexed_ ? num_vertices(*graph_) : forward_.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            f(indexed_ ? vertex_t<Graph>(*it++) : forward_[i]);
+        if (indexed_) {
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                f(vertex_t<Graph>(*it));
+            }
+            return;
+        }
+        for (const auto& v : forward_) {
+            f(v);
         }
     }
 
     /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
-        [[maybe_unused]] auto it = vertices(*graph_).second;
-        const bool steps = steps_back && indexed_;
-        const auto& listed = has_cycle() ? backward_ : forward_;
-        for (auto i = steps ? num_vertices(*graph_) : listed.size(); i-- > 0;) {
-            if constexpr (steps_back) {
-                f(indexed_ ? vertex_t<Graph>(*--it) : listed[i]);
-            } else {
-                f(listed[i]);
+        if constexpr (steps_back) {
+            if (indexed_) {
+                for (auto [first, it] = vertices(*graph_); it != first;) {
+                    f(vertex_t<Graph>(*--it));
+                }
+                return;
             }
+        }
+        const auto& listed = has_cycle() ? backward_ : forward_;
+        for (auto i = listed.size(); i-- > 0;) {
+            f(listed[i]);
         }
     }
 
@@ -5147,85 +5151,63 @@ namespace detail {
 /// The common ancestor of a growing set of modules, from the least and greatest rank among them.
 struct common_module {
     id low = no_id;
-    id high = 0;
+    id behind = 0; // the greatest, as `no_id` then counts for nothing without being asked for
 
     void add(id module) noexcept {
         low = std::min(low, module);
-        high = std::max(high, module);
+        behind = std::max(behind, module + 1);
     }
 
     void add(const common_module& other) noexcept {
         low = std::min(low, other.low);
-        high = std::max(high, other.high);
+        behind = std::max(behind, other.behind);
     }
 
     [[nodiscard]] id get(const tree_index& modules) const noexcept {
-        return low == no_id ? no_id : modules.lca(low, high);
+        return low == no_id ? no_id : modules.lca(low, behind - 1);
     }
 };
 
 } // namespace detail
 
-/// Returns: for each operator without evidence the deepest module that holds all its readers: those
-/// with evidence by that, the others by their own readers. `no_id` where nothing downstream is
-/// known, and, in a graph with cycles, for what leads into one; and for operators with evidence.
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// readers: those with evidence by that, the others by their own readers. `no_id` where nothing
+/// downstream is known, and, in a graph with cycles, for what leads into one.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> down(problem.evidence.size(), no_id);
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
     problem.order.backward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
-        if (problem.evidence[v] != no_id) {
-            return;
-        }
-        detail::common_module readers;
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            const auto reader = index_of(graph, target(*it, graph));
-            const auto known =
-                problem.evidence[reader] != no_id ? problem.evidence[reader] : down[reader];
-            if (known != no_id) {
-                readers.add(known);
+        if (known[v] == no_id) {
+            detail::common_module readers;
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                readers.add(known[index_of(graph, target(*it, graph))]);
             }
+            known[v] = readers.get(problem.modules);
         }
-        down[v] = readers.get(problem.modules);
     });
-    return down;
+    return known;
 }
-
-namespace detail {
-
-/// Writes for each operator without evidence what all its producers have in common to `up(v)`,
-/// which holds `no_id` before.
-template <operator_view Ops, class Up>
-void sweep_producers(const propagation_problem<Ops>& problem, Up up) {
-    const auto& graph = problem.ops.graph();
-    problem.order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (problem.evidence[v] != no_id) {
-            return;
-        }
-        common_module producers;
-        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up(u);
-            if (known != no_id) {
-                producers.add(known);
-            }
-        }
-        up(v) = producers.get(problem.modules);
-    });
-}
-
-} // namespace detail
 
 /// Returns: the same for producers.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
-    std::vector<id> up(problem.evidence.size(), no_id);
-    detail::sweep_producers(problem, [&](std::size_t v) -> id& { return up[v]; });
-    return up;
+    const auto& graph = problem.ops.graph();
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
+    problem.order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (known[v] == no_id) {
+            detail::common_module producers;
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                producers.add(known[index_of(graph, source(*it, graph))]);
+            }
+            known[v] = producers.get(problem.modules);
+        }
+    });
+    return known;
 }
 
 /// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
@@ -13684,14 +13666,8 @@ struct both_sides {
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
-        // What producers have in common waits where the decision goes.
-        const auto up = [&](std::size_t v) -> id& { return result[v].module; };
-        for (std::size_t v = 0; v < result.size(); ++v) {
-            if (problem.evidence[v] == no_id) {
-                up(v) = no_id;
-            }
-        }
         std::vector<id> down;
+        std::vector<id> up;
         std::vector<bool> independent;
         std::vector<bool> steers;
         std::vector<bool> settled;
@@ -13701,13 +13677,12 @@ struct both_sides {
                        settled = settled_by_readers(problem, down, result);
                    },
                    [&] {
-                       detail::sweep_producers(problem, up);
+                       up = common_producer_modules(problem);
                        independent = data_independent(problem);
                        steers = steering_only(problem);
                    }});
         const auto& tree = problem.modules;
-        const auto decide = [&](id v, id below, id) -> attribution {
-            const auto above = up(v);
+        const auto decide = [&](id v, id below, id above) -> attribution {
             if (below == no_id && above == no_id) {
                 return {0, no_id, 0, provenance::root, false};
             }
@@ -13722,7 +13697,7 @@ struct both_sides {
             }
             return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
         };
-        detail::decide_each(problem, down, {}, result, decide);
+        detail::decide_each(problem, down, up, result, decide);
         stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
     }
 };

@@ -37,85 +37,63 @@ namespace detail {
 /// The common ancestor of a growing set of modules, from the least and greatest rank among them.
 struct common_module {
     id low = no_id;
-    id high = 0;
+    id behind = 0; // the greatest, as `no_id` then counts for nothing without being asked for
 
     void add(id module) noexcept {
         low = std::min(low, module);
-        high = std::max(high, module);
+        behind = std::max(behind, module + 1);
     }
 
     void add(const common_module& other) noexcept {
         low = std::min(low, other.low);
-        high = std::max(high, other.high);
+        behind = std::max(behind, other.behind);
     }
 
     [[nodiscard]] id get(const tree_index& modules) const noexcept {
-        return low == no_id ? no_id : modules.lca(low, high);
+        return low == no_id ? no_id : modules.lca(low, behind - 1);
     }
 };
 
 } // namespace detail
 
-/// Returns: for each operator without evidence the deepest module that holds all its readers: those
-/// with evidence by that, the others by their own readers. `no_id` where nothing downstream is
-/// known, and, in a graph with cycles, for what leads into one; and for operators with evidence.
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// readers: those with evidence by that, the others by their own readers. `no_id` where nothing
+/// downstream is known, and, in a graph with cycles, for what leads into one.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> down(problem.evidence.size(), no_id);
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
     problem.order.backward([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
-        if (problem.evidence[v] != no_id) {
-            return;
-        }
-        detail::common_module readers;
-        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-            const auto reader = index_of(graph, target(*it, graph));
-            const auto known =
-                problem.evidence[reader] != no_id ? problem.evidence[reader] : down[reader];
-            if (known != no_id) {
-                readers.add(known);
+        if (known[v] == no_id) {
+            detail::common_module readers;
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                readers.add(known[index_of(graph, target(*it, graph))]);
             }
+            known[v] = readers.get(problem.modules);
         }
-        down[v] = readers.get(problem.modules);
     });
-    return down;
+    return known;
 }
-
-namespace detail {
-
-/// Writes for each operator without evidence what all its producers have in common to `up(v)`,
-/// which holds `no_id` before.
-template <operator_view Ops, class Up>
-void sweep_producers(const propagation_problem<Ops>& problem, Up up) {
-    const auto& graph = problem.ops.graph();
-    problem.order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (problem.evidence[v] != no_id) {
-            return;
-        }
-        common_module producers;
-        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            const auto known = problem.evidence[u] != no_id ? problem.evidence[u] : up(u);
-            if (known != no_id) {
-                producers.add(known);
-            }
-        }
-        up(v) = producers.get(problem.modules);
-    });
-}
-
-} // namespace detail
 
 /// Returns: the same for producers.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
-    std::vector<id> up(problem.evidence.size(), no_id);
-    detail::sweep_producers(problem, [&](std::size_t v) -> id& { return up[v]; });
-    return up;
+    const auto& graph = problem.ops.graph();
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
+    problem.order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (known[v] == no_id) {
+            detail::common_module producers;
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                producers.add(known[index_of(graph, source(*it, graph))]);
+            }
+            known[v] = producers.get(problem.modules);
+        }
+    });
+    return known;
 }
 
 /// Returns: for each operator whether its result is the same for all inputs of the same shapes, as

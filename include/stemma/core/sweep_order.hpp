@@ -39,26 +39,31 @@ public:
     /// Calls `f(v)` for every vertex behind all its producers. Complexity: O(V).
     template <class Function>
     void forward(Function f) const {
-        // A single call becomes part of the loop, and most of what sweeps do is short.
-        auto it = vertices(*graph_).first;
-        const auto count = indexed_ ? num_vertices(*graph_) : forward_.size();
-        for (std::size_t i = 0; i < count; ++i) {
-            f(indexed_ ? vertex_t<Graph>(*it++) : forward_[i]);
+        if (indexed_) {
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                f(vertex_t<Graph>(*it));
+            }
+            return;
+        }
+        for (const auto& v : forward_) {
+            f(v);
         }
     }
 
     /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
-        [[maybe_unused]] auto it = vertices(*graph_).second;
-        const bool steps = steps_back && indexed_;
-        const auto& listed = has_cycle() ? backward_ : forward_;
-        for (auto i = steps ? num_vertices(*graph_) : listed.size(); i-- > 0;) {
-            if constexpr (steps_back) {
-                f(indexed_ ? vertex_t<Graph>(*--it) : listed[i]);
-            } else {
-                f(listed[i]);
+        if constexpr (steps_back) {
+            if (indexed_) {
+                for (auto [first, it] = vertices(*graph_); it != first;) {
+                    f(vertex_t<Graph>(*--it));
+                }
+                return;
             }
+        }
+        const auto& listed = has_cycle() ? backward_ : forward_;
+        for (auto i = listed.size(); i-- > 0;) {
+            f(listed[i]);
         }
     }
 

@@ -68,7 +68,8 @@ public:
         value_.resize(size);
         in_port_.resize(size);
         out_port_.resize(size);
-        out_.resize(size);
+        out_target_.resize(size);
+        out_index_.resize(size);
         for_each([&](const operator_edge& e) {
             const auto at = in_first_[std::size_t{e.target} + 1]++;
             source_[at] = e.source;
@@ -78,7 +79,9 @@ public:
         });
         for (id v = 0; v < count; ++v) {
             for (auto at = in_first_[v]; at < in_first_[v + 1]; ++at) {
-                out_[out_first_[std::size_t{source_[at]} + 1]++] = {v, at};
+                const auto out = out_first_[std::size_t{source_[at]} + 1]++;
+                out_target_[out] = v;
+                out_index_[out] = at;
             }
         }
         in_first_.pop_back();
@@ -149,7 +152,7 @@ public:
     private:
         friend class boost::iterator_core_access;
         [[nodiscard]] edge dereference() const {
-            return {v_, graph_->out_[at_].target, graph_->out_[at_].index};
+            return {v_, graph_->out_target_[at_], graph_->out_index_[at_]};
         }
     };
 
@@ -160,7 +163,7 @@ public:
 
     private:
         friend class boost::iterator_core_access;
-        [[nodiscard]] id dereference() const { return graph_->out_[at_].target; }
+        [[nodiscard]] id dereference() const { return graph_->out_target_[at_]; }
     };
 
     /// All edges, those of a reader together, readers in order.
@@ -231,11 +234,6 @@ public:
     friend id target(const edge& e, const operator_graph&) { return e.target; }
 
 private:
-    struct reader {
-        id target = no_id;
-        id index = no_id;
-    };
-
     // By vertex, and one more; while they are made, two more: counts stand two places behind a
     // vertex, then turn into the place where its next edge goes, and last into where it ends.
     std::vector<id> in_first_;
@@ -244,7 +242,8 @@ private:
     std::vector<id> value_;
     std::vector<id> in_port_;
     std::vector<id> out_port_;
-    std::vector<reader> out_;
+    std::vector<id> out_target_; // apart, as most who go through readers need no index
+    std::vector<id> out_index_;
     bool leads_upwards_ = true;
 };
 

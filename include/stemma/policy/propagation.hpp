@@ -68,14 +68,8 @@ struct both_sides {
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
-        // What producers have in common waits where the decision goes.
-        const auto up = [&](std::size_t v) -> id& { return result[v].module; };
-        for (std::size_t v = 0; v < result.size(); ++v) {
-            if (problem.evidence[v] == no_id) {
-                up(v) = no_id;
-            }
-        }
         std::vector<id> down;
+        std::vector<id> up;
         std::vector<bool> independent;
         std::vector<bool> steers;
         std::vector<bool> settled;
@@ -85,13 +79,12 @@ struct both_sides {
                        settled = settled_by_readers(problem, down, result);
                    },
                    [&] {
-                       detail::sweep_producers(problem, up);
+                       up = common_producer_modules(problem);
                        independent = data_independent(problem);
                        steers = steering_only(problem);
                    }});
         const auto& tree = problem.modules;
-        const auto decide = [&](id v, id below, id) -> attribution {
-            const auto above = up(v);
+        const auto decide = [&](id v, id below, id above) -> attribution {
             if (below == no_id && above == no_id) {
                 return {0, no_id, 0, provenance::root, false};
             }
@@ -106,7 +99,7 @@ struct both_sides {
             }
             return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
         };
-        detail::decide_each(problem, down, {}, result, decide);
+        detail::decide_each(problem, down, up, result, decide);
         stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
     }
 };
