@@ -53,6 +53,9 @@ inline constexpr std::size_t default_tag_cap = 64;
 template <operator_view Ops>
 void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const id> selected,
                     std::span<id_set> tags, id_set_pool& pool, std::size_t cap = default_tag_cap) {
+    if (std::all_of(tags.begin(), tags.end(), [](id_set set) { return set == no_id; })) {
+        return;
+    }
     const auto& graph = ops.graph();
     detail::tag_union readers(modules, selected, cap, pool);
     sweep_order(graph).backward([&](operator_t<Ops> vertex) {

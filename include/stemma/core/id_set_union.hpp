@@ -23,16 +23,19 @@ public:
     /// Makes it empty.
     void clear() noexcept {
         set_ = no_id;
+        last_ = no_id;
         merged_.clear();
         is_large_ = false;
     }
 
     /// Adds the elements of a set of the pool.
-    /// Complexity: O(elements of both), O(1) for a set that is all there is so far.
+    /// Complexity: O(elements of both), O(1) for the set added last and one that is all there is so
+    /// far.
     void add(id_set set) {
-        if (set == no_id || set == set_) {
+        if (set == no_id || set == last_ || set == set_) {
             return;
         }
+        last_ = set;
         if (set_ == no_id && merged_.empty()) {
             set_ = set;
             return;
@@ -141,6 +144,7 @@ private:
 
     id_set_pool* pool_;
     std::size_t cap_;
+    id_set last_ = no_id;
     id_set set_ = no_id;                   // the one that is all of the union, if there is one
     std::vector<detail::id_chunk> merged_; // all of it otherwise
     std::vector<detail::id_chunk> next_;   // room for the next `merged_`
