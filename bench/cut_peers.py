@@ -64,7 +64,7 @@ def main():
                         count, size, parts[name] = pool.submit(look_at, out, options.sample).result()
                     print(f"{name}: {count} parts, {size} bytes besides weights.bin")
                     counts[name] = count
-        print_figures(figures, "cp")
+        print_figures(figures, "cp", "cut, all blocks")
         if options.sample == 0:
             return
         import onnx.utils

@@ -34,7 +34,7 @@ def main():
     print("| nodes | tag ms | floor ms | cp ms | tag / floor | by wall time | without the start | "
           "tag / cp | us a node | as it comes, wall ms | / floor | bytes a node above the file | "
           "as it comes |")
-    print("|--:" * 14 + "|")
+    print("|--:" * 13 + "|")
     ratios = []  # nodes, then as the columns
     for size in map(int, options.sizes.split(",")):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:

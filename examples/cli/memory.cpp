@@ -31,56 +31,44 @@ constexpr std::size_t large_page = std::size_t{1} << 21U;
 constexpr std::size_t piece = large_page / 16; // smaller tables take one or some
 
 // A fixed threshold: one that grows would leave freed tables of one thread unused by the others.
-[[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, 4 * piece);
+[[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, 1 << 19);
 
-/// Some pages, one behind the other.
-struct range {
-    char* begin = nullptr;
-    std::size_t size = 0;
-};
-
-/// Ranges in no order; few are there at once.
-class range_list {
+/// So many of something, in no order.
+template <class T>
+class short_list {
 public:
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-    [[nodiscard]] bool full() const noexcept { return count_ == ranges_.size(); }
-    [[nodiscard]] range& last() noexcept { return ranges_[count_ - 1]; }
-    void push(range added) noexcept { ranges_[count_++] = added; }
-    void pop() noexcept { --count_; }
-
-    /// Returns: the range that begins there, which leaves the list; or an empty one.
-    [[nodiscard]] range take(const void* begin) noexcept {
-        const auto end = ranges_.begin() + static_cast<std::ptrdiff_t>(count_);
-        const auto found = std::find_if(ranges_.begin(), end,
-                                        [&](const range& known) { return known.begin == begin; });
-        if (found == end) {
-            return {};
-        }
-        const auto taken = *found;
-        *found = last();
-        pop();
+    [[nodiscard]] bool full() const noexcept { return count_ == items_.size(); }
+    [[nodiscard]] T* begin() noexcept { return items_.data(); }
+    [[nodiscard]] T* end() noexcept { return items_.data() + count_; }
+    void push(T added) noexcept { items_[count_++] = added; }
+    T pop() noexcept { return items_[--count_]; }
+    /// Takes out one of them. Returns: it.
+    T take(T* item) noexcept {
+        const T taken = *item;
+        *item = pop();
         return taken;
     }
 
 private:
-    std::array<range, 4096> ranges_{};
+    std::array<T, 4096> items_{};
     std::size_t count_ = 0;
 };
 
 /// Large pages that are divided among smaller blocks.
 class divided_pages {
 public:
-    [[nodiscard]] bool full() const noexcept { return count_ == pages_.size(); }
-    void add(char* page) noexcept { pages_[count_++] = {page, 0}; }
+    [[nodiscard]] bool full() const noexcept { return pages_.full(); }
+    void add(char* page) noexcept { pages_.push({page, 0}); }
 
     /// Returns: so many pieces in a row, or null where no page has them left.
     [[nodiscard]] char* take(std::size_t pieces) noexcept {
         const auto row = (1U << pieces) - 1;
-        for (std::size_t i = 0; i < count_; ++i) {
+        for (auto& page : pages_) {
             for (std::size_t at = 0; at + pieces <= large_page / piece; ++at) {
-                if ((pages_[i].used & row << at) == 0) {
-                    pages_[i].used |= row << at;
-                    return pages_[i].begin + at * piece;
+                if ((page.used & row << at) == 0) {
+                    page.used |= row << at;
+                    return page.begin + at * piece;
                 }
             }
         }
@@ -90,17 +78,12 @@ public:
     /// Gives pieces of one of the pages back. Returns: the page, which leaves, if that was the last
     /// of it; or null.
     [[nodiscard]] char* give(char* begin, std::size_t pieces) noexcept {
-        const auto page = std::find_if(pages_.begin(), pages_.end(), [&](const divided& p) {
+        auto* const page = std::find_if(pages_.begin(), pages_.end(), [&](const divided& p) {
             return begin >= p.begin && begin < p.begin + large_page;
         });
         const auto at = static_cast<std::size_t>(begin - page->begin) / piece;
         page->used &= ~(((1U << pieces) - 1) << at);
-        if (page->used != 0) {
-            return nullptr;
-        }
-        char* const whole = page->begin;
-        *page = pages_[--count_];
-        return whole;
+        return page->used == 0 ? pages_.take(page).begin : nullptr;
     }
 
 private:
@@ -109,12 +92,11 @@ private:
         unsigned used = 0; // a bit for each piece
     };
 
-    std::array<divided, 1024> pages_{};
-    std::size_t count_ = 0;
+    short_list<divided> pages_;
 };
 
-/// Blocks that begin with a large page, among which pages move in the page table, not in memory.
-/// Once there is one, smaller blocks share large pages as well.
+/// Blocks that begin with a large page, among which pages move in the page table, not in memory;
+/// once there is one, smaller blocks, which share large pages.
 class large_blocks {
 public:
     /// Returns: a block, or null where there is no room for one, or a smaller one is not worth it.
@@ -126,27 +108,13 @@ public:
         if (size < large_page) {
             return allocate_small(size);
         }
-        const auto large = large_part(size);
         char* const block = used_.full() ? nullptr : reserve(whole_pages(size));
         if (block == nullptr) {
             return nullptr;
         }
-        std::size_t filled = 0;
-        while (filled < large && !free_.empty()) {
-            auto& from = free_.last();
-            const auto part = std::min(from.size, large - filled);
-            from.size -= part;
-            if (::mremap(from.begin + from.size, part, part, MREMAP_MAYMOVE | MREMAP_FIXED,
-                         block + filled) == MAP_FAILED) {
-                return nullptr;
-            }
-            filled += part;
-            if (from.size == 0) {
-                free_.pop();
-            }
-        }
-        if (filled < large) {
-            ::madvise(block + filled, large - filled, MADV_HUGEPAGE);
+        if (!fill(block, large_part(size))) {
+            ::munmap(block, whole_pages(size));
+            return nullptr;
         }
         used_.push({block, size});
         has_large_ = true;
@@ -156,34 +124,77 @@ public:
     /// Returns: whether the block is one of these, and is free now.
     [[nodiscard]] bool release(void* block) noexcept {
         const std::lock_guard lock(mutex_);
-        const auto taken = used_.take(block);
-        if (taken.begin == nullptr) {
-            return false;
-        }
-        if (taken.size < large_page) {
-            char* const page = divided_.give(taken.begin, pieces(taken.size));
-            if (page != nullptr) {
-                keep(page);
-            }
+        if (const auto large = take(used_, block); large.begin != nullptr) {
+            release_large(large);
             return true;
         }
-        const auto kept = free_.full() ? 0 : large_part(taken.size);
-        if (kept > 0) {
-            free_.push({taken.begin, kept});
+        const auto small = take(used_small_, block);
+        if (small.begin == nullptr) {
+            return false;
         }
-        if (kept < whole_pages(taken.size)) {
-            ::munmap(taken.begin + kept, whole_pages(taken.size) - kept);
+        char* const page = divided_.give(small.begin, pieces(small.size));
+        if (page != nullptr && !keep(page)) {
+            ::munmap(page, large_page);
         }
         return true;
     }
 
 private:
+    struct used_block {
+        char* begin = nullptr;
+        std::size_t size = 0;
+    };
+
+    /// Returns: the block that begins there, which leaves the list; or none.
+    [[nodiscard]] static used_block take(short_list<used_block>& blocks,
+                                         const void* begin) noexcept {
+        auto* const found =
+            std::find_if(blocks.begin(), blocks.end(),
+                         [&](const used_block& known) { return known.begin == begin; });
+        return found == blocks.end() ? used_block{} : blocks.take(found);
+    }
+
+    /// Puts large pages that are kept into a block, and asks for others where there are too few.
+    /// Returns: whether all of the block is there.
+    [[nodiscard]] bool fill(char* block, std::size_t large) noexcept {
+        std::size_t filled = 0;
+        // One at a time: kernels before 6.17 move no pages that came from different places at once.
+        for (; filled < large && !free_.empty(); filled += large_page) {
+            char* const page = free_.pop();
+            if (::mremap(page, large_page, large_page, MREMAP_MAYMOVE | MREMAP_FIXED,
+                         block + filled) == MAP_FAILED) {
+                free_.push(page);
+                // Those addresses may be nobody's now, so the rest of the block is mapped anew.
+                if (::mmap(block + filled, large - filled, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+                    return false;
+                }
+                break;
+            }
+        }
+        if (filled < large) {
+            ::madvise(block + filled, large - filled, MADV_HUGEPAGE);
+        }
+        return true;
+    }
+
+    void release_large(used_block block) noexcept {
+        const auto large = large_part(block.size);
+        std::size_t kept = 0;
+        while (kept < large && keep(block.begin + kept)) {
+            kept += large_page;
+        }
+        if (kept < whole_pages(block.size)) {
+            ::munmap(block.begin + kept, whole_pages(block.size) - kept);
+        }
+    }
+
     [[nodiscard]] static std::size_t pieces(std::size_t size) noexcept {
         return (size + piece - 1) / piece;
     }
 
     [[nodiscard]] char* allocate_small(std::size_t size) noexcept {
-        if (!has_large_ || used_.full()) {
+        if (!has_large_ || used_small_.full()) {
             return nullptr;
         }
         char* block = divided_.take(pieces(size));
@@ -195,35 +206,30 @@ private:
             }
         }
         if (block != nullptr) {
-            used_.push({block, size});
+            used_small_.push({block, size});
         }
         return block;
     }
 
     /// Returns: a large page, one that is kept where there is any; or null.
     [[nodiscard]] char* take_page() noexcept {
-        if (free_.empty()) {
-            char* const page = reserve(large_page);
-            if (page != nullptr) {
-                ::madvise(page, large_page, MADV_HUGEPAGE);
-            }
-            return page;
+        if (!free_.empty()) {
+            return free_.pop();
         }
-        auto& from = free_.last();
-        from.size -= large_page;
-        char* const page = from.begin + from.size;
-        if (from.size == 0) {
-            free_.pop();
+        char* const page = reserve(large_page);
+        if (page != nullptr) {
+            ::madvise(page, large_page, MADV_HUGEPAGE);
         }
         return page;
     }
 
-    void keep(char* page) noexcept {
+    /// Returns: whether there was room to keep it.
+    [[nodiscard]] bool keep(char* page) noexcept {
         if (free_.full()) {
-            ::munmap(page, large_page);
-        } else {
-            free_.push({page, large_page});
+            return false;
         }
+        free_.push(page);
+        return true;
     }
 
     [[nodiscard]] static std::size_t whole_pages(std::size_t size) noexcept {
@@ -257,8 +263,9 @@ private:
     }
 
     std::mutex mutex_;
-    range_list used_;
-    range_list free_; // large pages only
+    short_list<used_block> used_;
+    short_list<used_block> used_small_;
+    short_list<char*> free_; // large pages
     divided_pages divided_;
     bool has_large_ = false;
 };

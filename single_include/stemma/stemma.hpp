@@ -5151,8 +5151,9 @@ namespace detail {
 /// The common ancestor of a growing set of modules, from the least and greatest rank among them.
 struct common_module {
     id low = no_id;
-    id behind = 0; // the greatest, as `no_id` then counts for nothing without being asked for
+    id behind = 0; // one more than the greatest
 
+    /// Of `no_id` one more is 0, so that it changes nothing.
     void add(id module) noexcept {
         low = std::min(low, module);
         behind = std::max(behind, module + 1);
@@ -5171,8 +5172,8 @@ struct common_module {
 } // namespace detail
 
 /// Returns: for each operator its evidence; without any, the deepest module that holds all its
-/// readers: those with evidence by that, the others by their own readers. `no_id` where nothing
-/// downstream is known, and, in a graph with cycles, for what leads into one.
+/// readers: those with evidence by that, the others by their own readers. Else `no_id`: nothing
+/// downstream is known, or, in a graph with cycles, it leads into one.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
@@ -5345,10 +5346,7 @@ template <operator_view Ops>
         mark[index_of(graph, from)] = stamp;
         for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
             const auto vertex = seen[i];
-            const auto known = problem.evidence[index_of(graph, vertex)];
-            if (known != no_id) {
-                modules.add(known);
-            }
+            modules.add(problem.evidence[index_of(graph, vertex)]);
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 const auto producer = source(*it, graph);
                 reached = reached || producer == goal;
@@ -6905,12 +6903,6 @@ struct scope_table {
         return found;
     }
 
-    /// Makes room for so many scopes. Complexity: O(scopes) where room is lacking.
-    void reserve(std::size_t count) {
-        scopes.reserve(count);
-        index_.reserve(count);
-    }
-
     /// Asks the processor to load what `find_or_add` will need.
     void prefetch(id parent, std::uint64_t hash) const noexcept {
         index_.prefetch(hash_mix(hash, parent));
@@ -7129,11 +7121,6 @@ template <named_operators Ops>
     });
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
-    if (count > 1) {
-        table.reserve(std::accumulate(
-            parts.begin() + 1, parts.end(), table.scopes.size(),
-            [](std::size_t sum, const scope_table& part) { return sum + part.scopes.size(); }));
-    }
     for (std::size_t part = 1; part < count; ++part) {
         // What was taken over goes at once, and makes room for what comes.
         numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);

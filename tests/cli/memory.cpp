@@ -115,6 +115,31 @@ TEST_CASE("memory: what one table leaves others use") {
     CHECK(page_faults() - before < 16);
 }
 
+TEST_CASE("memory: tables of pages from different places, time and again") {
+    for (std::uint64_t round = 0; round < 8; ++round) {
+        {
+            marked_block left(5 * large_page, 1);
+            marked_block right(7 * large_page, 2);
+            marked_block between(large_page / 2, 3);
+        }
+        marked_block joined((10 + round) * large_page, 4);
+        CHECK(joined.is_whole());
+    }
+}
+
+TEST_CASE("memory: many smaller tables leave room for a large one") {
+    std::vector<void*> blocks;
+    for (std::size_t i = 0; i < 5000; ++i) {
+        blocks.push_back(::operator new(large_page / 16));
+    }
+    void* const large = ::operator new(8 * large_page);
+    CHECK(reinterpret_cast<std::uintptr_t>(large) % large_page == 0);
+    ::operator delete(large);
+    for (auto* block : blocks) {
+        ::operator delete(block);
+    }
+}
+
 TEST_CASE("memory: smaller tables share the pages that large ones leave") {
     { const marked_block first(32 * large_page, 1); }
     const auto before = page_faults();

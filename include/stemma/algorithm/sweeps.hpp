@@ -37,8 +37,9 @@ namespace detail {
 /// The common ancestor of a growing set of modules, from the least and greatest rank among them.
 struct common_module {
     id low = no_id;
-    id behind = 0; // the greatest, as `no_id` then counts for nothing without being asked for
+    id behind = 0; // one more than the greatest
 
+    /// Of `no_id` one more is 0, so that it changes nothing.
     void add(id module) noexcept {
         low = std::min(low, module);
         behind = std::max(behind, module + 1);
@@ -57,8 +58,8 @@ struct common_module {
 } // namespace detail
 
 /// Returns: for each operator its evidence; without any, the deepest module that holds all its
-/// readers: those with evidence by that, the others by their own readers. `no_id` where nothing
-/// downstream is known, and, in a graph with cycles, for what leads into one.
+/// readers: those with evidence by that, the others by their own readers. Else `no_id`: nothing
+/// downstream is known, or, in a graph with cycles, it leads into one.
 /// Complexity: O(V + edges of operators without evidence); one ancestor query for each of these.
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
@@ -231,10 +232,7 @@ template <operator_view Ops>
         mark[index_of(graph, from)] = stamp;
         for (std::size_t i = 0; i < seen.size() && i < reach; ++i) {
             const auto vertex = seen[i];
-            const auto known = problem.evidence[index_of(graph, vertex)];
-            if (known != no_id) {
-                modules.add(known);
-            }
+            modules.add(problem.evidence[index_of(graph, vertex)]);
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 const auto producer = source(*it, graph);
                 reached = reached || producer == goal;

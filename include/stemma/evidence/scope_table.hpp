@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -84,12 +83,6 @@ struct scope_table {
             scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
         }
         return found;
-    }
-
-    /// Makes room for so many scopes. Complexity: O(scopes) where room is lacking.
-    void reserve(std::size_t count) {
-        scopes.reserve(count);
-        index_.reserve(count);
     }
 
     /// Asks the processor to load what `find_or_add` will need.
@@ -310,11 +303,6 @@ template <named_operators Ops>
     });
     auto table = std::move(parts[0]);
     std::vector<std::vector<id>> numbers(count);
-    if (count > 1) {
-        table.reserve(std::accumulate(
-            parts.begin() + 1, parts.end(), table.scopes.size(),
-            [](std::size_t sum, const scope_table& part) { return sum + part.scopes.size(); }));
-    }
     for (std::size_t part = 1; part < count; ++part) {
         // What was taken over goes at once, and makes room for what comes.
         numbers[part] = detail::append_scopes(std::exchange(parts[part], {}), table);
