@@ -17,7 +17,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from peers import print_figures, run_once
+from peers import measure, print_figures, run_once
 
 
 def look_at(out, sample):
@@ -50,20 +50,14 @@ def main():
                     "cut, all modules": [*cut, "--all"]}
         for name in list(commands)[1:]:
             commands[f"{name}, one thread"] = [*commands[name], "--threads", "1"]
-        figures = {name: [] for name in commands}
         parts, counts = {}, {}
-        for turn in range(options.runs + 1):
-            for name, command in commands.items():
-                figure = run_once(command, out)
-                if turn:
-                    figures[name].append(figure)
-                if name != "cp" and not turn:
-                    # In a process of its own: memory that this one holds counts as that of what it
-                    # starts.
-                    with ProcessPoolExecutor(1) as pool:
-                        count, size, parts[name] = pool.submit(look_at, out, options.sample).result()
-                    print(f"{name}: {count} parts, {size} bytes besides weights.bin")
-                    counts[name] = count
+        for name, command in list(commands.items())[1:]:
+            run_once(command, out)
+            # In a process of its own: memory that this one holds counts as that of what it starts.
+            with ProcessPoolExecutor(1) as pool:
+                counts[name], size, parts[name] = pool.submit(look_at, out, options.sample).result()
+            print(f"{name}: {counts[name]} parts, {size} bytes besides weights.bin")
+        figures = measure(commands, out, options.runs)
         print_figures(figures, "cp", "cut, all blocks")
         if options.sample == 0:
             return

@@ -59,23 +59,13 @@ struct bare_lists {
     std::vector<id> all;
 };
 
-bare_lists list_producers(const stemma::operator_graph& graph) {
+/// `neighbours(v)` gives the first and the end of those of an operator.
+template <class Neighbours>
+bare_lists list_all(id count, Neighbours neighbours) {
     bare_lists lists;
-    for (id v = 0; v < graph.vertex_count(); ++v) {
-        for (auto u : graph.producers(v)) {
-            lists.all.push_back(u);
-        }
-        lists.first.push_back(static_cast<id>(lists.all.size()));
-    }
-    return lists;
-}
-
-bare_lists list_readers(const stemma::operator_graph& graph) {
-    bare_lists lists;
-    for (id v = 0; v < graph.vertex_count(); ++v) {
-        for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
-            lists.all.push_back(*it);
-        }
+    for (id v = 0; v < count; ++v) {
+        const auto [first, last] = neighbours(v);
+        lists.all.insert(lists.all.end(), first, last);
         lists.first.push_back(static_cast<id>(lists.all.size()));
     }
     return lists;
@@ -84,7 +74,9 @@ bare_lists list_readers(const stemma::operator_graph& graph) {
 /// The same sweep on bare arrays. Requires exporter order.
 void floor_sweep(benchmark::State& state) {
     const auto made = make_scene(state);
-    const auto readers = list_readers(made.ops.edges);
+    const auto& graph = made.ops.edges;
+    const auto readers =
+        list_all(graph.vertex_count(), [&](id v) { return adjacent_vertices(v, graph); });
     for (auto _ : state) {
         auto known = made.evidence;
         for (auto v = static_cast<id>(known.size()); v-- > 0;) {
@@ -109,7 +101,10 @@ void floor_sweep(benchmark::State& state) {
 /// evidence cost as much as those without. Requires exporter order.
 void floor_told_by_readers(benchmark::State& state) {
     const auto made = make_scene(state);
-    const auto producers = list_producers(made.ops.edges);
+    const auto& graph = made.ops.edges;
+    const auto producers = list_all(graph.vertex_count(), [&](id v) {
+        return std::pair(graph.producers(v).begin(), graph.producers(v).end());
+    });
     for (auto _ : state) {
         std::vector<std::pair<id, id>> heard(made.evidence.size(), {no_id, 0});
         std::vector<id> down(made.evidence.size(), no_id);
