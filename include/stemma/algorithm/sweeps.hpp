@@ -55,6 +55,28 @@ struct common_module {
     }
 };
 
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// neighbours, which `for_each(v, f)` goes through and `sweep(f)` comes to before it.
+template <operator_view Ops, class Sweep, class ForEach>
+[[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
+                                             ForEach for_each) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
+    if (std::all_of(known.begin(), known.end(), [](id module) { return module == no_id; })) {
+        return known;
+    }
+    sweep([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (known[v] == no_id) {
+            common_module common;
+            for_each(vertex,
+                     [&](operator_t<Ops> next) { common.add(known[index_of(graph, next)]); });
+            known[v] = common.get(problem.modules);
+        }
+    });
+    return known;
+}
+
 } // namespace detail
 
 /// Returns: for each operator its evidence; without any, the deepest module that holds all its
@@ -64,18 +86,13 @@ struct common_module {
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
-    problem.order.backward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (known[v] == no_id) {
-            detail::common_module readers;
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.backward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                readers.add(known[index_of(graph, target(*it, graph))]);
+                f(target(*it, graph));
             }
-            known[v] = readers.get(problem.modules);
-        }
-    });
-    return known;
+        });
 }
 
 /// Returns: the same for producers.
@@ -83,18 +100,13 @@ template <operator_view Ops>
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
-    problem.order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (known[v] == no_id) {
-            detail::common_module producers;
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.forward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                producers.add(known[index_of(graph, source(*it, graph))]);
+                f(source(*it, graph));
             }
-            known[v] = producers.get(problem.modules);
-        }
-    });
-    return known;
+        });
 }
 
 /// Returns: for each operator whether its result is the same for all inputs of the same shapes, as

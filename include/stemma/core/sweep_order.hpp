@@ -22,7 +22,7 @@ public:
     /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
     explicit sweep_order(const Graph& graph)
         : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
-        if (!indexed_ || !steps_back) {
+        if (!indexed_ || !counts_back) {
             forward_ = topological_order(graph);
             if (forward_.size() < num_vertices(graph)) {
                 backward_ = reverse_topological_order(graph);
@@ -53,10 +53,12 @@ public:
     /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
-        if constexpr (steps_back) {
+        if constexpr (counts_back) {
             if (indexed_) {
-                for (auto [first, it] = vertices(*graph_); it != first;) {
-                    f(vertex_t<Graph>(*--it));
+                // By number: GCC compares and subtracts iterators over 32-bit vertices one by one.
+                const auto [first, last] = vertices(*graph_);
+                for (auto i = last - first; i-- > 0;) {
+                    f(vertex_t<Graph>(first[i]));
                 }
                 return;
             }
@@ -69,9 +71,9 @@ public:
 
 private:
     // A graph that is topologically indexed is swept back over its vertices where they allow it.
-    static constexpr bool steps_back =
+    static constexpr bool counts_back =
         requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
-        --it;
+        it[it - it];
     };
 
     const Graph* graph_;

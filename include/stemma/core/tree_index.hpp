@@ -108,21 +108,16 @@ private:
     }
 
     [[nodiscard]] id lca_of_unrelated(id a, id b) const noexcept {
-        const auto split = std::bit_width(inlabel_[a] ^ inlabel_[b]) - 1;
-        const auto common = (ascendant_[a] & ascendant_[b]) >> split << split;
-        const auto level = std::countr_zero(common);
-        return std::min(climb(a, level), climb(b, level));
+        const auto split = std::bit_floor(inlabel_[a] ^ inlabel_[b]);
+        const auto common = ascendant_[a] & ascendant_[b] & -split;
+        const auto below = (common & -common) - 1;
+        return std::min(climb(a, below), climb(b, below));
     }
 
-    /// Returns: the lowest ancestor of `r` on the path whose label ends in `level` zeros.
-    [[nodiscard]] id climb(id r, int level) const noexcept {
-        const auto below = ascendant_[r] & ((id{1} << level) - 1);
-        if (below == 0) {
-            return r;
-        }
-        const auto top = std::bit_width(below) - 1;
-        const auto label = (inlabel_[r] >> (top + 1) << (top + 1)) | (id{1} << top);
-        return parent_[head_[label]];
+    /// Returns: the lowest ancestor of `r` on a path that is not one of those in `below`.
+    [[nodiscard]] id climb(id r, id below) const noexcept {
+        const auto top = std::bit_floor(ascendant_[r] & below);
+        return top == 0 ? r : parent_[head_[(inlabel_[r] & -top) | top]];
     }
 
     std::vector<id> parent_;
