@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/ranked_ids.hpp>
 #include <stemma/detail/python_text.hpp>
 #include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -36,12 +37,13 @@ public:
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + inputs + values).
     explicit onnx_nodes(const Model& model, thread_limit threads = {})
-        : model_(&model), graph_(model.node_count()), parameter_of_(model.value_count(), no_id) {
+        : model_(&model), graph_(model.node_count()), are_parameters_(model.value_count()) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
                 add_parameter(value);
             }
         }
+        const auto initializers = static_cast<id>(parameters_.size());
         for (id op = 0; op < model.operator_count(); ++op) {
             const bool standard = model.operator_domain(op).empty();
             const auto type = model.operator_type(op);
@@ -53,7 +55,8 @@ public:
                 add_parameter(model.first_output(node));
             }
         }
-        mark_readers(threads);
+        passed_on_ = are_parameters_.count() - initializers;
+        list_reads(threads);
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -105,15 +108,13 @@ public:
     [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
 
     /// Calls `f` for the parameters a node reads; for none when it only passes one on.
-    /// Complexity: O(inputs).
+    /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        if (!reads_parameter_[node]) {
-            return;
-        }
-        for (auto value : model_->inputs(node)) {
-            if (value != no_id && parameter_of_[value] != no_id) {
-                f(parameter_of_[value]);
+        if (readers_.contains(node)) {
+            const auto reader = readers_.rank(node);
+            for (auto at = first_read_[reader]; at < first_read_[reader + 1]; ++at) {
+                f(reads_[at]);
             }
         }
     }
@@ -186,8 +187,8 @@ public:
     template <class Function>
     void for_each_folded_parameter(Function f) const {
         for_each_origin([&](id value, std::string_view origin) {
-            if (parameter_of_[value] != no_id && model_->producer(value) == no_id) {
-                f(parameter_of_[value], origin);
+            if (is_parameter(value) && model_->producer(value) == no_id) {
+                f(parameter_of(value), origin);
             }
         });
     }
@@ -240,7 +241,7 @@ public:
         for (auto value : model_->inputs(node)) {
             operator_argument argument;
             if (value != no_id) {
-                argument.parameter = parameter_of_[value];
+                argument.parameter = is_parameter(value) ? parameter_of(value) : no_id;
                 argument.formal = formal_slots_.empty() ? no_id : formal_slots_[value];
             }
             f(argument);
@@ -282,38 +283,72 @@ private:
     }
 
     void add_parameter(id value) {
-        parameter_of_[value] = static_cast<id>(parameters_.size());
+        are_parameters_.insert(value);
         parameters_.push_back(value);
+    }
+
+    [[nodiscard]] bool is_parameter(id value) const noexcept {
+        return value != no_id && are_parameters_.contains(value);
+    }
+
+    // Initializers are numbered first, and have higher numbers as values than results.
+    [[nodiscard]] id parameter_of(id value) const noexcept {
+        const auto rank = are_parameters_.rank(value);
+        return rank < passed_on_ ? rank + static_cast<id>(parameters_.size()) - passed_on_
+                                 : rank - passed_on_;
     }
 
     [[nodiscard]] bool passes_parameter_on(id node) const noexcept {
         if (!passes_on_[model_->operator_id(node)] || model_->inputs(node).size() != 1) {
             return false;
         }
-        const auto value = model_->inputs(node)[0];
-        return value != no_id && parameter_of_[value] != no_id;
+        return is_parameter(model_->inputs(node)[0]);
     }
 
-    // Most nodes read none, and many ask all nodes for theirs.
-    void mark_readers(thread_limit threads) {
-        constexpr std::size_t word = 64; // threads write no word of others
-        reads_parameter_.resize(model_->node_count());
-        const auto words = (reads_parameter_.size() + word - 1) / word;
-        for_each_range(words, threads.parts_of_operators(reads_parameter_.size()),
-                       [&](std::size_t, std::size_t first, std::size_t last) {
-                           const auto end = std::min(last * word, reads_parameter_.size());
+    // Many ask all nodes for their parameters, and most nodes read none.
+    void list_reads(thread_limit threads) {
+        struct part {
+            std::vector<id> count; // by node that reads some
+            std::vector<id> reads;
+        };
+        const auto nodes = std::size_t{model_->node_count()};
+        constexpr auto word = ranked_ids::word_size;
+        readers_ = ranked_ids(nodes);
+        const auto count = threads.parts_of_operators(nodes);
+        std::vector<part> parts(count);
+        for_each_range((nodes + word - 1) / word, count,
+                       [&](std::size_t i, std::size_t first, std::size_t last) {
+                           const auto end = std::min(last * word, nodes);
                            for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               reads_parameter_[node] = reads_parameter(node);
+                               if (const auto read = append_reads(node, parts[i].reads); read > 0) {
+                                   readers_.insert(node);
+                                   parts[i].count.push_back(read);
+                               }
                            }
                        });
+        first_read_.reserve(readers_.count() + std::size_t{1});
+        first_read_.push_back(0);
+        for (const auto& found : parts) {
+            for (const auto read : found.count) {
+                first_read_.push_back(first_read_.back() + read);
+            }
+        }
+        reads_ = std::move(parts[0].reads);
+        reads_.reserve(first_read_.back());
+        for (std::size_t i = 1; i < count; ++i) {
+            reads_.insert(reads_.end(), parts[i].reads.begin(), parts[i].reads.end());
+        }
     }
 
-    [[nodiscard]] bool reads_parameter(id node) const noexcept {
-        const auto inputs = model_->inputs(node);
-        return !passes_parameter_on(node) &&
-               std::any_of(inputs.begin(), inputs.end(), [&](id value) {
-                   return value != no_id && parameter_of_[value] != no_id;
-               });
+    id append_reads(id node, std::vector<id>& reads) const {
+        id count = 0;
+        for (const auto value : model_->inputs(node)) {
+            if (is_parameter(value) && !passes_parameter_on(node)) {
+                reads.push_back(parameter_of(value));
+                ++count;
+            }
+        }
+        return count;
     }
 
     void number_formals() {
@@ -328,10 +363,13 @@ private:
 
     const Model* model_;
     edgeless_graph graph_;
-    std::vector<id> parameters_;
-    std::vector<id> parameter_of_;
-    std::vector<id> formal_slots_;      // by value, where there are functions
-    std::vector<bool> reads_parameter_; // by node
+    std::vector<id> parameters_; // initializers, then results that are one
+    ranked_ids are_parameters_;  // values
+    id passed_on_ = 0;           // how many results
+    ranked_ids readers_;         // nodes
+    std::vector<id> first_read_; // by rank of the reader, and one more
+    std::vector<id> reads_;
+    std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_;                  // empty where nothing is folded
