@@ -57,7 +57,8 @@ private:
         return tag_.spell(
             tags.writable(m), [&](id selected) { return tags.above(selected); },
             [&](id selected, std::size_t, std::string& text) {
-                text.append("/").append(tags.segment(selected));
+                text.push_back('/');
+                text.append(tags.segment(selected));
             });
     }
 
@@ -65,8 +66,12 @@ private:
         return path_.spell(
             m, [&](id inner) { return modules_->index().parent(inner); },
             [&](id inner, std::size_t level, std::string& text) {
-                text.append(level > 1 ? "." : "")
-                    .append(level > 0 ? modules_->attribute(inner) : "");
+                if (level > 1) {
+                    text.push_back('.');
+                }
+                if (level > 0) {
+                    text.append(modules_->attribute(inner));
+                }
             });
     }
 
