@@ -153,10 +153,12 @@ private:
             return;
         }
         if (!first_) {
-            buffer_.append(flat_depth_ == 0 ? "," : ", ");
+            buffer_.push_back(',');
         }
         if (flat_depth_ == 0) {
             break_line();
+        } else if (!first_) {
+            buffer_.push_back(' ');
         }
         first_ = false;
     }
@@ -170,7 +172,8 @@ private:
     void append_number(Number number) {
         std::array<char, 32> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        buffer_.append(digits.data(), end);
+        // Not as a range of iterators, which a string takes by way of a replacement.
+        buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
     }
 
     void flush_if_full() {
