@@ -20,6 +20,7 @@
 
 #    include <algorithm>
 #    include <array>
+#    include <bit>
 #    include <cstdint>
 #    include <cstdlib>
 #    include <mutex>
@@ -28,7 +29,7 @@
 namespace {
 
 constexpr std::size_t large_page = std::size_t{1} << 21U;
-constexpr std::size_t piece = large_page / 16; // smaller tables take one or some
+constexpr std::size_t piece = large_page / 64; // smaller tables take one or some
 
 // A fixed threshold: one that grows would leave freed tables of one thread unused by the others.
 [[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, 1 << 19);
@@ -63,13 +64,15 @@ public:
 
     /// Returns: so many pieces in a row, or null where no page has them left.
     [[nodiscard]] char* take(std::size_t pieces) noexcept {
-        const auto row = (1U << pieces) - 1;
         for (auto& page : pages_) {
-            for (std::size_t at = 0; at + pieces <= large_page / piece; ++at) {
-                if ((page.used & row << at) == 0) {
-                    page.used |= row << at;
-                    return page.begin + at * piece;
-                }
+            auto begins = ~page.used; // of rows that are long enough
+            for (std::size_t row = 1; row < pieces && begins != 0; ++row) {
+                begins &= begins >> 1U;
+            }
+            if (begins != 0) {
+                const auto at = static_cast<std::size_t>(std::countr_zero(begins));
+                page.used |= row_of(pieces) << at;
+                return page.begin + at * piece;
             }
         }
         return nullptr;
@@ -82,24 +85,28 @@ public:
             return begin >= p.begin && begin < p.begin + large_page;
         });
         const auto at = static_cast<std::size_t>(begin - page->begin) / piece;
-        page->used &= ~(((1U << pieces) - 1) << at);
+        page->used &= ~(row_of(pieces) << at);
         return page->used == 0 ? pages_.take(page).begin : nullptr;
     }
 
 private:
     struct divided {
         char* begin = nullptr;
-        unsigned used = 0; // a bit for each piece
+        std::uint64_t used = 0; // a bit for each piece
     };
+
+    [[nodiscard]] static std::uint64_t row_of(std::size_t pieces) noexcept {
+        return ~std::uint64_t{0} >> (large_page / piece - pieces);
+    }
 
     short_list<divided> pages_;
 };
 
-/// Blocks that begin with a large page, among which pages move in the page table, not in memory;
-/// once there is one, smaller blocks, which share large pages.
+/// Blocks that begin with a large page, among which pages move in the page table, not in memory,
+/// and smaller ones, which share large pages.
 class large_blocks {
 public:
-    /// Returns: a block, or null where there is no room for one, or a smaller one is not worth it.
+    /// Returns: a block, or null where there is no room for one.
     [[nodiscard]] void* allocate(std::size_t size) noexcept {
         if (size > PTRDIFF_MAX) {
             return nullptr;
@@ -117,7 +124,6 @@ public:
             return nullptr;
         }
         used_.push({block, size});
-        has_large_ = true;
         return block;
     }
 
@@ -194,7 +200,7 @@ private:
     }
 
     [[nodiscard]] char* allocate_small(std::size_t size) noexcept {
-        if (!has_large_ || used_small_.full()) {
+        if (used_small_.full()) {
             return nullptr;
         }
         char* block = divided_.take(pieces(size));
@@ -267,7 +273,6 @@ private:
     short_list<used_block> used_small_;
     short_list<char*> free_; // large pages
     divided_pages divided_;
-    bool has_large_ = false;
 };
 
 constinit large_blocks tables;
