@@ -47,14 +47,10 @@ protected:
     void prefetch_name(std::uint64_t hash) const noexcept { main_names_.prefetch(hash); }
 
     /// A node of graph `g` reads a name: becomes `inputs_[input]`.
-    void meet_input(id input, text_ref name, id g) {
-        enqueue({hash_of(name), name, input, g, false});
-    }
+    void meet_input(id input, text_ref name, id g) { enqueue(name, input, g, false); }
 
     /// A node of graph `g` makes a value of a name.
-    void meet_result(id value, text_ref name, id g) {
-        enqueue({hash_of(name), name, value, g, true});
-    }
+    void meet_result(id value, text_ref name, id g) { enqueue(name, value, g, true); }
 
     /// Binds what was met and still waits.
     void settle() {
@@ -211,11 +207,18 @@ private:
 
     // Names are hashed when they are met, while their bytes are near, but used a batch later: by
     // then the slots they need have been loaded, all at the same time.
-    void enqueue(const met_name& met) {
-        if (met.graph == 0) {
-            main_names_.prefetch(met.hash);
+    void enqueue(text_ref name, id what, id g, bool defines) {
+        const auto hash = hash_of(name);
+        if (g == 0) {
+            main_names_.prefetch(hash);
         }
-        met_[met_count_++] = met;
+        // Member by member: a whole one is put together in memory first, and is waited for.
+        auto& met = met_[met_count_++];
+        met.hash = hash;
+        met.name = name;
+        met.what = what;
+        met.graph = g;
+        met.defines = defines;
         if (met_count_ == batch) {
             settle();
         }

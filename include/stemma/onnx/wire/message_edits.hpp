@@ -101,10 +101,8 @@ public:
 
     /// Requires: edits are reported in file order and do not overlap.
     void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        records_.push_back(
-            {begin, end - begin, text_.size(), static_cast<std::uint32_t>(text.size()), nullptr});
+        add(begin, end - begin, text_.size(), text.size(), nullptr);
         text_.append(text);
-        growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
     }
 
     /// As `insert`, of a StringStringEntryProto as a field.
@@ -112,15 +110,12 @@ public:
                       std::string_view value) {
         const auto begin = text_.size();
         detail::append_entry(field, key, value, text_);
-        const auto size = text_.size() - begin;
-        records_.push_back({at, 0, begin, static_cast<std::uint32_t>(size), nullptr});
-        growth_ += static_cast<std::int64_t>(size);
+        add(at, 0, begin, text_.size() - begin, nullptr);
     }
 
     /// As `insert`, of a text that outlives the list and is not copied.
     void insert_kept(std::uint32_t at, std::string_view text) {
-        records_.push_back({at, 0, 0, static_cast<std::uint32_t>(text.size()), text.data()});
-        growth_ += static_cast<std::int64_t>(text.size());
+        add(at, 0, 0, text.size(), text.data());
     }
 
     /// As `replace` by nothing.
@@ -155,6 +150,18 @@ private:
         std::uint32_t size;
         const char* kept; // or where it begins outside
     };
+
+    void add(std::uint32_t at, std::uint32_t removed, std::size_t text, std::size_t size,
+             const char* kept) {
+        // Member by member: a whole one is put together in memory first, and is waited for.
+        auto& added = records_.emplace_back();
+        added.at = at;
+        added.removed = removed;
+        added.text = text;
+        added.size = static_cast<std::uint32_t>(size);
+        added.kept = kept;
+        growth_ += static_cast<std::int64_t>(size) - removed;
+    }
 
     std::vector<record> records_;
     std::string text_;

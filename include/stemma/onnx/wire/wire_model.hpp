@@ -434,17 +434,17 @@ private:
         wire_reader fields{base_, run.begin, around.begin + around.size, file_};
         for (wire_field field; fields.position() < run.end && fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
-                scan_node(fields.inner(field), field, container);
+                scan_node(fields, field, container);
                 if (g == 0 && node_count() >= next_estimate_) {
                     estimate_nodes(all, field.end);
                 }
             } else if (field.is_bytes(at_graph::initializer)) {
                 scan_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::sparse_initializer)) {
-                scan_sparse_tensor(fields.inner(field), field, container);
+                scan_sparse_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
                        field.is_bytes(at_graph::value_info)) {
-                scan_value_info(fields.inner(field), field, container);
+                scan_value_info(fields, field, container);
             } else {
                 graph_fields_.push_back({field, g});
                 if (field.is_bytes(at_graph::name)) {
@@ -463,12 +463,16 @@ private:
         expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
     }
 
-    void scan_value_info(wire_reader fields, const wire_field& where, id container) {
+    // Each reads the message `where` of the one `around`, and makes a reader of its own: one that
+    // is handed over is put together in memory first, and is waited for.
+
+    void scan_value_info(const wire_reader& around, const wire_field& where, id container) {
         note_padding(where);
         value_info_ref info;
         info.message = {where.content, where.size(), container};
         info.graph = containers_[container].graph;
         info.field = where.number;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::value_info::name)) {
                 info.name = ref(field);
@@ -507,12 +511,13 @@ private:
         tensors_.push_back(tensor);
     }
 
-    void scan_sparse_tensor(wire_reader fields, const wire_field& where, id container) {
+    void scan_sparse_tensor(const wire_reader& around, const wire_field& where, id container) {
         const auto outer = begin_container(where, containers_[container].graph, container);
         const auto g = containers_[container].graph;
         tensor_ref tensor;
         tensor.graph = g;
         tensor.sparse = true;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
                 note_padding(field);
@@ -534,7 +539,7 @@ private:
         }
     }
 
-    void scan_node(wire_reader fields, const wire_field& where, id container) {
+    void scan_node(const wire_reader& around, const wire_field& where, id container) {
         if (depth_ == frames_.size()) {
             frames_.emplace_back();
         }
@@ -549,6 +554,7 @@ private:
         node.container = container;
         operator_record op;
         std::uint8_t holds = 0;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.type != wire_type::bytes) {
                 continue;
@@ -567,7 +573,7 @@ private:
                 op.type = ref(field);
                 break;
             case at_node::attribute:
-                holds |= look_at_attribute(fields.inner(field), field, frame);
+                holds |= look_at_attribute(fields, field, frame);
                 break;
             case at_node::doc_string:
                 holds |= holds_doc_string;
@@ -595,9 +601,11 @@ private:
     }
 
     /// Notes an attribute that holds graphs; returns whether it may be one of ours.
-    std::uint8_t look_at_attribute(wire_reader fields, const wire_field& where, node_frame& frame) {
+    static std::uint8_t look_at_attribute(const wire_reader& around, const wire_field& where,
+                                          node_frame& frame) {
         bool holds_graph = false;
         bool ours = false;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_attribute::name)) {
                 const auto name = fields.text(field);
@@ -693,10 +701,10 @@ private:
                 add_graph_output(function.graph, ref(field));
                 break;
             case at_function::node:
-                scan_node(fields.inner(field), field, container);
+                scan_node(fields, field, container);
                 break;
             case at_function::value_info:
-                scan_value_info(fields.inner(field), field, container);
+                scan_value_info(fields, field, container);
                 break;
             default:
                 break;

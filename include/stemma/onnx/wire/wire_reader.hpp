@@ -77,7 +77,7 @@ public:
 
     /// Returns: whether there was a field.
     /// Throws: `error` of `error_code::malformed` for bytes that are no message.
-    [[nodiscard]] bool next(wire_field& field) {
+    [[nodiscard, gnu::always_inline]] bool next(wire_field& field) {
         // Nearly all fields are short bytes with a low number: two bytes say it all.
         if (at_ < end_ && end_ - at_ >= 2) {
             const std::uint32_t tag = base_[at_];
