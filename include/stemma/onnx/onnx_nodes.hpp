@@ -155,7 +155,7 @@ public:
     /// Calls `f(key, value)` for every metadata entry of a node, as before it was tagged: what
     /// stemma wrote is no evidence.
     template <class Function>
-    void for_each_metadata(id node, Function f) const requires requires(const Model& model) {
+    void for_each_metadata(id node, const Function& f) const requires requires(const Model& model) {
         model.for_each_metadata(node, f);
     }
     {

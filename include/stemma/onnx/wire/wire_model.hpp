@@ -168,8 +168,8 @@ public:
     template <class Function>
     void for_each_model_metadata(Function f) const {
         for (const auto& entry : model_metadata_) {
-            const wire_field field{0,           wire_type::bytes,         0,
-                                   entry.begin, entry.begin + entry.size, 0};
+            const wire_field field{
+                .type = wire_type::bytes, .content = entry.begin, .end = entry.begin + entry.size};
             const auto [key, value] = read_entry(reader(entry), field);
             f(key, value);
         }
@@ -178,7 +178,7 @@ public:
     /// Calls `f(key, value)` for every metadata entry of a node, in file order.
     /// Complexity: O(fields of the node).
     template <class Function>
-    void for_each_metadata(id node, Function f) const {
+    void for_each_metadata(id node, const Function& f) const {
         if (!has_metadata(node)) {
             return;
         }

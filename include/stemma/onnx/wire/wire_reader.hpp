@@ -48,8 +48,9 @@ struct wire_field {
     wire_type type = wire_type::varint; ///< how it is written, which the schema has no say in
     std::uint32_t begin = 0;            ///< of the tag
     std::uint32_t content = 0; ///< of the content: behind the tag, and behind the length of bytes
+    std::uint64_t value = 0;   ///< of a varint; keeps `end` apart from `content`, which GCC would
+                               ///< else load as one right after they were stored as two, and wait
     std::uint32_t end = 0;     ///< behind the field
-    std::uint64_t value = 0;   ///< of a varint
 
     /// Whether it is the field of a number and is written as expected.
     [[nodiscard]] bool is(std::uint32_t wanted, wire_type how) const noexcept {
@@ -78,6 +79,7 @@ public:
     /// Returns: whether there was a field.
     /// Throws: `error` of `error_code::malformed` for bytes that are no message.
     [[nodiscard, gnu::always_inline]] bool next(wire_field& field) {
+        // Inlined, as fields go through memory otherwise: a twentieth of the time of a scan.
         // Nearly all fields are short bytes with a low number: two bytes say it all.
         if (at_ < end_ && end_ - at_ >= 2) {
             const std::uint32_t tag = base_[at_];
