@@ -283,10 +283,11 @@ template <operator_view Ops>
         detail::hierarchy_reader reader(table);
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(index_of(graph, *it));
-            reader.begin();
             bool any = false;
             ops.for_each_metadata(*it, [&](std::string_view key, std::string_view value) {
-                any = true;
+                if (!std::exchange(any, true)) {
+                    reader.begin();
+                }
                 reader.entry(key, value);
             });
             if (!any) {

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <span>
@@ -186,16 +187,20 @@ inline constexpr std::size_t max_scope_problems = 1000;
 /// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
 /// of most, and taking their names apart takes longer than comparing them.
 template <named_operators Ops>
-[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view name,
-                             std::string_view op_type, std::string_view around) {
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
             return false;
         }
     }
-    return !around.empty() && !op_type.empty() && name.starts_with(around) &&
-           name.find('/', around.size()) == name.npos &&
-           is_counted(name.substr(around.size()), op_type);
+    const std::string_view name = ops.name(v);
+    const std::string_view op_type = ops.op_type(v);
+    if (around.empty() || op_type.empty() || name.size() <= around.size() ||
+        std::memcmp(name.data(), around.data(), around.size()) != 0) {
+        return false;
+    }
+    const auto own = name.substr(around.size());
+    return std::memchr(own.data(), '/', own.size()) == nullptr && is_counted(own, op_type);
 }
 
 /// Adds the scopes of some operators to a table, and notes them in `scope_of`.
@@ -206,21 +211,20 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     path_trail trail('/');
     std::string_view around; // the last name that was in a scope, up to what it is called there
     id before = no_id;       // that scope
-    const auto count = [&](id v, id in, std::string_view op_type) {
+    const auto count = [&](operator_t<Ops> vertex, id in) {
+        const auto v = static_cast<id>(index_of(graph, vertex));
         auto& scope = table.scopes[in];
         scope_of[v] = in;
         scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
         ++scope.operators;
-        scope.kinds += hash_bytes(op_type);
+        scope.kinds += hash_bytes(ops.op_type(vertex));
     };
     for (; it != last; ++it) {
-        const auto v = static_cast<id>(index_of(graph, *it));
-        const std::string_view name = ops.name(*it);
-        const std::string_view op_type = ops.op_type(*it);
-        if (is_beside(ops, *it, name, op_type, around)) {
-            count(v, before, op_type);
+        if (is_beside(ops, *it, around)) {
+            count(*it, before);
             continue;
         }
+        const auto v = static_cast<id>(index_of(graph, *it));
         const auto found = find_scope(ops, *it);
         if (!found) {
             continue;
@@ -240,8 +244,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             table.leftover.push_back(v);
             continue;
         }
-        count(v, in, op_type);
-        if (found->style != scope_style::relative && split_scoped_name(name, op_type)) {
+        count(*it, in);
+        const std::string_view name = ops.name(*it);
+        if (found->style != scope_style::relative && split_scoped_name(name, ops.op_type(*it))) {
             around = name.substr(0, name.rfind('/') + 1);
             before = in;
         }
