@@ -48,6 +48,7 @@
 #include <stemma/core/pipeline.hpp>
 #include <stemma/core/prefetch.hpp>
 #include <stemma/core/query.hpp>
+#include <stemma/core/ranked_ids.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/core/strong_components.hpp>
 #include <stemma/core/sweep_order.hpp>

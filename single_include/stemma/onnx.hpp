@@ -187,7 +187,8 @@ void for_each_unknown(const Message& message, std::uint32_t number, Function f) 
 /// Throws: `error` of `error_code::malformed` for bytes that are no message.
 [[nodiscard]] inline std::pair<std::string_view, std::string_view>
 read_entry(std::string_view bytes) {
-    const wire_field whole{0, wire_type::bytes, 0, 0, static_cast<std::uint32_t>(bytes.size()), 0};
+    const wire_field whole{.type = wire_type::bytes,
+                           .end = static_cast<std::uint32_t>(bytes.size())};
     return wire_model::read_entry(read_message(bytes), whole);
 }
 

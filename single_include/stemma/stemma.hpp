@@ -266,21 +266,16 @@ private:
     }
 
     [[nodiscard]] id lca_of_unrelated(id a, id b) const noexcept {
-        const auto split = std::bit_width(inlabel_[a] ^ inlabel_[b]) - 1;
-        const auto common = (ascendant_[a] & ascendant_[b]) >> split << split;
-        const auto level = std::countr_zero(common);
-        return std::min(climb(a, level), climb(b, level));
+        const auto split = std::bit_floor(inlabel_[a] ^ inlabel_[b]);
+        const auto common = ascendant_[a] & ascendant_[b] & -split;
+        const auto below = (common & -common) - 1;
+        return std::min(climb(a, below), climb(b, below));
     }
 
-    /// Returns: the lowest ancestor of `r` on the path whose label ends in `level` zeros.
-    [[nodiscard]] id climb(id r, int level) const noexcept {
-        const auto below = ascendant_[r] & ((id{1} << level) - 1);
-        if (below == 0) {
-            return r;
-        }
-        const auto top = std::bit_width(below) - 1;
-        const auto label = (inlabel_[r] >> (top + 1) << (top + 1)) | (id{1} << top);
-        return parent_[head_[label]];
+    /// Returns: the lowest ancestor of `r` on a path that is not one of those in `below`.
+    [[nodiscard]] id climb(id r, id below) const noexcept {
+        const auto top = std::bit_floor(ascendant_[r] & below);
+        return top == 0 ? r : parent_[head_[(inlabel_[r] & -top) | top]];
     }
 
     std::vector<id> parent_;
@@ -4940,7 +4935,7 @@ public:
     /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
     explicit sweep_order(const Graph& graph)
         : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
-        if (!indexed_ || !steps_back) {
+        if (!indexed_ || !counts_back) {
             forward_ = topological_order(graph);
             if (forward_.size() < num_vertices(graph)) {
                 backward_ = reverse_topological_order(graph);
@@ -4971,10 +4966,12 @@ public:
     /// Calls `f(v)` for every vertex behind all its readers. Complexity: O(V).
     template <class Function>
     void backward(Function f) const {
-        if constexpr (steps_back) {
+        if constexpr (counts_back) {
             if (indexed_) {
-                for (auto [first, it] = vertices(*graph_); it != first;) {
-                    f(vertex_t<Graph>(*--it));
+                // By number: GCC compares and subtracts iterators over 32-bit vertices one by one.
+                const auto [first, last] = vertices(*graph_);
+                for (auto i = last - first; i-- > 0;) {
+                    f(vertex_t<Graph>(first[i]));
                 }
                 return;
             }
@@ -4987,9 +4984,9 @@ public:
 
 private:
     // A graph that is topologically indexed is swept back over its vertices where they allow it.
-    static constexpr bool steps_back =
+    static constexpr bool counts_back =
         requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
-        --it;
+        it[it - it];
     };
 
     const Graph* graph_;
@@ -5169,6 +5166,28 @@ struct common_module {
     }
 };
 
+/// Returns: for each operator its evidence; without any, the deepest module that holds all its
+/// neighbours, which `for_each(v, f)` goes through and `sweep(f)` comes to before it.
+template <operator_view Ops, class Sweep, class ForEach>
+[[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
+                                             ForEach for_each) {
+    const auto& graph = problem.ops.graph();
+    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
+    if (std::all_of(known.begin(), known.end(), [](id module) { return module == no_id; })) {
+        return known;
+    }
+    sweep([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        if (known[v] == no_id) {
+            common_module common;
+            for_each(vertex,
+                     [&](operator_t<Ops> next) { common.add(known[index_of(graph, next)]); });
+            known[v] = common.get(problem.modules);
+        }
+    });
+    return known;
+}
+
 } // namespace detail
 
 /// Returns: for each operator its evidence; without any, the deepest module that holds all its
@@ -5178,18 +5197,13 @@ struct common_module {
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_reader_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
-    problem.order.backward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (known[v] == no_id) {
-            detail::common_module readers;
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.backward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                readers.add(known[index_of(graph, target(*it, graph))]);
+                f(target(*it, graph));
             }
-            known[v] = readers.get(problem.modules);
-        }
-    });
-    return known;
+        });
 }
 
 /// Returns: the same for producers.
@@ -5197,18 +5211,13 @@ template <operator_view Ops>
 template <operator_view Ops>
 [[nodiscard]] std::vector<id> common_producer_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
-    problem.order.forward([&](operator_t<Ops> vertex) {
-        const auto v = index_of(graph, vertex);
-        if (known[v] == no_id) {
-            detail::common_module producers;
+    return detail::common_modules(
+        problem, [&](auto f) { problem.order.forward(f); },
+        [&](operator_t<Ops> vertex, auto f) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                producers.add(known[index_of(graph, source(*it, graph))]);
+                f(source(*it, graph));
             }
-            known[v] = producers.get(problem.modules);
-        }
-    });
-    return known;
+        });
 }
 
 /// Returns: for each operator whether its result is the same for all inputs of the same shapes, as
@@ -5925,10 +5934,11 @@ template <operator_view Ops>
         detail::hierarchy_reader reader(table);
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(index_of(graph, *it));
-            reader.begin();
             bool any = false;
             ops.for_each_metadata(*it, [&](std::string_view key, std::string_view value) {
-                any = true;
+                if (!std::exchange(any, true)) {
+                    reader.begin();
+                }
                 reader.entry(key, value);
             });
             if (!any) {
@@ -7004,16 +7014,20 @@ inline constexpr std::size_t max_scope_problems = 1000;
 /// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
 /// of most, and taking their names apart takes longer than comparing them.
 template <named_operators Ops>
-[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view name,
-                             std::string_view op_type, std::string_view around) {
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
             return false;
         }
     }
-    return !around.empty() && !op_type.empty() && name.starts_with(around) &&
-           name.find('/', around.size()) == name.npos &&
-           is_counted(name.substr(around.size()), op_type);
+    const std::string_view name = ops.name(v);
+    const std::string_view op_type = ops.op_type(v);
+    if (around.empty() || op_type.empty() || name.size() <= around.size() ||
+        std::memcmp(name.data(), around.data(), around.size()) != 0) {
+        return false;
+    }
+    const auto own = name.substr(around.size());
+    return std::memchr(own.data(), '/', own.size()) == nullptr && is_counted(own, op_type);
 }
 
 /// Adds the scopes of some operators to a table, and notes them in `scope_of`.
@@ -7024,21 +7038,20 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
     path_trail trail('/');
     std::string_view around; // the last name that was in a scope, up to what it is called there
     id before = no_id;       // that scope
-    const auto count = [&](id v, id in, std::string_view op_type) {
+    const auto count = [&](operator_t<Ops> vertex, id in) {
+        const auto v = static_cast<id>(index_of(graph, vertex));
         auto& scope = table.scopes[in];
         scope_of[v] = in;
         scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
         ++scope.operators;
-        scope.kinds += hash_bytes(op_type);
+        scope.kinds += hash_bytes(ops.op_type(vertex));
     };
     for (; it != last; ++it) {
-        const auto v = static_cast<id>(index_of(graph, *it));
-        const std::string_view name = ops.name(*it);
-        const std::string_view op_type = ops.op_type(*it);
-        if (is_beside(ops, *it, name, op_type, around)) {
-            count(v, before, op_type);
+        if (is_beside(ops, *it, around)) {
+            count(*it, before);
             continue;
         }
+        const auto v = static_cast<id>(index_of(graph, *it));
         const auto found = find_scope(ops, *it);
         if (!found) {
             continue;
@@ -7058,8 +7071,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             table.leftover.push_back(v);
             continue;
         }
-        count(v, in, op_type);
-        if (found->style != scope_style::relative && split_scoped_name(name, op_type)) {
+        count(*it, in);
+        const std::string_view name = ops.name(*it);
+        if (found->style != scope_style::relative && split_scoped_name(name, ops.op_type(*it))) {
             around = name.substr(0, name.rfind('/') + 1);
             before = in;
         }
@@ -14396,6 +14410,66 @@ inline constexpr std::string_view base64_digits =
 } // namespace stemma
 
 #endif // STEMMA_CORE_BASE64_HPP
+
+// <stemma/core/ranked_ids.hpp>
+#ifndef STEMMA_CORE_RANKED_IDS_HPP
+#define STEMMA_CORE_RANKED_IDS_HPP
+
+namespace stemma {
+
+/// A set of ids that says which of its members an id is: a bit for each id below a bound, and for
+/// each word of them how many members come before. A table by id is 20 times as large.
+class ranked_ids {
+public:
+    /// Threads may insert at once if no two do so between the same multiples of this.
+    static constexpr std::size_t word_size = 64;
+
+    /// No ids at all.
+    ranked_ids() = default;
+
+    /// An empty set of ids below `bound`.
+    explicit ranked_ids(std::size_t bound)
+        : words_((bound + word_size - 1) / word_size), before_(words_.size(), no_id) {}
+
+    /// Requires: `x` is below the bound; `count` comes after the last insertion.
+    void insert(id x) noexcept { words_[x / word_size] |= bit(x); }
+
+    /// Counts the members, so that ranks can be asked for. Returns: how many there are.
+    /// Complexity: O(bound / 64).
+    id count() noexcept {
+        id sum = 0;
+        for (std::size_t w = 0; w < words_.size(); ++w) {
+            before_[w] = sum;
+            sum += static_cast<id>(std::popcount(words_[w]));
+        }
+        return sum;
+    }
+
+    /// Requires: `x` is below the bound.
+    [[nodiscard]] bool contains(id x) const noexcept {
+        return (words_[x / word_size] & bit(x)) != 0;
+    }
+
+    /// Returns: how many members are less than `x`. Requires: `x` is below the bound, and members
+    /// were counted. Complexity: constant.
+    [[nodiscard]] id rank(id x) const noexcept {
+        STEMMA_ASSERT(before_[x / word_size] != no_id, "members are counted");
+        return before_[x / word_size] +
+               static_cast<id>(std::popcount(words_[x / word_size] & (bit(x) - 1)));
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t bit(id x) noexcept {
+        return std::uint64_t{1} << (x % word_size);
+    }
+
+    std::vector<std::uint64_t> words_;
+    std::vector<id> before_; // by word: members in those before
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_RANKED_IDS_HPP
 
 // <stemma/core/xml_text.hpp>
 #ifndef STEMMA_CORE_XML_TEXT_HPP

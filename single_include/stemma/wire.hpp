@@ -2576,10 +2576,12 @@ private:
             return;
         }
         if (!first_) {
-            buffer_.append(flat_depth_ == 0 ? "," : ", ");
+            buffer_.push_back(',');
         }
         if (flat_depth_ == 0) {
             break_line();
+        } else if (!first_) {
+            buffer_.push_back(' ');
         }
         first_ = false;
     }
@@ -2593,7 +2595,8 @@ private:
     void append_number(Number number) {
         std::array<char, 32> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        buffer_.append(digits.data(), end);
+        // Not as a range of iterators, which a string takes by way of a replacement.
+        buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
     }
 
     void flush_if_full() {
@@ -4775,14 +4778,10 @@ protected:
     void prefetch_name(std::uint64_t hash) const noexcept { main_names_.prefetch(hash); }
 
     /// A node of graph `g` reads a name: becomes `inputs_[input]`.
-    void meet_input(id input, text_ref name, id g) {
-        enqueue({hash_of(name), name, input, g, false});
-    }
+    void meet_input(id input, text_ref name, id g) { enqueue(name, input, g, false); }
 
     /// A node of graph `g` makes a value of a name.
-    void meet_result(id value, text_ref name, id g) {
-        enqueue({hash_of(name), name, value, g, true});
-    }
+    void meet_result(id value, text_ref name, id g) { enqueue(name, value, g, true); }
 
     /// Binds what was met and still waits.
     void settle() {
@@ -4939,11 +4938,18 @@ private:
 
     // Names are hashed when they are met, while their bytes are near, but used a batch later: by
     // then the slots they need have been loaded, all at the same time.
-    void enqueue(const met_name& met) {
-        if (met.graph == 0) {
-            main_names_.prefetch(met.hash);
+    void enqueue(text_ref name, id what, id g, bool defines) {
+        const auto hash = hash_of(name);
+        if (g == 0) {
+            main_names_.prefetch(hash);
         }
-        met_[met_count_++] = met;
+        // Member by member: a whole one is put together in memory first, and is waited for.
+        auto& met = met_[met_count_++];
+        met.hash = hash;
+        met.name = name;
+        met.what = what;
+        met.graph = g;
+        met.defines = defines;
         if (met_count_ == batch) {
             settle();
         }
@@ -5487,8 +5493,9 @@ struct wire_field {
     wire_type type = wire_type::varint; ///< how it is written, which the schema has no say in
     std::uint32_t begin = 0;            ///< of the tag
     std::uint32_t content = 0; ///< of the content: behind the tag, and behind the length of bytes
+    std::uint64_t value = 0;   ///< of a varint; keeps `end` apart from `content`, which GCC would
+                               ///< else load as one right after they were stored as two, and wait
     std::uint32_t end = 0;     ///< behind the field
-    std::uint64_t value = 0;   ///< of a varint
 
     /// Whether it is the field of a number and is written as expected.
     [[nodiscard]] bool is(std::uint32_t wanted, wire_type how) const noexcept {
@@ -5516,7 +5523,8 @@ public:
 
     /// Returns: whether there was a field.
     /// Throws: `error` of `error_code::malformed` for bytes that are no message.
-    [[nodiscard]] bool next(wire_field& field) {
+    [[nodiscard, gnu::always_inline]] bool next(wire_field& field) {
+        // Inlined, as fields go through memory otherwise: a twentieth of the time of a scan.
         // Nearly all fields are short bytes with a low number: two bytes say it all.
         if (at_ < end_ && end_ - at_ >= 2) {
             const std::uint32_t tag = base_[at_];
@@ -5820,8 +5828,8 @@ public:
     template <class Function>
     void for_each_model_metadata(Function f) const {
         for (const auto& entry : model_metadata_) {
-            const wire_field field{0,           wire_type::bytes,         0,
-                                   entry.begin, entry.begin + entry.size, 0};
+            const wire_field field{
+                .type = wire_type::bytes, .content = entry.begin, .end = entry.begin + entry.size};
             const auto [key, value] = read_entry(reader(entry), field);
             f(key, value);
         }
@@ -5830,7 +5838,7 @@ public:
     /// Calls `f(key, value)` for every metadata entry of a node, in file order.
     /// Complexity: O(fields of the node).
     template <class Function>
-    void for_each_metadata(id node, Function f) const {
+    void for_each_metadata(id node, const Function& f) const {
         if (!has_metadata(node)) {
             return;
         }
@@ -6086,17 +6094,17 @@ private:
         wire_reader fields{base_, run.begin, around.begin + around.size, file_};
         for (wire_field field; fields.position() < run.end && fields.next(field);) {
             if (field.is_bytes(at_graph::node)) {
-                scan_node(fields.inner(field), field, container);
+                scan_node(fields, field, container);
                 if (g == 0 && node_count() >= next_estimate_) {
                     estimate_nodes(all, field.end);
                 }
             } else if (field.is_bytes(at_graph::initializer)) {
                 scan_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::sparse_initializer)) {
-                scan_sparse_tensor(fields.inner(field), field, container);
+                scan_sparse_tensor(fields, field, container);
             } else if (field.is_bytes(at_graph::input) || field.is_bytes(at_graph::output) ||
                        field.is_bytes(at_graph::value_info)) {
-                scan_value_info(fields.inner(field), field, container);
+                scan_value_info(fields, field, container);
             } else {
                 graph_fields_.push_back({field, g});
                 if (field.is_bytes(at_graph::name)) {
@@ -6115,12 +6123,16 @@ private:
         expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
     }
 
-    void scan_value_info(wire_reader fields, const wire_field& where, id container) {
+    // Each reads the message `where` of the one `around`, and makes a reader of its own: one that
+    // is handed over is put together in memory first, and is waited for.
+
+    void scan_value_info(const wire_reader& around, const wire_field& where, id container) {
         note_padding(where);
         value_info_ref info;
         info.message = {where.content, where.size(), container};
         info.graph = containers_[container].graph;
         info.field = where.number;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::value_info::name)) {
                 info.name = ref(field);
@@ -6159,12 +6171,13 @@ private:
         tensors_.push_back(tensor);
     }
 
-    void scan_sparse_tensor(wire_reader fields, const wire_field& where, id container) {
+    void scan_sparse_tensor(const wire_reader& around, const wire_field& where, id container) {
         const auto outer = begin_container(where, containers_[container].graph, container);
         const auto g = containers_[container].graph;
         tensor_ref tensor;
         tensor.graph = g;
         tensor.sparse = true;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
                 note_padding(field);
@@ -6186,7 +6199,7 @@ private:
         }
     }
 
-    void scan_node(wire_reader fields, const wire_field& where, id container) {
+    void scan_node(const wire_reader& around, const wire_field& where, id container) {
         if (depth_ == frames_.size()) {
             frames_.emplace_back();
         }
@@ -6201,6 +6214,7 @@ private:
         node.container = container;
         operator_record op;
         std::uint8_t holds = 0;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.type != wire_type::bytes) {
                 continue;
@@ -6219,7 +6233,7 @@ private:
                 op.type = ref(field);
                 break;
             case at_node::attribute:
-                holds |= look_at_attribute(fields.inner(field), field, frame);
+                holds |= look_at_attribute(fields, field, frame);
                 break;
             case at_node::doc_string:
                 holds |= holds_doc_string;
@@ -6247,9 +6261,11 @@ private:
     }
 
     /// Notes an attribute that holds graphs; returns whether it may be one of ours.
-    std::uint8_t look_at_attribute(wire_reader fields, const wire_field& where, node_frame& frame) {
+    static std::uint8_t look_at_attribute(const wire_reader& around, const wire_field& where,
+                                          node_frame& frame) {
         bool holds_graph = false;
         bool ours = false;
+        auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_attribute::name)) {
                 const auto name = fields.text(field);
@@ -6345,10 +6361,10 @@ private:
                 add_graph_output(function.graph, ref(field));
                 break;
             case at_function::node:
-                scan_node(fields.inner(field), field, container);
+                scan_node(fields, field, container);
                 break;
             case at_function::value_info:
-                scan_value_info(fields.inner(field), field, container);
+                scan_value_info(fields, field, container);
                 break;
             default:
                 break;
@@ -9889,12 +9905,13 @@ public:
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + inputs + values).
     explicit onnx_nodes(const Model& model, thread_limit threads = {})
-        : model_(&model), graph_(model.node_count()), parameter_of_(model.value_count(), no_id) {
+        : model_(&model), graph_(model.node_count()), are_parameters_(model.value_count()) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
                 add_parameter(value);
             }
         }
+        const auto initializers = static_cast<id>(parameters_.size());
         for (id op = 0; op < model.operator_count(); ++op) {
             const bool standard = model.operator_domain(op).empty();
             const auto type = model.operator_type(op);
@@ -9906,7 +9923,8 @@ public:
                 add_parameter(model.first_output(node));
             }
         }
-        mark_readers(threads);
+        passed_on_ = are_parameters_.count() - initializers;
+        list_reads(threads);
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -9958,15 +9976,13 @@ public:
     [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
 
     /// Calls `f` for the parameters a node reads; for none when it only passes one on.
-    /// Complexity: O(inputs).
+    /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        if (!reads_parameter_[node]) {
-            return;
-        }
-        for (auto value : model_->inputs(node)) {
-            if (value != no_id && parameter_of_[value] != no_id) {
-                f(parameter_of_[value]);
+        if (readers_.contains(node)) {
+            const auto reader = readers_.rank(node);
+            for (auto at = first_read_[reader]; at < first_read_[reader + 1]; ++at) {
+                f(reads_[at]);
             }
         }
     }
@@ -10007,7 +10023,7 @@ public:
     /// Calls `f(key, value)` for every metadata entry of a node, as before it was tagged: what
     /// stemma wrote is no evidence.
     template <class Function>
-    void for_each_metadata(id node, Function f) const requires requires(const Model& model) {
+    void for_each_metadata(id node, const Function& f) const requires requires(const Model& model) {
         model.for_each_metadata(node, f);
     }
     {
@@ -10039,8 +10055,8 @@ public:
     template <class Function>
     void for_each_folded_parameter(Function f) const {
         for_each_origin([&](id value, std::string_view origin) {
-            if (parameter_of_[value] != no_id && model_->producer(value) == no_id) {
-                f(parameter_of_[value], origin);
+            if (is_parameter(value) && model_->producer(value) == no_id) {
+                f(parameter_of(value), origin);
             }
         });
     }
@@ -10093,7 +10109,7 @@ public:
         for (auto value : model_->inputs(node)) {
             operator_argument argument;
             if (value != no_id) {
-                argument.parameter = parameter_of_[value];
+                argument.parameter = is_parameter(value) ? parameter_of(value) : no_id;
                 argument.formal = formal_slots_.empty() ? no_id : formal_slots_[value];
             }
             f(argument);
@@ -10135,38 +10151,72 @@ private:
     }
 
     void add_parameter(id value) {
-        parameter_of_[value] = static_cast<id>(parameters_.size());
+        are_parameters_.insert(value);
         parameters_.push_back(value);
+    }
+
+    [[nodiscard]] bool is_parameter(id value) const noexcept {
+        return value != no_id && are_parameters_.contains(value);
+    }
+
+    // Initializers are numbered first, and have higher numbers as values than results.
+    [[nodiscard]] id parameter_of(id value) const noexcept {
+        const auto rank = are_parameters_.rank(value);
+        return rank < passed_on_ ? rank + static_cast<id>(parameters_.size()) - passed_on_
+                                 : rank - passed_on_;
     }
 
     [[nodiscard]] bool passes_parameter_on(id node) const noexcept {
         if (!passes_on_[model_->operator_id(node)] || model_->inputs(node).size() != 1) {
             return false;
         }
-        const auto value = model_->inputs(node)[0];
-        return value != no_id && parameter_of_[value] != no_id;
+        return is_parameter(model_->inputs(node)[0]);
     }
 
-    // Most nodes read none, and many ask all nodes for theirs.
-    void mark_readers(thread_limit threads) {
-        constexpr std::size_t word = 64; // threads write no word of others
-        reads_parameter_.resize(model_->node_count());
-        const auto words = (reads_parameter_.size() + word - 1) / word;
-        for_each_range(words, threads.parts_of_operators(reads_parameter_.size()),
-                       [&](std::size_t, std::size_t first, std::size_t last) {
-                           const auto end = std::min(last * word, reads_parameter_.size());
+    // Many ask all nodes for their parameters, and most nodes read none.
+    void list_reads(thread_limit threads) {
+        struct part {
+            std::vector<id> count; // by node that reads some
+            std::vector<id> reads;
+        };
+        const auto nodes = std::size_t{model_->node_count()};
+        constexpr auto word = ranked_ids::word_size;
+        readers_ = ranked_ids(nodes);
+        const auto count = threads.parts_of_operators(nodes);
+        std::vector<part> parts(count);
+        for_each_range((nodes + word - 1) / word, count,
+                       [&](std::size_t i, std::size_t first, std::size_t last) {
+                           const auto end = std::min(last * word, nodes);
                            for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               reads_parameter_[node] = reads_parameter(node);
+                               if (const auto read = append_reads(node, parts[i].reads); read > 0) {
+                                   readers_.insert(node);
+                                   parts[i].count.push_back(read);
+                               }
                            }
                        });
+        first_read_.reserve(readers_.count() + std::size_t{1});
+        first_read_.push_back(0);
+        for (const auto& found : parts) {
+            for (const auto read : found.count) {
+                first_read_.push_back(first_read_.back() + read);
+            }
+        }
+        reads_ = std::move(parts[0].reads);
+        reads_.reserve(first_read_.back());
+        for (std::size_t i = 1; i < count; ++i) {
+            reads_.insert(reads_.end(), parts[i].reads.begin(), parts[i].reads.end());
+        }
     }
 
-    [[nodiscard]] bool reads_parameter(id node) const noexcept {
-        const auto inputs = model_->inputs(node);
-        return !passes_parameter_on(node) &&
-               std::any_of(inputs.begin(), inputs.end(), [&](id value) {
-                   return value != no_id && parameter_of_[value] != no_id;
-               });
+    id append_reads(id node, std::vector<id>& reads) const {
+        id count = 0;
+        for (const auto value : model_->inputs(node)) {
+            if (is_parameter(value) && !passes_parameter_on(node)) {
+                reads.push_back(parameter_of(value));
+                ++count;
+            }
+        }
+        return count;
     }
 
     void number_formals() {
@@ -10181,10 +10231,13 @@ private:
 
     const Model* model_;
     edgeless_graph graph_;
-    std::vector<id> parameters_;
-    std::vector<id> parameter_of_;
-    std::vector<id> formal_slots_;      // by value, where there are functions
-    std::vector<bool> reads_parameter_; // by node
+    std::vector<id> parameters_; // initializers, then results that are one
+    ranked_ids are_parameters_;  // values
+    id passed_on_ = 0;           // how many results
+    ranked_ids readers_;         // nodes
+    std::vector<id> first_read_; // by rank of the reader, and one more
+    std::vector<id> reads_;
+    std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_;                  // empty where nothing is folded
@@ -12468,7 +12521,8 @@ private:
         return tag_.spell(
             tags.writable(m), [&](id selected) { return tags.above(selected); },
             [&](id selected, std::size_t, std::string& text) {
-                text.append("/").append(tags.segment(selected));
+                text.push_back('/');
+                text.append(tags.segment(selected));
             });
     }
 
@@ -12476,8 +12530,12 @@ private:
         return path_.spell(
             m, [&](id inner) { return modules_->index().parent(inner); },
             [&](id inner, std::size_t level, std::string& text) {
-                text.append(level > 1 ? "." : "")
-                    .append(level > 0 ? modules_->attribute(inner) : "");
+                if (level > 1) {
+                    text.push_back('.');
+                }
+                if (level > 0) {
+                    text.append(modules_->attribute(inner));
+                }
             });
     }
 
@@ -12518,9 +12576,15 @@ inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noex
     return put_varint(size, put_varint(field << 3U | 2U, out));
 }
 
+/// Appends [begin, end): a string takes a range of iterators by way of a replacement, in twice the
+/// time.
+inline void append_range(const char* begin, const char* end, std::string& out) {
+    out.append(begin, static_cast<std::size_t>(end - begin));
+}
+
 inline void append_varint(std::uint64_t value, std::string& out) {
     char bytes[max_varint_size];
-    out.append(bytes, put_varint(value, bytes));
+    append_range(bytes, put_varint(value, bytes), out);
 }
 
 /// Appends the tag of a field of bytes.
@@ -12531,7 +12595,7 @@ inline void append_tag(std::uint32_t field, std::string& out) {
 /// Appends a field of bytes: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
     char header[2 * max_varint_size];
-    out.append(header, put_header(field, content.size(), header));
+    append_range(header, put_header(field, content.size(), header), out);
     out.append(content);
 }
 
@@ -12548,7 +12612,7 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     const auto size =
         2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
     char header[4 * max_varint_size];
-    out.append(header, put_header(entry::key, key.size(), put_header(field, size, header)));
+    append_range(header, put_header(entry::key, key.size(), put_header(field, size, header)), out);
     out.append(key);
     append_field(entry::value, value, out);
 }
@@ -12580,10 +12644,8 @@ public:
 
     /// Requires: edits are reported in file order and do not overlap.
     void replace(std::uint32_t begin, std::uint32_t end, std::string_view text) {
-        records_.push_back(
-            {begin, end - begin, text_.size(), static_cast<std::uint32_t>(text.size()), nullptr});
+        add(begin, end - begin, text_.size(), text.size(), nullptr);
         text_.append(text);
-        growth_ += static_cast<std::int64_t>(text.size()) - (end - begin);
     }
 
     /// As `insert`, of a StringStringEntryProto as a field.
@@ -12591,15 +12653,12 @@ public:
                       std::string_view value) {
         const auto begin = text_.size();
         detail::append_entry(field, key, value, text_);
-        const auto size = text_.size() - begin;
-        records_.push_back({at, 0, begin, static_cast<std::uint32_t>(size), nullptr});
-        growth_ += static_cast<std::int64_t>(size);
+        add(at, 0, begin, text_.size() - begin, nullptr);
     }
 
     /// As `insert`, of a text that outlives the list and is not copied.
     void insert_kept(std::uint32_t at, std::string_view text) {
-        records_.push_back({at, 0, 0, static_cast<std::uint32_t>(text.size()), text.data()});
-        growth_ += static_cast<std::int64_t>(text.size());
+        add(at, 0, 0, text.size(), text.data());
     }
 
     /// As `replace` by nothing.
@@ -12634,6 +12693,18 @@ private:
         std::uint32_t size;
         const char* kept; // or where it begins outside
     };
+
+    void add(std::uint32_t at, std::uint32_t removed, std::size_t text, std::size_t size,
+             const char* kept) {
+        // Member by member: a whole one is put together in memory first, and is waited for.
+        auto& added = records_.emplace_back();
+        added.at = at;
+        added.removed = removed;
+        added.text = text;
+        added.size = static_cast<std::uint32_t>(size);
+        added.kept = kept;
+        growth_ += static_cast<std::int64_t>(size) - removed;
+    }
 
     std::vector<record> records_;
     std::string text_;
