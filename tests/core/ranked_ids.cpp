@@ -22,7 +22,7 @@ TEST_CASE("ranked_ids: an empty set has no members") {
 
 TEST_CASE("ranked_ids: a member is in it once, however often it was inserted") {
     ranked_ids ids(200);
-    for (const id x : {199, 0, 64, 63, 64, 128}) {
+    for (const id x : {199U, 0U, 64U, 63U, 64U, 128U}) {
         ids.insert(x);
     }
     REQUIRE(ids.count() == 5);
