@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many edges a second does propagation pass? All policies, in exporter order and in random
 // order, with 0, 10, 50 and 100 % evidence, and with few and many readers. Beside it the floor: the
-// common-ancestor sweep written by hand on bare arrays. Without any evidence no edge is passed at
-// all: the figures of 0 % tell the cost of an operator, not of an edge.
+// common-ancestor sweep written by hand on bare arrays. Without any evidence nothing is swept:
+// there the floor tells the cost of an operator, not of an edge.
 #include "propagation_scene.hpp"
 
 #include <stemma/algorithm/propagate.hpp>
