@@ -4932,7 +4932,8 @@ namespace stemma {
 template <operator_graph_like Graph>
 class sweep_order {
 public:
-    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed.
+    /// Complexity: O(V + E); no order is stored for a graph that is topologically indexed and whose
+    /// vertices can be counted back.
     explicit sweep_order(const Graph& graph)
         : graph_(&graph), indexed_(is_topologically_indexed(graph)) {
         if (!indexed_ || !counts_back) {
@@ -4985,8 +4986,8 @@ public:
 private:
     // A graph that is topologically indexed is swept back over its vertices where they allow it.
     static constexpr bool counts_back =
-        requires(decltype(vertices(std::declval<const Graph&>()).first) it) {
-        it[it - it];
+        requires(const decltype(vertices(std::declval<const Graph&>()).first) it) {
+        vertex_t<Graph>(it[it - it]);
     };
 
     const Graph* graph_;

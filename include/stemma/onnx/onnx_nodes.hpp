@@ -155,7 +155,7 @@ public:
     /// Calls `f(key, value)` for every metadata entry of a node, as before it was tagged: what
     /// stemma wrote is no evidence.
     template <class Function>
-    void for_each_metadata(id node, const Function& f) const requires requires(const Model& model) {
+    void for_each_metadata(id node, Function&& f) const requires requires(const Model& model) {
         model.for_each_metadata(node, f);
     }
     {
@@ -319,12 +319,14 @@ private:
         for_each_range((nodes + word - 1) / word, count,
                        [&](std::size_t i, std::size_t first, std::size_t last) {
                            const auto end = std::min(last * word, nodes);
+                           part found;
                            for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               if (const auto read = append_reads(node, parts[i].reads); read > 0) {
+                               if (const auto read = append_reads(node, found.reads); read > 0) {
                                    readers_.insert(node);
-                                   parts[i].count.push_back(read);
+                                   found.count.push_back(read);
                                }
                            }
+                           parts[i] = std::move(found);
                        });
         first_read_.reserve(readers_.count() + std::size_t{1});
         first_read_.push_back(0);

@@ -178,7 +178,7 @@ public:
     /// Calls `f(key, value)` for every metadata entry of a node, in file order.
     /// Complexity: O(fields of the node).
     template <class Function>
-    void for_each_metadata(id node, const Function& f) const {
+    void for_each_metadata(id node, Function&& f) const {
         if (!has_metadata(node)) {
             return;
         }
