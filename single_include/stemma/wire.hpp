@@ -2576,12 +2576,10 @@ private:
             return;
         }
         if (!first_) {
-            buffer_.push_back(',');
+            buffer_.append(flat_depth_ == 0 ? std::string_view(",") : std::string_view(", "));
         }
         if (flat_depth_ == 0) {
             break_line();
-        } else if (!first_) {
-            buffer_.push_back(' ');
         }
         first_ = false;
     }
@@ -2595,8 +2593,7 @@ private:
     void append_number(Number number) {
         std::array<char, 32> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        // Not as a range of iterators, which a string takes by way of a replacement.
-        buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        buffer_.append(std::string_view(digits.data(), end));
     }
 
     void flush_if_full() {
@@ -12578,15 +12575,11 @@ inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noex
     return put_varint(size, put_varint(field << 3U | 2U, out));
 }
 
-/// Appends [begin, end): a string takes a range of iterators by way of a replacement, in twice the
-/// time.
-inline void append_range(const char* begin, const char* end, std::string& out) {
-    out.append(begin, static_cast<std::size_t>(end - begin));
-}
+// What is appended is handed over as a view: two pointers a string takes by way of a replacement.
 
 inline void append_varint(std::uint64_t value, std::string& out) {
     char bytes[max_varint_size];
-    append_range(bytes, put_varint(value, bytes), out);
+    out.append(std::string_view(bytes, put_varint(value, bytes)));
 }
 
 /// Appends the tag of a field of bytes.
@@ -12597,7 +12590,7 @@ inline void append_tag(std::uint32_t field, std::string& out) {
 /// Appends a field of bytes: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
     char header[2 * max_varint_size];
-    append_range(header, put_header(field, content.size(), header), out);
+    out.append(std::string_view(header, put_header(field, content.size(), header)));
     out.append(content);
 }
 
@@ -12614,7 +12607,8 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     const auto size =
         2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
     char header[4 * max_varint_size];
-    append_range(header, put_header(entry::key, key.size(), put_header(field, size, header)), out);
+    char* const end = put_header(entry::key, key.size(), put_header(field, size, header));
+    out.append(std::string_view(header, end));
     out.append(key);
     append_field(entry::value, value, out);
 }

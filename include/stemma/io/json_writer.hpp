@@ -153,12 +153,10 @@ private:
             return;
         }
         if (!first_) {
-            buffer_.push_back(',');
+            buffer_.append(flat_depth_ == 0 ? std::string_view(",") : std::string_view(", "));
         }
         if (flat_depth_ == 0) {
             break_line();
-        } else if (!first_) {
-            buffer_.push_back(' ');
         }
         first_ = false;
     }
@@ -172,8 +170,7 @@ private:
     void append_number(Number number) {
         std::array<char, 32> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-        // Not as a range of iterators, which a string takes by way of a replacement.
-        buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+        buffer_.append(std::string_view(digits.data(), end));
     }
 
     void flush_if_full() {

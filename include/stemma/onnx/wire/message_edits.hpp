@@ -33,15 +33,11 @@ inline char* put_header(std::uint32_t field, std::uint64_t size, char* out) noex
     return put_varint(size, put_varint(field << 3U | 2U, out));
 }
 
-/// Appends [begin, end): a string takes a range of iterators by way of a replacement, in twice the
-/// time.
-inline void append_range(const char* begin, const char* end, std::string& out) {
-    out.append(begin, static_cast<std::size_t>(end - begin));
-}
+// What is appended is handed over as a view: two pointers a string takes by way of a replacement.
 
 inline void append_varint(std::uint64_t value, std::string& out) {
     char bytes[max_varint_size];
-    append_range(bytes, put_varint(value, bytes), out);
+    out.append(std::string_view(bytes, put_varint(value, bytes)));
 }
 
 /// Appends the tag of a field of bytes.
@@ -52,7 +48,7 @@ inline void append_tag(std::uint32_t field, std::string& out) {
 /// Appends a field of bytes: tag, length, content.
 inline void append_field(std::uint32_t field, std::string_view content, std::string& out) {
     char header[2 * max_varint_size];
-    append_range(header, put_header(field, content.size(), header), out);
+    out.append(std::string_view(header, put_header(field, content.size(), header)));
     out.append(content);
 }
 
@@ -69,7 +65,8 @@ inline void append_entry(std::uint32_t field, std::string_view key, std::string_
     const auto size =
         2 + varint_size(key.size()) + key.size() + varint_size(value.size()) + value.size();
     char header[4 * max_varint_size];
-    append_range(header, put_header(entry::key, key.size(), put_header(field, size, header)), out);
+    char* const end = put_header(entry::key, key.size(), put_header(field, size, header));
+    out.append(std::string_view(header, end));
     out.append(key);
     append_field(entry::value, value, out);
 }
