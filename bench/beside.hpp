@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_BENCH_BESIDE_HPP
+#define STEMMA_BENCH_BESIDE_HPP
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace stemma_bench {
+
+/// Measures what an algorithm of the library takes beside the same work written by hand for one
+/// kind of data, in turns, so that both find the same machine.
+///
+/// The time of the benchmark is that of the algorithm. Counters: `by_hand_ms`, and `ratio`, how
+/// many times as long the algorithm takes; all are medians. Both give what they found, which is
+/// compared before: if it differs, the benchmark is an error. Needs `in_turns`.
+template <class Algorithm, class ByHand>
+void measure_beside(benchmark::State& state, Algorithm algorithm, ByHand by_hand) {
+    using clock = std::chrono::steady_clock;
+    using milliseconds = std::chrono::duration<double, std::milli>;
+    if (!(algorithm() == by_hand())) {
+        state.SkipWithError("the algorithm and the work by hand differ");
+        return;
+    }
+    // What is short is done several times over, so that the clock can tell.
+    const auto take = [](auto& work, std::size_t rounds) {
+        const auto begin = clock::now();
+        for (std::size_t i = 0; i < rounds; ++i) {
+            benchmark::DoNotOptimize(work());
+        }
+        return milliseconds(clock::now() - begin).count() / static_cast<double>(rounds);
+    };
+    const auto rounds = static_cast<std::size_t>(std::max(1.0, 0.5 / take(by_hand, 1)));
+    std::vector<double> own;
+    std::vector<double> other;
+    for (auto _ : state) {
+        const bool own_first = own.size() % 2 == 0;
+        const auto first = own_first ? take(algorithm, rounds) : take(by_hand, rounds);
+        const auto second = own_first ? take(by_hand, rounds) : take(algorithm, rounds);
+        own.push_back(own_first ? first : second);
+        other.push_back(own_first ? second : first);
+        state.SetIterationTime(own.back() / 1000);
+    }
+    const auto median = [](std::vector<double>& times) {
+        const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+        std::nth_element(times.begin(), middle, times.end());
+        return *middle;
+    };
+    state.counters["by_hand_ms"] = median(other);
+    state.counters["ratio"] = median(own) / median(other);
+}
+
+/// How a benchmark that uses `measure_beside` is to be run.
+inline void in_turns(benchmark::internal::Benchmark* bench) {
+    bench->Iterations(21)->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+
+} // namespace stemma_bench
+
+#endif // STEMMA_BENCH_BESIDE_HPP
