@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many edges a second does propagation pass? All policies, in exporter order and in random
-// order, with 0, 10, 50 and 100 % evidence, and with few and many readers. Beside it the floor: the
-// common-ancestor sweep written by hand on bare arrays. Without any evidence nothing is swept:
-// there the floor tells the cost of an operator, not of an edge.
+// order, with 0, 10, 50 and 100 % evidence, and with few and many readers. Beside `both_sides` and
+// `consumers_only` the same work by hand on bare arrays, and beside the sweep they begin with
+// another way to do it. `algorithm_sweeps_bench` has the other steps.
+#include "bare_graph.hpp"
+#include "beside.hpp"
 #include "propagation_scene.hpp"
 
 #include <stemma/algorithm/propagate.hpp>
@@ -19,19 +21,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace {
 
+using stemma::attribution;
 using stemma::id;
 using stemma::no_id;
-
+using stemma::provenance;
+using stemma_bench::bare_graph;
 using stemma_bench::bare_operators;
 using stemma_bench::make_scene;
+using stemma_bench::measure_beside;
 using stemma_bench::scene;
 
+// Percent of evidence, random order, readers, operators.
 scene make_scene(const benchmark::State& state) {
     return make_scene(static_cast<id>(state.range(3)), static_cast<id>(state.range(0)),
                       state.range(1) != 0, static_cast<id>(state.range(2)));
@@ -40,6 +45,14 @@ scene make_scene(const benchmark::State& state) {
 void count_edges(benchmark::State& state, const scene& made) {
     state.SetItemsProcessed(state.iterations() *
                             static_cast<std::int64_t>(made.ops.edges.edge_count()));
+}
+
+std::vector<attribution> known_of(const scene& made) {
+    std::vector<attribution> known(made.evidence.size());
+    for (std::size_t v = 0; v < known.size(); ++v) {
+        known[v].module = made.evidence[v];
+    }
+    return known;
 }
 
 void sweep(benchmark::State& state) {
@@ -53,70 +66,23 @@ void sweep(benchmark::State& state) {
     count_edges(state, made);
 }
 
-/// Neighbours of operators, one behind the other, and where those of each begin.
-struct bare_lists {
-    std::vector<id> first{0};
-    std::vector<id> all;
-};
-
-/// `neighbours(v)` gives the first and the end of those of an operator.
-template <class Neighbours>
-bare_lists list_all(id count, Neighbours neighbours) {
-    bare_lists lists;
-    for (id v = 0; v < count; ++v) {
-        const auto [first, last] = neighbours(v);
-        lists.all.insert(lists.all.end(), first, last);
-        lists.first.push_back(static_cast<id>(lists.all.size()));
-    }
-    return lists;
-}
-
-/// The same sweep on bare arrays. Requires exporter order.
-void floor_sweep(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const auto& graph = made.ops.edges;
-    const auto readers =
-        list_all(graph.vertex_count(), [&](id v) { return adjacent_vertices(v, graph); });
-    for (auto _ : state) {
-        auto known = made.evidence;
-        for (auto v = static_cast<id>(known.size()); v-- > 0;) {
-            if (known[v] != no_id) {
-                continue;
-            }
-            id low = no_id;
-            id behind = 0;
-            for (auto at = readers.first[v]; at < readers.first[v + 1]; ++at) {
-                low = std::min(low, known[readers.all[at]]);
-                behind = std::max(behind, known[readers.all[at]] + 1);
-            }
-            known[v] = low == no_id ? no_id : made.tree.lca(low, behind - 1);
-        }
-        benchmark::DoNotOptimize(known.data());
-        benchmark::ClobberMemory();
-    }
-    count_edges(state, made);
-}
-
 /// The other way to sweep, on bare arrays: readers tell their producers, so that operators with
 /// evidence cost as much as those without. Requires exporter order.
-void floor_told_by_readers(benchmark::State& state) {
+void told_by_readers(benchmark::State& state) {
     const auto made = make_scene(state);
-    const auto& graph = made.ops.edges;
-    const auto producers = list_all(graph.vertex_count(), [&](id v) {
-        return std::pair(graph.producers(v).begin(), graph.producers(v).end());
-    });
+    const bare_graph graph(made.ops.edges);
     for (auto _ : state) {
         std::vector<std::pair<id, id>> heard(made.evidence.size(), {no_id, 0});
         std::vector<id> down(made.evidence.size(), no_id);
-        for (auto v = static_cast<id>(down.size()); v-- > 0;) {
+        for (auto v = graph.count; v-- > 0;) {
             const auto [low, high] = heard[v];
             down[v] = low == no_id ? no_id : made.tree.lca(low, high);
             const auto known = made.evidence[v] != no_id ? made.evidence[v] : down[v];
             if (known == no_id) {
                 continue;
             }
-            for (auto at = producers.first[v]; at < producers.first[v + 1]; ++at) {
-                auto& producer = heard[producers.all[at]];
+            for (auto at = graph.in[v]; at < graph.in[v + 1]; ++at) {
+                auto& producer = heard[graph.producer[at]];
                 producer.first = std::min(producer.first, known);
                 producer.second = std::max(producer.second, known);
             }
@@ -130,10 +96,7 @@ void floor_told_by_readers(benchmark::State& state) {
 template <class Policy>
 void whole(benchmark::State& state) {
     const auto made = make_scene(state);
-    std::vector<stemma::attribution> known(made.evidence.size());
-    for (std::size_t v = 0; v < known.size(); ++v) {
-        known[v].module = made.evidence[v];
-    }
+    const auto known = known_of(made);
     for (auto _ : state) {
         auto result = known;
         stemma::propagate(made.ops, made.tree, result, Policy{});
@@ -142,7 +105,105 @@ void whole(benchmark::State& state) {
     count_edges(state, made);
 }
 
-// Percent of evidence, random order, readers, operators.
+/// The deepest module that holds what is known of some operators.
+id common_module(const std::vector<id>& known, const id* first, const id* last,
+                 const stemma::tree_index& tree) {
+    id low = no_id;
+    id behind = 0;
+    for (; first != last; ++first) {
+        low = std::min(low, known[*first]);
+        behind = std::max(behind, known[*first] + 1);
+    }
+    return low == no_id ? no_id : tree.lca(low, behind - 1);
+}
+
+std::vector<id> known_modules(const std::vector<attribution>& result) {
+    std::vector<id> known(result.size());
+    for (std::size_t v = 0; v < known.size(); ++v) {
+        known[v] = result[v].module;
+    }
+    return known;
+}
+
+std::vector<id> sweep_by_hand(const bare_graph& graph, const stemma::tree_index& tree,
+                              std::vector<id> known) {
+    const auto* readers = graph.reader.data();
+    for (auto v = graph.count; v-- > 0;) {
+        if (known[v] == no_id) {
+            known[v] =
+                common_module(known, readers + graph.out[v], readers + graph.out[v + 1], tree);
+        }
+    }
+    return known;
+}
+
+/// What `both_sides` says of operators of which nothing but their edges is known.
+attribution from_both_sides(id below, id above, const stemma::tree_index& tree) {
+    if (below == no_id) {
+        return above == no_id ? attribution{0, no_id, 0, provenance::root, false}
+                              : attribution{above, no_id, 0.6F, provenance::producer, false};
+    }
+    if (above == no_id) {
+        return {below, no_id, 0.8F, provenance::consumer, false};
+    }
+    if (tree.are_related(below, above)) {
+        return {below, no_id, below == above ? 0.85F : 0.7F, provenance::consumer, false};
+    }
+    return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
+}
+
+void both_sides_beside(benchmark::State& state) {
+    const auto made = make_scene(state);
+    const bare_graph graph(made.ops.edges);
+    const auto known = known_of(made);
+    measure_beside(
+        state,
+        [&] {
+            auto result = known;
+            stemma::propagate(made.ops, made.tree, result, stemma::both_sides{});
+            return result;
+        },
+        [&] {
+            auto result = known;
+            auto up = known_modules(result);
+            const auto down = sweep_by_hand(graph, made.tree, up);
+            const auto* producers = graph.producer.data();
+            for (id v = 0; v < graph.count; ++v) {
+                if (up[v] == no_id) {
+                    up[v] = common_module(up, producers + graph.in[v], producers + graph.in[v + 1],
+                                          made.tree);
+                    result[v] = from_both_sides(down[v], up[v], made.tree);
+                }
+            }
+            return result;
+        });
+}
+
+void consumers_only_beside(benchmark::State& state) {
+    const auto made = make_scene(state);
+    const bare_graph graph(made.ops.edges);
+    const auto known = known_of(made);
+    measure_beside(
+        state,
+        [&] {
+            auto result = known;
+            stemma::propagate(made.ops, made.tree, result, stemma::consumers_only{});
+            return result;
+        },
+        [&] {
+            auto result = known;
+            const auto down = sweep_by_hand(graph, made.tree, known_modules(result));
+            for (id v = 0; v < graph.count; ++v) {
+                if (result[v].module == no_id) {
+                    result[v] = down[v] == no_id ? attribution{0, no_id, 0, provenance::root, false}
+                                                 : attribution{down[v], no_id, 0.6F,
+                                                               provenance::consumer, false};
+                }
+            }
+            return result;
+        });
+}
+
 void ordered_scenes(benchmark::internal::Benchmark* bench) {
     for (const int percent : {0, 10, 50, 100}) {
         bench->Args({percent, 0, 2, 1'000'000});
@@ -161,15 +222,19 @@ void sizes(benchmark::internal::Benchmark* bench) {
     }
 }
 
-BENCHMARK(floor_sweep)->Apply(ordered_scenes)->Apply(sizes);
-BENCHMARK(floor_told_by_readers)->Apply(ordered_scenes)->Apply(sizes);
 BENCHMARK(sweep)->Apply(scenes)->Apply(sizes);
+BENCHMARK(told_by_readers)->Apply(ordered_scenes)->Apply(sizes);
 BENCHMARK_TEMPLATE(whole, stemma::both_sides)->Apply(scenes)->Apply(sizes);
 BENCHMARK_TEMPLATE(whole, stemma::consumers_only)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::producers_only)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::nearest_evidence)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::residual_aware)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::no_propagation)->Apply(scenes);
+BENCHMARK(both_sides_beside)->Apply(ordered_scenes)->Apply(sizes)->Apply(stemma_bench::in_turns);
+BENCHMARK(consumers_only_beside)
+    ->Apply(ordered_scenes)
+    ->Apply(sizes)
+    ->Apply(stemma_bench::in_turns);
 
 } // namespace
 

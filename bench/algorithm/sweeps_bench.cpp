@@ -134,14 +134,15 @@ void independence(benchmark::State& state) {
         [&] {
             std::vector<bool> independent(graph.count, false);
             for (id v = 0; v < graph.count; ++v) {
-                bool constant = made.ops.hides[v] != 0;
-                if (!constant && made.ops.reads[v] == 0) {
-                    constant = true;
+                bool constant = made.ops.hides[v] != 0 || made.ops.reads[v] == 0;
+                if (made.ops.hides[v] == 0) {
                     for (auto at = graph.in[v]; at < graph.in[v + 1] && constant; ++at) {
                         constant = independent[graph.producer[at]];
                     }
                 }
-                independent[v] = constant;
+                if (constant) {
+                    independent[v] = true;
+                }
             }
             return independent;
         });
@@ -157,14 +158,22 @@ void settled(benchmark::State& state) {
         [&] {
             std::vector<bool> settled(graph.count, false);
             for (id v = 0; v < graph.count; ++v) {
-                bool constant = made.ops.hides[v] == 0 && made.ops.reads[v] == 0;
+                if (made.ops.hides[v] != 0 || made.ops.reads[v] != 0) {
+                    continue;
+                }
+                bool constant = true;
                 for (auto at = graph.in[v]; at < graph.in[v + 1] && constant; ++at) {
                     constant = settled[graph.producer[at]];
                 }
-                settled[v] = constant;
+                if (constant) {
+                    settled[v] = true;
+                }
             }
             for (auto v = graph.count; v-- > 0;) {
-                bool all = settled[v] && made.base.evidence[v] == no_id && down[v] != no_id;
+                if (!settled[v]) {
+                    continue;
+                }
+                bool all = made.base.evidence[v] == no_id && down[v] != no_id;
                 for (auto at = graph.out[v]; at < graph.out[v + 1] && all; ++at) {
                     const auto reader = graph.reader[at];
                     all = made.base.evidence[reader] != no_id
@@ -189,11 +198,11 @@ void steering(benchmark::State& state) {
             for (auto v = graph.count; v-- > 0;) {
                 bool only = made.base.evidence[v] == no_id && graph.out[v] < graph.out[v + 1];
                 for (auto at = graph.out[v]; at < graph.out[v + 1] && only; ++at) {
-                    const auto reader = graph.reader[at];
-                    only = made.ops.condition[graph.edge[at]] != 0 ||
-                           (made.base.evidence[reader] == no_id && steers[reader]);
+                    only = made.ops.condition[graph.edge[at]] != 0 || steers[graph.reader[at]];
                 }
-                steers[v] = only;
+                if (only) {
+                    steers[v] = true;
+                }
             }
             return steers;
         });
@@ -207,7 +216,6 @@ void nearest(benchmark::State& state) {
         state, [&] { return stemma::nearest_modules(problem); },
         [&] {
             auto near = made.base.evidence;
-            std::vector<std::pair<id, id>> found(graph.count, {no_id, 0});
             std::vector<id> front;
             std::vector<id> next;
             for (id v = 0; v < graph.count; ++v) {
@@ -215,6 +223,10 @@ void nearest(benchmark::State& state) {
                     front.push_back(v);
                 }
             }
+            if (front.empty()) {
+                return near;
+            }
+            std::vector<std::pair<id, id>> found(graph.count, {no_id, 0});
             const auto reach = [&](id v, id module) {
                 if (near[v] == no_id) {
                     auto& [low, behind] = found[v];

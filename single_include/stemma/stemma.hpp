@@ -5118,6 +5118,8 @@ struct attribution {
     float confidence = 0; ///< in [0, 1]
     provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
     bool conflict = false;                ///< some claim disagreed
+
+    friend bool operator==(const attribution&, const attribution&) = default;
 };
 
 } // namespace stemma
@@ -5231,14 +5233,17 @@ template <operator_view Ops>
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
         order.forward([&](operator_t<Ops> vertex) {
-            bool constant = ops.hides_data(vertex);
-            if (!constant && !ops.reads_data(vertex)) {
-                constant = true;
-                for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
-                    constant = independent[index_of(graph, source(*it, graph))];
+            if (!ops.hides_data(vertex)) {
+                if (ops.reads_data(vertex)) {
+                    return;
+                }
+                for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                    if (!independent[index_of(graph, source(*it, graph))]) {
+                        return;
+                    }
                 }
             }
-            independent[index_of(graph, vertex)] = constant;
+            independent[index_of(graph, vertex)] = true;
         });
     }
     return independent;
@@ -5264,17 +5269,24 @@ template <operator_view Ops>
         const auto& graph = problem.ops.graph();
         const auto* independent = problem.independent; // as every constant is
         problem.order.forward([&](operator_t<Ops> vertex) {
-            const bool may_be = independent == nullptr || (*independent)[index_of(graph, vertex)];
-            bool constant =
-                may_be && !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
-            for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
-                constant = settled[index_of(graph, source(*it, graph))];
+            const auto v = index_of(graph, vertex);
+            if ((independent != nullptr && !(*independent)[v]) || problem.ops.hides_data(vertex) ||
+                problem.ops.reads_data(vertex)) {
+                return;
             }
-            settled[index_of(graph, vertex)] = constant;
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                if (!settled[index_of(graph, source(*it, graph))]) {
+                    return;
+                }
+            }
+            settled[v] = true;
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
-            bool all = settled[v] && problem.evidence[v] == no_id && down[v] != no_id;
+            if (!settled[v]) {
+                return;
+            }
+            bool all = problem.evidence[v] == no_id && down[v] != no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
                 const auto reader = index_of(graph, target(*it, graph));
                 const bool known = problem.evidence[reader] != no_id;
@@ -5295,13 +5307,16 @@ template <operator_view Ops>
 [[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
     std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
-    std::vector<detail::common_module> found(near.size());
     std::vector<operator_t<Ops>> front;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         if (near[index_of(graph, *it)] != no_id) {
             front.push_back(*it);
         }
     }
+    if (front.empty()) {
+        return near;
+    }
+    std::vector<detail::common_module> found(near.size());
     std::vector<operator_t<Ops>> next;
     const auto reach = [&](operator_t<Ops> vertex, id module) {
         const auto v = index_of(graph, vertex);
@@ -5312,17 +5327,18 @@ template <operator_view Ops>
             found[v].add(module);
         }
     };
+    const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
+        const auto module = near[index_of(graph, vertex)];
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            reach(source(*it, graph), module);
+        }
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            reach(target(*it, graph), module);
+        }
+    };
     while (!front.empty()) {
         next.clear();
-        for (const auto& vertex : front) {
-            const auto module = near[index_of(graph, vertex)];
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                reach(source(*it, graph), module);
-            }
-            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                reach(target(*it, graph), module);
-            }
-        }
+        std::for_each(front.begin(), front.end(), tell_neighbours);
         for (const auto& vertex : next) {
             const auto v = index_of(graph, vertex);
             near[v] = found[v].get(problem.modules);
@@ -5374,16 +5390,17 @@ template <operator_view Ops>
         if (problem.evidence[v] != no_id) {
             continue;
         }
-        std::vector<operator_t<Ops>> producers;
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            producers.push_back(source(*in, graph));
+        std::array<operator_t<Ops>, 2> producers{};
+        std::size_t count = 0;
+        for (auto [in, end] = in_edges(*it, graph); in != end && count <= 2; ++in, ++count) {
+            producers[std::min<std::size_t>(count, 1)] = source(*in, graph);
         }
-        for (std::size_t a = 0; a < producers.size() && producers.size() == 2; ++a) {
-            const auto module =
-                producers[0] == producers[1] ? no_id : skipped(producers[a], producers[1 - a]);
-            if (module != no_id) {
-                joined[v] = module;
-            }
+        if (count != 2 || producers[0] == producers[1]) {
+            continue;
+        }
+        for (std::size_t a = 0; a < 2; ++a) {
+            const auto module = skipped(producers[a], producers[1 - a]);
+            joined[v] = module == no_id ? joined[v] : module;
         }
     }
     return joined;
@@ -5399,15 +5416,18 @@ template <operator_view Ops>
         const auto& graph = problem.ops.graph();
         problem.order.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
-            bool read = false;
-            bool only = problem.evidence[v] == no_id;
-            for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
-                read = true;
-                only = problem.ops.reads_condition(*it) ||
-                       (problem.evidence[reader] == no_id && steers[reader]);
+            if (problem.evidence[v] != no_id) {
+                return;
             }
-            steers[v] = read && only;
+            bool read = false;
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                read = true;
+                if (!problem.ops.reads_condition(*it) &&
+                    !steers[index_of(graph, target(*it, graph))]) {
+                    return;
+                }
+            }
+            steers[v] = read;
         });
     }
     return steers;
@@ -13629,7 +13649,15 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
                  std::span<const id> up, std::span<attribution> result, Decide decide) {
     for (id v = 0; v < result.size(); ++v) {
         if (problem.evidence[v] == no_id) {
-            result[v] = decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
+            // Member by member: what was just put together is slow to copy as a whole.
+            const attribution made =
+                decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
+            auto& kept = result[v];
+            kept.module = made.module;
+            kept.call = made.call;
+            kept.confidence = made.confidence;
+            kept.source = made.source;
+            kept.conflict = made.conflict;
         }
     }
 }
@@ -13835,7 +13863,7 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 /// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
-/// evidence in its bodies; the rest is the policy's.
+/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left.
 /// `independent` is what `data_independent` says of `ops`, where that is known.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: that of the policy, plus O(V + E).
@@ -13849,8 +13877,13 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
         detail::hear_bodies(ops, modules, result);
     }
     std::vector<id> evidence(result.size());
+    bool open = false;
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
+        open = open || evidence[v] == no_id;
+    }
+    if (!open) {
+        return;
     }
     policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
                      result);
@@ -14059,16 +14092,18 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
     }
     const auto& graph = ops.graph();
     detail::tag_union readers(modules, selected, cap, pool);
-    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
-        auto& set = tags[index_of(graph, vertex)];
-        if (set != no_id) {
-            return;
-        }
+    const auto of_readers = [&](operator_t<Ops> vertex) {
         readers.clear();
         for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
             readers.add(tags[index_of(graph, target(*it, graph))]);
         }
-        set = readers.get();
+        return readers.get();
+    };
+    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
+        auto& set = tags[index_of(graph, vertex)];
+        if (set == no_id) {
+            set = of_readers(vertex);
+        }
     });
 }
 

@@ -54,7 +54,7 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 /// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
-/// evidence in its bodies; the rest is the policy's.
+/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left.
 /// `independent` is what `data_independent` says of `ops`, where that is known.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: that of the policy, plus O(V + E).
@@ -68,8 +68,13 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
         detail::hear_bodies(ops, modules, result);
     }
     std::vector<id> evidence(result.size());
+    bool open = false;
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
+        open = open || evidence[v] == no_id;
+    }
+    if (!open) {
+        return;
     }
     policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
                      result);

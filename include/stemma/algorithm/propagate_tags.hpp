@@ -58,16 +58,18 @@ void propagate_tags(const Ops& ops, const tree_index& modules, std::span<const i
     }
     const auto& graph = ops.graph();
     detail::tag_union readers(modules, selected, cap, pool);
-    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
-        auto& set = tags[index_of(graph, vertex)];
-        if (set != no_id) {
-            return;
-        }
+    const auto of_readers = [&](operator_t<Ops> vertex) {
         readers.clear();
         for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
             readers.add(tags[index_of(graph, target(*it, graph))]);
         }
-        set = readers.get();
+        return readers.get();
+    };
+    sweep_order(graph).backward([&](operator_t<Ops> vertex) {
+        auto& set = tags[index_of(graph, vertex)];
+        if (set == no_id) {
+            set = of_readers(vertex);
+        }
     });
 }
 

@@ -12,6 +12,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -119,14 +120,17 @@ template <operator_view Ops>
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
         order.forward([&](operator_t<Ops> vertex) {
-            bool constant = ops.hides_data(vertex);
-            if (!constant && !ops.reads_data(vertex)) {
-                constant = true;
-                for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
-                    constant = independent[index_of(graph, source(*it, graph))];
+            if (!ops.hides_data(vertex)) {
+                if (ops.reads_data(vertex)) {
+                    return;
+                }
+                for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                    if (!independent[index_of(graph, source(*it, graph))]) {
+                        return;
+                    }
                 }
             }
-            independent[index_of(graph, vertex)] = constant;
+            independent[index_of(graph, vertex)] = true;
         });
     }
     return independent;
@@ -152,17 +156,24 @@ template <operator_view Ops>
         const auto& graph = problem.ops.graph();
         const auto* independent = problem.independent; // as every constant is
         problem.order.forward([&](operator_t<Ops> vertex) {
-            const bool may_be = independent == nullptr || (*independent)[index_of(graph, vertex)];
-            bool constant =
-                may_be && !problem.ops.hides_data(vertex) && !problem.ops.reads_data(vertex);
-            for (auto [it, last] = in_edges(vertex, graph); it != last && constant; ++it) {
-                constant = settled[index_of(graph, source(*it, graph))];
+            const auto v = index_of(graph, vertex);
+            if ((independent != nullptr && !(*independent)[v]) || problem.ops.hides_data(vertex) ||
+                problem.ops.reads_data(vertex)) {
+                return;
             }
-            settled[index_of(graph, vertex)] = constant;
+            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+                if (!settled[index_of(graph, source(*it, graph))]) {
+                    return;
+                }
+            }
+            settled[v] = true;
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
-            bool all = settled[v] && problem.evidence[v] == no_id && down[v] != no_id;
+            if (!settled[v]) {
+                return;
+            }
+            bool all = problem.evidence[v] == no_id && down[v] != no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
                 const auto reader = index_of(graph, target(*it, graph));
                 const bool known = problem.evidence[reader] != no_id;
@@ -183,13 +194,16 @@ template <operator_view Ops>
 [[nodiscard]] std::vector<id> nearest_modules(const propagation_problem<Ops>& problem) {
     const auto& graph = problem.ops.graph();
     std::vector<id> near(problem.evidence.begin(), problem.evidence.end());
-    std::vector<detail::common_module> found(near.size());
     std::vector<operator_t<Ops>> front;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         if (near[index_of(graph, *it)] != no_id) {
             front.push_back(*it);
         }
     }
+    if (front.empty()) {
+        return near;
+    }
+    std::vector<detail::common_module> found(near.size());
     std::vector<operator_t<Ops>> next;
     const auto reach = [&](operator_t<Ops> vertex, id module) {
         const auto v = index_of(graph, vertex);
@@ -200,17 +214,18 @@ template <operator_view Ops>
             found[v].add(module);
         }
     };
+    const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
+        const auto module = near[index_of(graph, vertex)];
+        for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
+            reach(source(*it, graph), module);
+        }
+        for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+            reach(target(*it, graph), module);
+        }
+    };
     while (!front.empty()) {
         next.clear();
-        for (const auto& vertex : front) {
-            const auto module = near[index_of(graph, vertex)];
-            for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
-                reach(source(*it, graph), module);
-            }
-            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
-                reach(target(*it, graph), module);
-            }
-        }
+        std::for_each(front.begin(), front.end(), tell_neighbours);
         for (const auto& vertex : next) {
             const auto v = index_of(graph, vertex);
             near[v] = found[v].get(problem.modules);
@@ -262,16 +277,17 @@ template <operator_view Ops>
         if (problem.evidence[v] != no_id) {
             continue;
         }
-        std::vector<operator_t<Ops>> producers;
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            producers.push_back(source(*in, graph));
+        std::array<operator_t<Ops>, 2> producers{};
+        std::size_t count = 0;
+        for (auto [in, end] = in_edges(*it, graph); in != end && count <= 2; ++in, ++count) {
+            producers[std::min<std::size_t>(count, 1)] = source(*in, graph);
         }
-        for (std::size_t a = 0; a < producers.size() && producers.size() == 2; ++a) {
-            const auto module =
-                producers[0] == producers[1] ? no_id : skipped(producers[a], producers[1 - a]);
-            if (module != no_id) {
-                joined[v] = module;
-            }
+        if (count != 2 || producers[0] == producers[1]) {
+            continue;
+        }
+        for (std::size_t a = 0; a < 2; ++a) {
+            const auto module = skipped(producers[a], producers[1 - a]);
+            joined[v] = module == no_id ? joined[v] : module;
         }
     }
     return joined;
@@ -287,15 +303,18 @@ template <operator_view Ops>
         const auto& graph = problem.ops.graph();
         problem.order.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
-            bool read = false;
-            bool only = problem.evidence[v] == no_id;
-            for (auto [it, last] = out_edges(vertex, graph); it != last && only; ++it) {
-                const auto reader = index_of(graph, target(*it, graph));
-                read = true;
-                only = problem.ops.reads_condition(*it) ||
-                       (problem.evidence[reader] == no_id && steers[reader]);
+            if (problem.evidence[v] != no_id) {
+                return;
             }
-            steers[v] = read && only;
+            bool read = false;
+            for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
+                read = true;
+                if (!problem.ops.reads_condition(*it) &&
+                    !steers[index_of(graph, target(*it, graph))]) {
+                    return;
+                }
+            }
+            steers[v] = read;
         });
     }
     return steers;

@@ -78,6 +78,8 @@ struct attribution {
     float confidence = 0; ///< in [0, 1]
     provenance source = provenance::root; ///< who was believed, or the rule that filled the gap
     bool conflict = false;                ///< some claim disagreed
+
+    friend bool operator==(const attribution&, const attribution&) = default;
 };
 
 } // namespace stemma

@@ -29,7 +29,15 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
                  std::span<const id> up, std::span<attribution> result, Decide decide) {
     for (id v = 0; v < result.size(); ++v) {
         if (problem.evidence[v] == no_id) {
-            result[v] = decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
+            // Member by member: what was just put together is slow to copy as a whole.
+            const attribution made =
+                decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
+            auto& kept = result[v];
+            kept.module = made.module;
+            kept.call = made.call;
+            kept.confidence = made.confidence;
+            kept.source = made.source;
+            kept.conflict = made.conflict;
         }
     }
 }
