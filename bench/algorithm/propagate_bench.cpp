@@ -152,7 +152,7 @@ attribution from_both_sides(id below, id above, const stemma::tree_index& tree) 
     return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
 }
 
-void both_sides_beside(benchmark::State& state) {
+void propagate_both_sides(benchmark::State& state) {
     const auto made = make_scene(state);
     const bare_graph graph(made.ops.edges);
     const auto known = known_of(made);
@@ -179,7 +179,7 @@ void both_sides_beside(benchmark::State& state) {
         });
 }
 
-void consumers_only_beside(benchmark::State& state) {
+void propagate_consumers_only(benchmark::State& state) {
     const auto made = make_scene(state);
     const bare_graph graph(made.ops.edges);
     const auto known = known_of(made);
@@ -230,8 +230,8 @@ BENCHMARK_TEMPLATE(whole, stemma::producers_only)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::nearest_evidence)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::residual_aware)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::no_propagation)->Apply(scenes);
-BENCHMARK(both_sides_beside)->Apply(ordered_scenes)->Apply(sizes)->Apply(stemma_bench::in_turns);
-BENCHMARK(consumers_only_beside)
+BENCHMARK(propagate_both_sides)->Apply(ordered_scenes)->Apply(sizes)->Apply(stemma_bench::in_turns);
+BENCHMARK(propagate_consumers_only)
     ->Apply(ordered_scenes)
     ->Apply(sizes)
     ->Apply(stemma_bench::in_turns);

@@ -108,7 +108,7 @@ void naive_table(benchmark::State& state) {
 }
 
 /// The same loop on bare arrays; sets are united in the same way.
-void sets_beside(benchmark::State& state) {
+void propagate_tags(benchmark::State& state) {
     const auto made = make_scene(state);
     const stemma_bench::bare_graph graph(made.ops.edges);
     std::vector<id> selected(made.tree.size());
@@ -151,7 +151,7 @@ void shapes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(sets)->Apply(shapes);
 BENCHMARK(naive_map)->Apply(shapes);
 BENCHMARK(naive_table)->Apply(shapes);
-BENCHMARK(sets_beside)->Apply(shapes)->Apply(stemma_bench::in_turns);
+BENCHMARK(propagate_tags)->Apply(shapes)->Apply(stemma_bench::in_turns);
 
 } // namespace
 

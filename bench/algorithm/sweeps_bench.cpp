@@ -88,7 +88,7 @@ id common_module(const std::vector<id>& known, const id* first, const id* last,
     return low == no_id ? no_id : tree.lca(low, behind - 1);
 }
 
-void readers(benchmark::State& state) {
+void common_reader_modules(benchmark::State& state) {
     const aware_scene made(state);
     const auto problem = made.problem();
     const auto& graph = made.bare;
@@ -107,7 +107,7 @@ void readers(benchmark::State& state) {
         });
 }
 
-void producers(benchmark::State& state) {
+void common_producer_modules(benchmark::State& state) {
     const aware_scene made(state);
     const auto problem = made.problem();
     const auto& graph = made.bare;
@@ -126,7 +126,7 @@ void producers(benchmark::State& state) {
         });
 }
 
-void independence(benchmark::State& state) {
+void data_independent(benchmark::State& state) {
     const aware_scene made(state);
     const auto& graph = made.bare;
     measure_beside(
@@ -148,7 +148,7 @@ void independence(benchmark::State& state) {
         });
 }
 
-void settled(benchmark::State& state) {
+void settled_by_readers(benchmark::State& state) {
     const aware_scene made(state);
     const auto problem = made.problem();
     const auto down = stemma::common_reader_modules(problem);
@@ -187,7 +187,7 @@ void settled(benchmark::State& state) {
         });
 }
 
-void steering(benchmark::State& state) {
+void steering_only(benchmark::State& state) {
     const aware_scene made(state);
     const auto problem = made.problem();
     const auto& graph = made.bare;
@@ -208,7 +208,7 @@ void steering(benchmark::State& state) {
         });
 }
 
-void nearest(benchmark::State& state) {
+void nearest_modules(benchmark::State& state) {
     const aware_scene made(state);
     const auto problem = made.problem();
     const auto& graph = made.bare;
@@ -294,7 +294,7 @@ private:
     std::size_t stamp_ = 0;
 };
 
-void residuals(benchmark::State& state) {
+void residual_modules(benchmark::State& state) {
     const aware_scene made(state);
     const auto problem = made.problem();
     const auto& graph = made.bare;
@@ -331,13 +331,13 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(readers)->Apply(scenes);
-BENCHMARK(producers)->Apply(scenes);
-BENCHMARK(independence)->Apply(scenes);
-BENCHMARK(settled)->Apply(scenes);
-BENCHMARK(steering)->Apply(scenes);
-BENCHMARK(nearest)->Apply(scenes);
-BENCHMARK(residuals)->Apply(scenes);
+BENCHMARK(common_reader_modules)->Apply(scenes);
+BENCHMARK(common_producer_modules)->Apply(scenes);
+BENCHMARK(data_independent)->Apply(scenes);
+BENCHMARK(settled_by_readers)->Apply(scenes);
+BENCHMARK(steering_only)->Apply(scenes);
+BENCHMARK(nearest_modules)->Apply(scenes);
+BENCHMARK(residual_modules)->Apply(scenes);
 
 } // namespace
 

@@ -13877,12 +13877,10 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
         detail::hear_bodies(ops, modules, result);
     }
     std::vector<id> evidence(result.size());
-    bool open = false;
     for (std::size_t v = 0; v < result.size(); ++v) {
         evidence[v] = result[v].module;
-        open = open || evidence[v] == no_id;
     }
-    if (!open) {
+    if (std::find(evidence.begin(), evidence.end(), no_id) == evidence.end()) {
         return;
     }
     policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
