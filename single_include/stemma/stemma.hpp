@@ -473,19 +473,20 @@ private:
 
 namespace stemma {
 
-/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
-/// lead from each to the other. A component has a lower number than those that lead to it.
-///
+namespace detail {
+
 /// Tarjan's algorithm without recursion; what Boost.Graph's does, at a fraction of what that costs
-/// a compiler. Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
-    using edges = decltype(out_edges(*vertices(graph).first, graph));
+/// a compiler.
+///
+/// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
+/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
+template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
+[[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
+                                                Index index, Edges edges, Target target) {
     struct frame {
         std::size_t v;
-        edges left; ///< those that were not followed yet
+        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
     };
-    const auto size = num_vertices(graph);
     std::vector<id> component(size, no_id);
     std::vector<id> found(size, no_id); // in the order of discovery
     std::vector<id> lowest(size, no_id);
@@ -493,23 +494,23 @@ template <operator_graph_like Graph>
     std::vector<frame> way;
     id next = 0;
     id components = 0;
-    const auto enter = [&](vertex_t<Graph> vertex) {
-        const auto v = index_of(graph, vertex);
+    const auto enter = [&](const Vertex& vertex) {
+        const std::size_t v = index(vertex);
         found[v] = lowest[v] = next++;
         open.push_back(v);
-        way.push_back({v, out_edges(vertex, graph)});
+        way.push_back({v, edges(vertex)});
     };
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (found[index_of(graph, *it)] == no_id) {
-            enter(*it);
+    for_each_vertex([&](const Vertex& root) {
+        if (found[index(root)] == no_id) {
+            enter(root);
         }
         while (!way.empty()) {
             const auto v = way.back().v;
             auto& [edge, end] = way.back().left;
             if (edge != end) {
-                const auto reader = target(*edge, graph);
+                const Vertex reader = target(*edge);
                 ++edge;
-                const auto u = index_of(graph, reader);
+                const std::size_t u = index(reader);
                 if (found[u] == no_id) {
                     enter(reader);
                 } else if (component[u] == no_id) {
@@ -530,8 +531,28 @@ template <operator_graph_like Graph>
                 ++components;
             }
         }
-    }
+    });
     return component;
+}
+
+} // namespace detail
+
+/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
+/// lead from each to the other. A component has a lower number than those that lead to it.
+///
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
+    return detail::strong_components<vertex_t<Graph>>(
+        num_vertices(graph),
+        [&](auto f) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                f(*it);
+            }
+        },
+        [&](const auto& v) { return index_of(graph, v); },
+        [&](const auto& v) { return out_edges(v, graph); },
+        [&](const auto& e) { return target(e, graph); });
 }
 
 } // namespace stemma
@@ -1572,9 +1593,9 @@ template <operator_graph_like Graph, class Count, class Release>
                                                                Release release) {
     std::vector<vertex_t<Graph>> order;
     order.reserve(num_vertices(graph));
-    std::vector<std::size_t> waiting(num_vertices(graph));
+    std::vector<id> waiting(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const std::size_t open = count(*it);
+        const auto open = static_cast<id>(count(*it));
         waiting[index_of(graph, *it)] = open;
         if (open == 0) {
             order.push_back(*it);
@@ -10226,6 +10247,55 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
 
 #endif // STEMMA_ALGORITHM_ATTRIBUTE_HPP
 
+// <stemma/detail/sparse_ids.hpp>
+#ifndef STEMMA_DETAIL_SPARSE_IDS_HPP
+#define STEMMA_DETAIL_SPARSE_IDS_HPP
+
+namespace stemma::detail {
+
+/// A set of ids, which are few of many, or close together: bits, by the page that they are on.
+class sparse_ids {
+public:
+    sparse_ids() = default;
+    sparse_ids(const sparse_ids&) = delete;
+    sparse_ids& operator=(const sparse_ids&) = delete;
+
+    /// Returns: whether it was missing. Complexity: constant on average.
+    bool insert(id member) {
+        if (member / page_size != number_) {
+            turn_to(member / page_size);
+        }
+        auto& bits = page_[member % page_size / 64];
+        const auto bit = std::uint64_t{1} << member % 64;
+        const bool missing = (bits & bit) == 0;
+        bits |= bit;
+        return missing;
+    }
+
+private:
+    static constexpr id page_size = 512; // as many bits as a line of the cache holds
+
+    void turn_to(id number) {
+        // All that the table looks at is the number.
+        const auto fresh = static_cast<id>(pages_.size());
+        const auto at = index_.insert(std::uint64_t{number} << 32U, fresh, [](id) { return true; });
+        if (at == fresh) {
+            pages_.emplace_back();
+        }
+        page_ = pages_[at].data();
+        number_ = number;
+    }
+
+    flat_index index_; // of pages, by number
+    std::vector<std::array<std::uint64_t, page_size / 64>> pages_;
+    id number_ = no_id;             // of the page that was asked for last
+    std::uint64_t* page_ = nullptr; // the bits on it
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_SPARSE_IDS_HPP
+
 // <stemma/algorithm/boundary.hpp>
 #ifndef STEMMA_ALGORITHM_BOUNDARY_HPP
 #define STEMMA_ALGORITHM_BOUNDARY_HPP
@@ -10293,50 +10363,27 @@ struct boundary_result {
 template <operator_graph_like Graph>
 [[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
                                                    std::span<const vertex_t<Graph>> members) {
-    boundary_result<Graph> result;
-    std::vector<std::pair<id, edge_t<Graph>>> crossing; // by value, to find first occurrences
-    const auto keep_first = [&](std::vector<edge_t<Graph>>& kept) {
-        std::vector<std::size_t> order(crossing.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            order[i] = i;
-        }
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return crossing[a].first < crossing[b].first;
-        });
-        std::vector<bool> first(crossing.size(), false);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            first[order[i]] = i == 0 || crossing[order[i]].first != crossing[order[i - 1]].first;
-        }
-        for (std::size_t i = 0; i < crossing.size(); ++i) {
-            if (first[i]) {
-                kept.push_back(crossing[i].second);
+    // `edges` are those of a member, `beyond` is the end of one that is not the member.
+    const auto cross = [&](auto edges, auto beyond) {
+        std::vector<edge_t<Graph>> kept;
+        detail::sparse_ids met; // values
+        for (const auto& v : members) {
+            if (set.apart[index_of(graph, v)]) {
+                continue;
+            }
+            for (auto [it, last] = edges(v); it != last; ++it) {
+                const auto value = value_on(graph, *it);
+                if (set.is_outside(index_of(graph, beyond(*it))) && met.insert(value)) {
+                    kept.push_back(*it);
+                }
             }
         }
-        crossing.clear();
+        return kept;
     };
-    for (const auto& v : members) {
-        if (!set.is_inside(index_of(graph, v))) {
-            continue;
-        }
-        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            if (set.is_outside(index_of(graph, source(*it, graph)))) {
-                crossing.emplace_back(value_on(graph, *it), *it);
-            }
-        }
-    }
-    keep_first(result.inputs);
-    for (const auto& v : members) {
-        if (!set.is_inside(index_of(graph, v))) {
-            continue;
-        }
-        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
-            if (set.is_outside(index_of(graph, target(*it, graph)))) {
-                crossing.emplace_back(value_on(graph, *it), *it);
-            }
-        }
-    }
-    keep_first(result.outputs);
-    return result;
+    return {cross([&](const auto& v) { return in_edges(v, graph); },
+                  [&](const auto& e) { return source(e, graph); }),
+            cross([&](const auto& v) { return out_edges(v, graph); },
+                  [&](const auto& e) { return target(e, graph); })};
 }
 
 /// Part of a topological order: from the first to the last member of a set of vertices. What lies
@@ -10344,34 +10391,98 @@ template <operator_graph_like Graph>
 template <operator_graph_like Graph>
 class order_stretch {
 public:
-    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where.
-    /// Complexity: O(members).
+    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where;
+    /// an empty one says that it is in the order of indices. Complexity: O(members).
     order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
                   std::span<const id> rank, std::span<const vertex_t<Graph>> members)
         : rank_(rank) {
         std::size_t end = 0;
         first_ = members.empty() ? 0 : order.size();
         for (const auto& v : members) {
-            const std::size_t at = rank[index_of(graph, v)];
+            const auto at = rank_of(index_of(graph, v));
             first_ = std::min(first_, at);
             end = std::max(end, at + 1);
         }
         vertices_ = order.subspan(first_, end - first_);
     }
 
+    /// From the place `first` up to `end`; the rest is as above. Complexity: O(1).
+    order_stretch(std::span<const vertex_t<Graph>> order, std::span<const id> rank,
+                  std::size_t first, std::size_t end)
+        : vertices_(order.subspan(first, end - first)), rank_(rank), first_(first) {}
+
     /// Returns: the stretch, producers first; valid as long as the order it was made of.
     [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
 
     /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
     [[nodiscard]] std::size_t place(std::size_t v) const {
-        return rank_[v] < first_ ? vertices_.size() : rank_[v] - first_;
+        return rank_of(v) - first_; // those before the first one wrap around
     }
 
 private:
+    [[nodiscard]] std::size_t rank_of(std::size_t v) const { return rank_.empty() ? v : rank_[v]; }
+
     std::span<const vertex_t<Graph>> vertices_;
     std::span<const id> rank_;
     std::size_t first_ = 0;
 };
+
+namespace detail {
+
+/// As below, where the path holds `name(vertex)` of each vertex. `led_by` is room for a number by
+/// place: where a way from a member comes from, of a member its own place.
+template <operator_graph_like Graph, class Name>
+[[nodiscard]] auto find_reentry(const Graph& graph, const vertex_set& set,
+                                const order_stretch<Graph>& stretch, std::vector<id>& led_by,
+                                Name name) {
+    const auto all = stretch.vertices();
+    const auto place_of = [&](vertex_t<Graph> v) { return stretch.place(index_of(graph, v)); };
+    led_by.resize(all.size());
+    auto back = all.size(); // the first member with such a way through others
+    for (std::size_t at = 0; at < back; ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.inside[v] || set.apart[v]) {
+            led_by[at] = set.apart[v] ? no_id : static_cast<id>(at);
+            continue;
+        }
+        id led = no_id;
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto from = place_of(source(*it, graph));
+            if (from < at && led_by[from] != no_id) {
+                led = static_cast<id>(from);
+                break;
+            }
+        }
+        led_by[at] = led;
+        if (led == no_id) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
+            if (set.is_inside(index_of(graph, target(*it, graph)))) {
+                back = std::min(back, place_of(target(*it, graph)));
+            }
+        }
+    }
+    std::vector<decltype(name(all[back]))> path;
+    if (back == all.size()) {
+        return path;
+    }
+    path.push_back(name(all[back]));
+    for (auto [it, last] = in_edges(all[back], graph); it != last && path.size() == 1; ++it) {
+        auto from = place_of(source(*it, graph));
+        if (from >= back || led_by[from] == no_id || led_by[from] == from) {
+            continue;
+        }
+        for (; led_by[from] != from; from = led_by[from]) {
+            path.push_back(name(all[from]));
+        }
+        path.push_back(name(all[from]));
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+} // namespace detail
 
 /// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
 /// and the one it comes back to. Empty when there is none, that is, when the set is convex.
@@ -10380,37 +10491,9 @@ private:
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
                                                         const order_stretch<Graph>& stretch) {
-    const auto all = stretch.vertices();
-    std::vector<id> behind(all.size(), no_id); // of one outside: place of what leads to it
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
-        const bool inside = set.is_inside(v);
-        if (!inside && !set.is_outside(v)) {
-            continue;
-        }
-        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            auto from = stretch.place(u);
-            if (from >= all.size()) {
-                continue;
-            }
-            if (!inside && (set.is_inside(u) || (set.is_outside(u) && behind[from] != no_id))) {
-                behind[at] = static_cast<id>(from);
-                break;
-            }
-            if (inside && set.is_outside(u) && behind[from] != no_id) {
-                std::vector<vertex_t<Graph>> path{all[at]};
-                while (!set.is_inside(index_of(graph, all[from]))) {
-                    path.push_back(all[from]);
-                    from = behind[from];
-                }
-                path.push_back(all[from]);
-                std::reverse(path.begin(), path.end());
-                return path;
-            }
-        }
-    }
-    return {};
+    std::vector<id> led_by;
+    return detail::find_reentry(graph, set, stretch, led_by,
+                                [](const vertex_t<Graph>& v) { return v; });
 }
 
 /// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
@@ -10423,58 +10506,77 @@ template <operator_graph_like Graph>
 [[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
                                           const order_stretch<Graph>& stretch) {
     const auto all = stretch.vertices();
-    std::vector<id> run(all.size(), no_id);
-    std::vector<id> behind(all.size(), 0); // of one outside: the first run it may feed
+    std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
     for (std::size_t at = 0; at < all.size(); ++at) {
         const auto v = index_of(graph, all[at]);
-        const bool inside = set.is_inside(v);
-        if (!inside && !set.is_outside(v)) {
+        if (set.apart[v]) {
             continue;
         }
-        id least = 0;
+        const id inside = set.inside[v] ? 1 : 0;
+        id least = 0; // of one outside: the first run it may feed
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            const auto from = stretch.place(u);
-            if (from >= all.size()) {
-                continue;
-            }
-            if (set.is_inside(u)) {
-                least = std::max(least, inside ? run[from] : run[from] + 1);
-            } else if (set.is_outside(u)) {
-                least = std::max(least, behind[from]);
+            const auto from = stretch.place(index_of(graph, source(*it, graph)));
+            if (from < at) {
+                least = std::max(least, (run[from] + 1 - inside) / 2);
             }
         }
-        (inside ? run : behind)[at] = least;
+        run[at] = 2 * least + inside;
+    }
+    for (auto& r : run) {
+        r = r % 2 == 0 ? no_id : r / 2;
     }
     return run;
 }
+
+namespace detail {
+
+/// Calls `f(from, to)` for every edge between two parts, readers in the order of the graph.
+template <operator_graph_like Graph, class Function>
+void for_each_between(const Graph& graph, std::span<const id> part, Function f) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = part[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = part[index_of(graph, source(*in, graph))];
+            if (from != to && from != no_id) {
+                f(from, to);
+            }
+        }
+    }
+}
+
+} // namespace detail
 
 /// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
 /// where any vertex of one reads from the other.
 ///
 /// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
-/// Complexity: O(V + E log E).
+/// Complexity: O(V + E + parts), and O(n log n) of the edges of the result.
 template <operator_graph_like Graph>
 [[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
                                             std::size_t part_count) {
+    const grouped_ids producers(part_count, [&](auto take) {
+        detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
+    });
     std::vector<std::pair<id, id>> pairs;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = part[index_of(graph, *it)];
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = part[index_of(graph, source(*in, graph))];
-            if (from != to && from != no_id && to != no_id) {
+    std::vector<id> read_by(part_count, no_id); // by part: the last that reads from it
+    for (id to = 0; to < part_count; ++to) {
+        const auto first = static_cast<std::ptrdiff_t>(pairs.size());
+        for (auto from : producers[to]) {
+            if (read_by[from] != to) {
+                read_by[from] = to;
                 pairs.emplace_back(to, from);
             }
         }
+        std::sort(pairs.begin() + first, pairs.end());
     }
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    std::vector<operator_edge> edges;
-    edges.reserve(pairs.size());
-    for (const auto& [to, from] : pairs) {
-        edges.push_back({from, to, no_id, no_id, no_id});
-    }
-    return {part_count, edges};
+    return {part_count, [&](auto take) {
+                for (const auto& [to, from] : pairs) {
+                    take({from, to, no_id, no_id, no_id});
+                }
+            }};
 }
 
 /// The values that cross the border of every module of a tree, ascending by vertex that makes them.
@@ -12147,29 +12249,43 @@ namespace stemma {
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> find_gaps(const Graph& graph, const vertex_set& set,
                                                      const order_stretch<Graph>& stretch) {
+    enum state : std::uint8_t { nothing, behind_members, member, gap };
     const auto all = stretch.vertices();
-    std::vector<bool> behind(all.size(), false); // some member
-    std::vector<bool> before(all.size(), false);
-    const auto counts = [&](std::size_t v, const std::vector<bool>& reached) {
-        const auto place = stretch.place(v);
-        return place < all.size() && !set.apart[v] && (set.inside[v] || reached[place]);
+    std::vector<state> known(all.size(), nothing);
+    const auto known_of = [&](vertex_t<Graph> v) {
+        const auto place = stretch.place(index_of(graph, v));
+        return place < all.size() ? known[place] : nothing;
     };
     for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.apart[v]) {
+            continue;
+        }
+        if (set.inside[v]) {
+            known[at] = member;
+            continue;
+        }
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            behind[at] = behind[at] || counts(index_of(graph, source(*it, graph)), behind);
+            if (known_of(source(*it, graph)) != nothing) {
+                known[at] = behind_members;
+                break;
+            }
         }
     }
     std::vector<vertex_t<Graph>> gaps;
     for (auto at = all.size(); at-- > 0;) {
+        if (known[at] != behind_members) {
+            continue;
+        }
         for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
-            before[at] = before[at] || counts(index_of(graph, target(*it, graph)), before);
+            if (known_of(target(*it, graph)) >= member) {
+                known[at] = gap;
+                gaps.push_back(all[at]);
+                break;
+            }
         }
     }
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        if (behind[at] && before[at] && set.is_outside(index_of(graph, all[at]))) {
-            gaps.push_back(all[at]);
-        }
-    }
+    std::reverse(gaps.begin(), gaps.end());
     return gaps;
 }
 
@@ -12247,22 +12363,28 @@ namespace detail {
 /// their last operator.
 class contiguous_modules {
 public:
-    /// `order` holds vertex indices. Complexity: O(vertices + modules).
-    contiguous_modules(const tree_index& modules, std::span<const attribution> attributions,
-                       const std::vector<bool>& apart, std::span<const id> order)
-        : first_(modules.size(), no_id), end_(modules.size(), 0), members_(modules.size(), 0) {
-        counted_.reserve(order.size() + 1);
-        counted_.push_back(0);
-        for (id at = 0; at < order.size(); ++at) {
-            const auto m = attributions[order[at]].module;
-            const bool counts = !apart[order[at]];
-            counted_.push_back(counted_.back() + (counts ? 1U : 0U));
-            if (counts) {
+    /// Requires: `order` is one of all vertices. Complexity: O(vertices + modules).
+    template <operator_graph_like Graph>
+    contiguous_modules(const Graph& graph, const sweep_order<Graph>& order,
+                       const tree_index& modules, std::span<const attribution> attributions,
+                       const std::vector<bool>& apart)
+        : first_(modules.size(), no_id)
+        , end_(modules.size(), 0)
+        , members_(modules.size(), 0)
+        , counted_(num_vertices(graph) + 1, 0) {
+        id at = 0;
+        id counted = 0;
+        order.forward([&](const vertex_t<Graph>& vertex) {
+            const auto v = index_of(graph, vertex);
+            if (!apart[v]) {
+                const auto m = attributions[v].module;
                 first_[m] = std::min(first_[m], at);
                 end_[m] = at + 1;
                 ++members_[m];
+                ++counted;
             }
-        }
+            counted_[++at] = counted;
+        });
         for (auto m = static_cast<id>(modules.size()); m-- > 1;) {
             const auto above = modules.parent(m);
             first_[above] = std::min(first_[above], first_[m]);
@@ -12275,9 +12397,15 @@ public:
         return members_[m] < 2 || counted_[end_[m]] - counted_[first_[m]] == members_[m];
     }
 
+    /// Returns: the place of the first operator of a module that is not apart.
+    [[nodiscard]] id first(id m) const { return first_[m]; }
+
+    /// Returns: the place behind the last one.
+    [[nodiscard]] id end(id m) const { return end_[m]; }
+
 private:
-    std::vector<id> first_;   // by module: place of its first operator that is not apart
-    std::vector<id> end_;     // behind its last one
+    std::vector<id> first_;
+    std::vector<id> end_;
     std::vector<id> members_; // how many they are, with all below
     std::vector<id> counted_; // by place: operators before it that are not apart
 };
@@ -12301,34 +12429,44 @@ template <operator_graph_like Graph>
 find_non_convex_modules(const Graph& graph, const tree_index& modules,
                         std::span<const attribution> attributions, std::vector<bool> apart) {
     std::vector<non_convex_module> result;
-    std::vector<vertex_t<Graph>> order;
     // Files keep modules together where the order by levels does not.
-    if (is_topologically_indexed(graph)) {
-        const auto [it, last] = vertices(graph);
-        order.assign(it, last);
-    } else {
-        order = topological_order(graph);
-    }
-    if (order.size() < num_vertices(graph)) {
+    const sweep_order<Graph> sweep(graph);
+    if (sweep.has_cycle()) {
         return result;
     }
-    std::vector<id> rank(order.size());
-    std::vector<vertex_t<Graph>> by_index(order.size());
-    std::vector<id> indices;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        indices.push_back(static_cast<id>(index_of(graph, order[i])));
-        rank[indices[i]] = static_cast<id>(i);
-        by_index[indices[i]] = order[i];
+    const detail::contiguous_modules contiguous(graph, sweep, modules, attributions, apart);
+    std::vector<id> scattered;
+    for (id m = 1; m < modules.size(); ++m) {
+        if (!contiguous(m)) {
+            scattered.push_back(m);
+        }
     }
-    const detail::contiguous_modules is_contiguous(modules, attributions, apart, indices);
+    if (scattered.empty()) {
+        return result;
+    }
+    std::vector<vertex_t<Graph>> order(num_vertices(graph));
+    std::size_t listed = 0;
+    bool by_index = true;
+    sweep.forward([&](const vertex_t<Graph>& v) {
+        by_index = by_index && index_of(graph, v) == listed;
+        order[listed++] = v;
+    });
+    std::vector<id> rank(by_index ? 0 : order.size());
+    for (std::size_t i = 0; i < rank.size(); ++i) {
+        rank[index_of(graph, order[i])] = static_cast<id>(i);
+    }
     const module_members members(modules, attributions);
     vertex_set set(order.size());
     set.apart = std::move(apart);
-    std::vector<vertex_t<Graph>> inside;
-    for (id m = 1; m < modules.size(); ++m) {
-        if (is_contiguous(m)) {
-            continue;
+    const auto put_inside = [&](id m, bool inside) {
+        for (auto below = m; below < modules.end(m); ++below) {
+            for (auto v : members.direct(below)) {
+                set.inside[v] = inside;
+            }
         }
+    };
+    std::vector<id> led_by;
+    for (auto m : scattered) {
         // What holds the same operators as the module above is what that is.
         if (members.count(m) == members.count(modules.parent(m))) {
             if (!result.empty() && result.back().module == modules.parent(m)) {
@@ -12336,25 +12474,15 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
             }
             continue;
         }
-        inside.clear();
-        for (auto v : members.all(m)) {
-            set.inside[v] = true;
-            if (!set.apart[v]) {
-                inside.push_back(by_index[v]);
-            }
-        }
-        const order_stretch<Graph> stretch(graph, order, rank, inside);
-        const auto path = find_reentry(graph, set, stretch);
+        put_inside(m, true);
+        const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
+        auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
+            return static_cast<id>(index_of(graph, v));
+        });
         if (!path.empty()) {
-            non_convex_module found{m, {}};
-            for (const auto& v : path) {
-                found.witness.push_back(static_cast<id>(index_of(graph, v)));
-            }
-            result.push_back(std::move(found));
+            result.push_back({m, std::move(path)});
         }
-        for (auto v : members.all(m)) {
-            set.inside[v] = false;
-        }
+        put_inside(m, false);
     }
     return result;
 }
@@ -12806,16 +12934,14 @@ public:
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
         : graph_(graph)
         , modules_(modules)
-        , vertex_(num_vertices(graph))
-        , members_(modules.size(),
-                   [&](auto take) {
-                       for (id v = 0; v < vertex_.size(); ++v) {
-                           modules_of(v, [&](id m) { take(m, v); });
-                       }
-                   })
-        , inside_(vertex_.size(), no_id) {
+        , known_(num_vertices(graph))
+        , members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < known_.size(); ++v) {
+                modules_of(v, [&](id m) { take(m, v); });
+            }
+        }) {
         for (auto [it, last] = vertices(graph); it != last; ++it) {
-            vertex_[index_of(graph, *it)] = *it;
+            known_[index_of(graph, *it)].vertex = *it;
         }
     }
 
@@ -12826,34 +12952,47 @@ public:
         auto& operators = dag_.operators;
         const auto members = members_.range(m, end);
         operators.assign(members.begin(), members.end());
-        std::sort(operators.begin(), operators.end());
+        sort_unless_sorted(operators.begin(), operators.end());
         operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
         ++round_;
         for (auto v : operators) {
-            inside_[v] = round_;
+            known_[v].round = round_;
         }
-        dag_.edges.clear();
+        auto& edges = dag_.edges;
+        edges.clear();
         for (auto v : operators) {
-            const auto first = dag_.edges.size();
-            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+            const auto first = static_cast<std::ptrdiff_t>(edges.size());
+            for (auto [it, last] = out_edges(known_[v].vertex, graph_); it != last; ++it) {
                 const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
-                if (inside_[reader] == round_) {
-                    dag_.edges.emplace_back(v, reader);
+                if (known_[reader].round == round_) {
+                    edges.emplace_back(v, reader);
                 }
             }
-            const auto begin = dag_.edges.begin() + static_cast<std::ptrdiff_t>(first);
-            std::sort(begin, dag_.edges.end());
-            dag_.edges.erase(std::unique(begin, dag_.edges.end()), dag_.edges.end());
+            sort_unless_sorted(edges.begin() + first, edges.end());
+            edges.erase(std::unique(edges.begin() + first, edges.end()), edges.end());
         }
         return dag_;
     }
 
 private:
+    // Side by side, as who is asked for one is asked for the other.
+    struct known_vertex {
+        vertex_t<Graph> vertex{};
+        id round = 0; // the last one in which it was in the DAG
+    };
+
+    // Files have their operators, and graphs their readers, mostly in order.
+    template <class Iterator>
+    static void sort_unless_sorted(Iterator first, Iterator last) {
+        if (!std::is_sorted(first, last)) {
+            std::sort(first, last);
+        }
+    }
+
     const Graph& graph_;
     const tree_index& modules_;
-    std::vector<vertex_t<Graph>> vertex_; // by index
-    grouped_ids members_;                 // vertex indices, by module
-    std::vector<id> inside_;              // by index: the last round in which it was in the DAG
+    std::vector<known_vertex> known_; // by index
+    grouped_ids members_;             // vertex indices, by module
     id round_ = 0;
     module_dag dag_;
 };
@@ -13433,24 +13572,47 @@ struct acyclic_partition {
 
 namespace detail {
 
-/// Returns: by vertex of `graph` its place in a topological order that prefers low vertices.
-[[nodiscard]] inline std::vector<id> places_in_order(const operator_graph& graph) {
-    std::vector<std::size_t> waiting(num_vertices(graph));
+/// Returns: by part those that read from it, each as often as its vertices do.
+template <operator_graph_like Graph>
+[[nodiscard]] grouped_ids readers_by_part(const Graph& graph, std::span<const id> part,
+                                          std::size_t part_count) {
+    return {part_count, [&](auto take) { for_each_between(graph, part, take); }};
+}
+
+/// Returns: by part its strong component, as `find_strong_components` does.
+[[nodiscard]] inline std::vector<id> circles_of(const grouped_ids& readers) {
+    return strong_components<id>(
+        readers.size(),
+        [&](auto f) {
+            for (id p = 0; p < readers.size(); ++p) {
+                f(p);
+            }
+        },
+        [](id p) { return p; },
+        [&](id p) { return std::pair(readers[p].begin(), readers[p].end()); },
+        [](id p) { return p; });
+}
+
+/// Returns: by part its place in a topological order that prefers low ones.
+[[nodiscard]] inline std::vector<id> places_in_order(const grouped_ids& readers) {
+    std::vector<std::size_t> waiting(readers.size());
+    for (auto to : readers.range(0, readers.size())) {
+        ++waiting[to];
+    }
     std::priority_queue<id, std::vector<id>, std::greater<>> ready;
-    for (id v = 0; v < waiting.size(); ++v) {
-        waiting[v] = in_degree(v, graph);
-        if (waiting[v] == 0) {
-            ready.push(v);
+    for (id p = 0; p < waiting.size(); ++p) {
+        if (waiting[p] == 0) {
+            ready.push(p);
         }
     }
     std::vector<id> place(waiting.size(), no_id);
     for (id next = 0; !ready.empty(); ++next) {
-        const auto v = ready.top();
+        const auto p = ready.top();
         ready.pop();
-        place[v] = next;
-        for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
-            if (--waiting[*it] == 0) {
-                ready.push(*it);
+        place[p] = next;
+        for (auto to : readers[p]) {
+            if (--waiting[to] == 0) {
+                ready.push(to);
             }
         }
     }
@@ -13464,38 +13626,43 @@ namespace detail {
 /// Parts on no circle stay whole.
 ///
 /// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
-/// part, each behind its producers. Complexity: O(V + E log E).
+/// part, each behind its producers. Complexity: O(V + E + parts), and O(log n) for each of n pieces
+/// and for each vertex of a level above 0.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
                                              std::size_t part_count,
                                              std::span<const vertex_t<Graph>> order) {
-    const auto between = quotient_graph(graph, part, part_count);
-    const auto circle = find_strong_components(between);
+    const auto circle = detail::circles_of(detail::readers_by_part(graph, part, part_count));
     std::vector<id> level(num_vertices(graph), 0);
-    std::map<std::pair<id, id>, id> number; // part and level: piece
+    std::vector<id> lowest(part_count, no_id); // by part: its piece of level 0
+    std::map<std::pair<id, id>, id> others;    // part and level: piece
     acyclic_partition result;
     result.piece_of.assign(num_vertices(graph), no_id);
     for (const auto& v : order) {
         const auto i = index_of(graph, v);
-        if (part[i] == no_id) {
+        const auto own = part[i];
+        if (own == no_id) {
             continue;
         }
+        id highest = 0;
         for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
-            if (part[u] != no_id && circle[part[u]] == circle[part[i]]) {
-                level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
+            if (part[u] != no_id && circle[part[u]] == circle[own]) {
+                highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
             }
         }
-        const auto made =
-            number.emplace(std::pair(part[i], level[i]), static_cast<id>(result.pieces.size()));
-        if (made.second) {
-            result.pieces.push_back({part[i], level[i]});
+        level[i] = highest;
+        auto& piece =
+            highest == 0 ? lowest[own] : others.try_emplace({own, highest}, no_id).first->second;
+        if (piece == no_id) {
+            piece = static_cast<id>(result.pieces.size());
+            result.pieces.push_back({own, highest});
         }
-        result.piece_of[i] = made.first->second;
+        result.piece_of[i] = piece;
     }
     // Pieces are numbered by their first vertex now; put them behind what they read.
     const auto place = detail::places_in_order(
-        quotient_graph(graph, std::span<const id>(result.piece_of), result.pieces.size()));
+        detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
     auto sorted = result.pieces;
     for (std::size_t p = 0; p < place.size(); ++p) {
         sorted[place[p]] = result.pieces[p];
@@ -13574,8 +13741,8 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     for (auto& p : partition.piece_of) {
         p = p == no_id ? no_id : number[joined[p]];
     }
-    const auto place = detail::places_in_order(
-        quotient_graph(graph, std::span<const id>(partition.piece_of), kept.size()));
+    const auto place =
+        detail::places_in_order(detail::readers_by_part(graph, partition.piece_of, kept.size()));
     partition.pieces.resize(kept.size());
     for (std::size_t p = 0; p < kept.size(); ++p) {
         partition.pieces[place[p]] = kept[p];

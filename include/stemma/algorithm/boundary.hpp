@@ -6,6 +6,7 @@
 #include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/detail/sparse_ids.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <boost/pending/property.hpp>
@@ -80,50 +81,27 @@ struct boundary_result {
 template <operator_graph_like Graph>
 [[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
                                                    std::span<const vertex_t<Graph>> members) {
-    boundary_result<Graph> result;
-    std::vector<std::pair<id, edge_t<Graph>>> crossing; // by value, to find first occurrences
-    const auto keep_first = [&](std::vector<edge_t<Graph>>& kept) {
-        std::vector<std::size_t> order(crossing.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            order[i] = i;
-        }
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return crossing[a].first < crossing[b].first;
-        });
-        std::vector<bool> first(crossing.size(), false);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            first[order[i]] = i == 0 || crossing[order[i]].first != crossing[order[i - 1]].first;
-        }
-        for (std::size_t i = 0; i < crossing.size(); ++i) {
-            if (first[i]) {
-                kept.push_back(crossing[i].second);
+    // `edges` are those of a member, `beyond` is the end of one that is not the member.
+    const auto cross = [&](auto edges, auto beyond) {
+        std::vector<edge_t<Graph>> kept;
+        detail::sparse_ids met; // values
+        for (const auto& v : members) {
+            if (set.apart[index_of(graph, v)]) {
+                continue;
+            }
+            for (auto [it, last] = edges(v); it != last; ++it) {
+                const auto value = value_on(graph, *it);
+                if (set.is_outside(index_of(graph, beyond(*it))) && met.insert(value)) {
+                    kept.push_back(*it);
+                }
             }
         }
-        crossing.clear();
+        return kept;
     };
-    for (const auto& v : members) {
-        if (!set.is_inside(index_of(graph, v))) {
-            continue;
-        }
-        for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
-            if (set.is_outside(index_of(graph, source(*it, graph)))) {
-                crossing.emplace_back(value_on(graph, *it), *it);
-            }
-        }
-    }
-    keep_first(result.inputs);
-    for (const auto& v : members) {
-        if (!set.is_inside(index_of(graph, v))) {
-            continue;
-        }
-        for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
-            if (set.is_outside(index_of(graph, target(*it, graph)))) {
-                crossing.emplace_back(value_on(graph, *it), *it);
-            }
-        }
-    }
-    keep_first(result.outputs);
-    return result;
+    return {cross([&](const auto& v) { return in_edges(v, graph); },
+                  [&](const auto& e) { return source(e, graph); }),
+            cross([&](const auto& v) { return out_edges(v, graph); },
+                  [&](const auto& e) { return target(e, graph); })};
 }
 
 /// Part of a topological order: from the first to the last member of a set of vertices. What lies
@@ -131,34 +109,98 @@ template <operator_graph_like Graph>
 template <operator_graph_like Graph>
 class order_stretch {
 public:
-    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where.
-    /// Complexity: O(members).
+    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where;
+    /// an empty one says that it is in the order of indices. Complexity: O(members).
     order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
                   std::span<const id> rank, std::span<const vertex_t<Graph>> members)
         : rank_(rank) {
         std::size_t end = 0;
         first_ = members.empty() ? 0 : order.size();
         for (const auto& v : members) {
-            const std::size_t at = rank[index_of(graph, v)];
+            const auto at = rank_of(index_of(graph, v));
             first_ = std::min(first_, at);
             end = std::max(end, at + 1);
         }
         vertices_ = order.subspan(first_, end - first_);
     }
 
+    /// From the place `first` up to `end`; the rest is as above. Complexity: O(1).
+    order_stretch(std::span<const vertex_t<Graph>> order, std::span<const id> rank,
+                  std::size_t first, std::size_t end)
+        : vertices_(order.subspan(first, end - first)), rank_(rank), first_(first) {}
+
     /// Returns: the stretch, producers first; valid as long as the order it was made of.
     [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
 
     /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
     [[nodiscard]] std::size_t place(std::size_t v) const {
-        return rank_[v] < first_ ? vertices_.size() : rank_[v] - first_;
+        return rank_of(v) - first_; // those before the first one wrap around
     }
 
 private:
+    [[nodiscard]] std::size_t rank_of(std::size_t v) const { return rank_.empty() ? v : rank_[v]; }
+
     std::span<const vertex_t<Graph>> vertices_;
     std::span<const id> rank_;
     std::size_t first_ = 0;
 };
+
+namespace detail {
+
+/// As below, where the path holds `name(vertex)` of each vertex. `led_by` is room for a number by
+/// place: where a way from a member comes from, of a member its own place.
+template <operator_graph_like Graph, class Name>
+[[nodiscard]] auto find_reentry(const Graph& graph, const vertex_set& set,
+                                const order_stretch<Graph>& stretch, std::vector<id>& led_by,
+                                Name name) {
+    const auto all = stretch.vertices();
+    const auto place_of = [&](vertex_t<Graph> v) { return stretch.place(index_of(graph, v)); };
+    led_by.resize(all.size());
+    auto back = all.size(); // the first member with such a way through others
+    for (std::size_t at = 0; at < back; ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.inside[v] || set.apart[v]) {
+            led_by[at] = set.apart[v] ? no_id : static_cast<id>(at);
+            continue;
+        }
+        id led = no_id;
+        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
+            const auto from = place_of(source(*it, graph));
+            if (from < at && led_by[from] != no_id) {
+                led = static_cast<id>(from);
+                break;
+            }
+        }
+        led_by[at] = led;
+        if (led == no_id) {
+            continue;
+        }
+        for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
+            if (set.is_inside(index_of(graph, target(*it, graph)))) {
+                back = std::min(back, place_of(target(*it, graph)));
+            }
+        }
+    }
+    std::vector<decltype(name(all[back]))> path;
+    if (back == all.size()) {
+        return path;
+    }
+    path.push_back(name(all[back]));
+    for (auto [it, last] = in_edges(all[back], graph); it != last && path.size() == 1; ++it) {
+        auto from = place_of(source(*it, graph));
+        if (from >= back || led_by[from] == no_id || led_by[from] == from) {
+            continue;
+        }
+        for (; led_by[from] != from; from = led_by[from]) {
+            path.push_back(name(all[from]));
+        }
+        path.push_back(name(all[from]));
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+} // namespace detail
 
 /// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
 /// and the one it comes back to. Empty when there is none, that is, when the set is convex.
@@ -167,37 +209,9 @@ private:
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> find_reentry(const Graph& graph, const vertex_set& set,
                                                         const order_stretch<Graph>& stretch) {
-    const auto all = stretch.vertices();
-    std::vector<id> behind(all.size(), no_id); // of one outside: place of what leads to it
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        const auto v = index_of(graph, all[at]);
-        const bool inside = set.is_inside(v);
-        if (!inside && !set.is_outside(v)) {
-            continue;
-        }
-        for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            auto from = stretch.place(u);
-            if (from >= all.size()) {
-                continue;
-            }
-            if (!inside && (set.is_inside(u) || (set.is_outside(u) && behind[from] != no_id))) {
-                behind[at] = static_cast<id>(from);
-                break;
-            }
-            if (inside && set.is_outside(u) && behind[from] != no_id) {
-                std::vector<vertex_t<Graph>> path{all[at]};
-                while (!set.is_inside(index_of(graph, all[from]))) {
-                    path.push_back(all[from]);
-                    from = behind[from];
-                }
-                path.push_back(all[from]);
-                std::reverse(path.begin(), path.end());
-                return path;
-            }
-        }
-    }
-    return {};
+    std::vector<id> led_by;
+    return detail::find_reentry(graph, set, stretch, led_by,
+                                [](const vertex_t<Graph>& v) { return v; });
 }
 
 /// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
@@ -210,58 +224,77 @@ template <operator_graph_like Graph>
 [[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
                                           const order_stretch<Graph>& stretch) {
     const auto all = stretch.vertices();
-    std::vector<id> run(all.size(), no_id);
-    std::vector<id> behind(all.size(), 0); // of one outside: the first run it may feed
+    std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
     for (std::size_t at = 0; at < all.size(); ++at) {
         const auto v = index_of(graph, all[at]);
-        const bool inside = set.is_inside(v);
-        if (!inside && !set.is_outside(v)) {
+        if (set.apart[v]) {
             continue;
         }
-        id least = 0;
+        const id inside = set.inside[v] ? 1 : 0;
+        id least = 0; // of one outside: the first run it may feed
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            const auto u = index_of(graph, source(*it, graph));
-            const auto from = stretch.place(u);
-            if (from >= all.size()) {
-                continue;
-            }
-            if (set.is_inside(u)) {
-                least = std::max(least, inside ? run[from] : run[from] + 1);
-            } else if (set.is_outside(u)) {
-                least = std::max(least, behind[from]);
+            const auto from = stretch.place(index_of(graph, source(*it, graph)));
+            if (from < at) {
+                least = std::max(least, (run[from] + 1 - inside) / 2);
             }
         }
-        (inside ? run : behind)[at] = least;
+        run[at] = 2 * least + inside;
+    }
+    for (auto& r : run) {
+        r = r % 2 == 0 ? no_id : r / 2;
     }
     return run;
 }
+
+namespace detail {
+
+/// Calls `f(from, to)` for every edge between two parts, readers in the order of the graph.
+template <operator_graph_like Graph, class Function>
+void for_each_between(const Graph& graph, std::span<const id> part, Function f) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = part[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = part[index_of(graph, source(*in, graph))];
+            if (from != to && from != no_id) {
+                f(from, to);
+            }
+        }
+    }
+}
+
+} // namespace detail
 
 /// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
 /// where any vertex of one reads from the other.
 ///
 /// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
-/// Complexity: O(V + E log E).
+/// Complexity: O(V + E + parts), and O(n log n) of the edges of the result.
 template <operator_graph_like Graph>
 [[nodiscard]] operator_graph quotient_graph(const Graph& graph, std::span<const id> part,
                                             std::size_t part_count) {
+    const grouped_ids producers(part_count, [&](auto take) {
+        detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
+    });
     std::vector<std::pair<id, id>> pairs;
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = part[index_of(graph, *it)];
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = part[index_of(graph, source(*in, graph))];
-            if (from != to && from != no_id && to != no_id) {
+    std::vector<id> read_by(part_count, no_id); // by part: the last that reads from it
+    for (id to = 0; to < part_count; ++to) {
+        const auto first = static_cast<std::ptrdiff_t>(pairs.size());
+        for (auto from : producers[to]) {
+            if (read_by[from] != to) {
+                read_by[from] = to;
                 pairs.emplace_back(to, from);
             }
         }
+        std::sort(pairs.begin() + first, pairs.end());
     }
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    std::vector<operator_edge> edges;
-    edges.reserve(pairs.size());
-    for (const auto& [to, from] : pairs) {
-        edges.push_back({from, to, no_id, no_id, no_id});
-    }
-    return {part_count, edges};
+    return {part_count, [&](auto take) {
+                for (const auto& [to, from] : pairs) {
+                    take({from, to, no_id, no_id, no_id});
+                }
+            }};
 }
 
 /// The values that cross the border of every module of a tree, ascending by vertex that makes them.

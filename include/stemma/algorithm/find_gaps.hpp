@@ -5,7 +5,9 @@
 #include <stemma/algorithm/boundary.hpp>
 #include <stemma/core/concepts.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace stemma {
@@ -17,29 +19,43 @@ namespace stemma {
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<vertex_t<Graph>> find_gaps(const Graph& graph, const vertex_set& set,
                                                      const order_stretch<Graph>& stretch) {
+    enum state : std::uint8_t { nothing, behind_members, member, gap };
     const auto all = stretch.vertices();
-    std::vector<bool> behind(all.size(), false); // some member
-    std::vector<bool> before(all.size(), false);
-    const auto counts = [&](std::size_t v, const std::vector<bool>& reached) {
-        const auto place = stretch.place(v);
-        return place < all.size() && !set.apart[v] && (set.inside[v] || reached[place]);
+    std::vector<state> known(all.size(), nothing);
+    const auto known_of = [&](vertex_t<Graph> v) {
+        const auto place = stretch.place(index_of(graph, v));
+        return place < all.size() ? known[place] : nothing;
     };
     for (std::size_t at = 0; at < all.size(); ++at) {
+        const auto v = index_of(graph, all[at]);
+        if (set.apart[v]) {
+            continue;
+        }
+        if (set.inside[v]) {
+            known[at] = member;
+            continue;
+        }
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            behind[at] = behind[at] || counts(index_of(graph, source(*it, graph)), behind);
+            if (known_of(source(*it, graph)) != nothing) {
+                known[at] = behind_members;
+                break;
+            }
         }
     }
     std::vector<vertex_t<Graph>> gaps;
     for (auto at = all.size(); at-- > 0;) {
+        if (known[at] != behind_members) {
+            continue;
+        }
         for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
-            before[at] = before[at] || counts(index_of(graph, target(*it, graph)), before);
+            if (known_of(target(*it, graph)) >= member) {
+                known[at] = gap;
+                gaps.push_back(all[at]);
+                break;
+            }
         }
     }
-    for (std::size_t at = 0; at < all.size(); ++at) {
-        if (behind[at] && before[at] && set.is_outside(index_of(graph, all[at]))) {
-            gaps.push_back(all[at]);
-        }
-    }
+    std::reverse(gaps.begin(), gaps.end());
     return gaps;
 }
 

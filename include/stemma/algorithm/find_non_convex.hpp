@@ -5,7 +5,7 @@
 #include <stemma/algorithm/boundary.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/topological_order.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_members.hpp>
@@ -24,22 +24,28 @@ namespace detail {
 /// their last operator.
 class contiguous_modules {
 public:
-    /// `order` holds vertex indices. Complexity: O(vertices + modules).
-    contiguous_modules(const tree_index& modules, std::span<const attribution> attributions,
-                       const std::vector<bool>& apart, std::span<const id> order)
-        : first_(modules.size(), no_id), end_(modules.size(), 0), members_(modules.size(), 0) {
-        counted_.reserve(order.size() + 1);
-        counted_.push_back(0);
-        for (id at = 0; at < order.size(); ++at) {
-            const auto m = attributions[order[at]].module;
-            const bool counts = !apart[order[at]];
-            counted_.push_back(counted_.back() + (counts ? 1U : 0U));
-            if (counts) {
+    /// Requires: `order` is one of all vertices. Complexity: O(vertices + modules).
+    template <operator_graph_like Graph>
+    contiguous_modules(const Graph& graph, const sweep_order<Graph>& order,
+                       const tree_index& modules, std::span<const attribution> attributions,
+                       const std::vector<bool>& apart)
+        : first_(modules.size(), no_id)
+        , end_(modules.size(), 0)
+        , members_(modules.size(), 0)
+        , counted_(num_vertices(graph) + 1, 0) {
+        id at = 0;
+        id counted = 0;
+        order.forward([&](const vertex_t<Graph>& vertex) {
+            const auto v = index_of(graph, vertex);
+            if (!apart[v]) {
+                const auto m = attributions[v].module;
                 first_[m] = std::min(first_[m], at);
                 end_[m] = at + 1;
                 ++members_[m];
+                ++counted;
             }
-        }
+            counted_[++at] = counted;
+        });
         for (auto m = static_cast<id>(modules.size()); m-- > 1;) {
             const auto above = modules.parent(m);
             first_[above] = std::min(first_[above], first_[m]);
@@ -52,9 +58,15 @@ public:
         return members_[m] < 2 || counted_[end_[m]] - counted_[first_[m]] == members_[m];
     }
 
+    /// Returns: the place of the first operator of a module that is not apart.
+    [[nodiscard]] id first(id m) const { return first_[m]; }
+
+    /// Returns: the place behind the last one.
+    [[nodiscard]] id end(id m) const { return end_[m]; }
+
 private:
-    std::vector<id> first_;   // by module: place of its first operator that is not apart
-    std::vector<id> end_;     // behind its last one
+    std::vector<id> first_;
+    std::vector<id> end_;
     std::vector<id> members_; // how many they are, with all below
     std::vector<id> counted_; // by place: operators before it that are not apart
 };
@@ -78,34 +90,44 @@ template <operator_graph_like Graph>
 find_non_convex_modules(const Graph& graph, const tree_index& modules,
                         std::span<const attribution> attributions, std::vector<bool> apart) {
     std::vector<non_convex_module> result;
-    std::vector<vertex_t<Graph>> order;
     // Files keep modules together where the order by levels does not.
-    if (is_topologically_indexed(graph)) {
-        const auto [it, last] = vertices(graph);
-        order.assign(it, last);
-    } else {
-        order = topological_order(graph);
-    }
-    if (order.size() < num_vertices(graph)) {
+    const sweep_order<Graph> sweep(graph);
+    if (sweep.has_cycle()) {
         return result;
     }
-    std::vector<id> rank(order.size());
-    std::vector<vertex_t<Graph>> by_index(order.size());
-    std::vector<id> indices;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        indices.push_back(static_cast<id>(index_of(graph, order[i])));
-        rank[indices[i]] = static_cast<id>(i);
-        by_index[indices[i]] = order[i];
+    const detail::contiguous_modules contiguous(graph, sweep, modules, attributions, apart);
+    std::vector<id> scattered;
+    for (id m = 1; m < modules.size(); ++m) {
+        if (!contiguous(m)) {
+            scattered.push_back(m);
+        }
     }
-    const detail::contiguous_modules is_contiguous(modules, attributions, apart, indices);
+    if (scattered.empty()) {
+        return result;
+    }
+    std::vector<vertex_t<Graph>> order(num_vertices(graph));
+    std::size_t listed = 0;
+    bool by_index = true;
+    sweep.forward([&](const vertex_t<Graph>& v) {
+        by_index = by_index && index_of(graph, v) == listed;
+        order[listed++] = v;
+    });
+    std::vector<id> rank(by_index ? 0 : order.size());
+    for (std::size_t i = 0; i < rank.size(); ++i) {
+        rank[index_of(graph, order[i])] = static_cast<id>(i);
+    }
     const module_members members(modules, attributions);
     vertex_set set(order.size());
     set.apart = std::move(apart);
-    std::vector<vertex_t<Graph>> inside;
-    for (id m = 1; m < modules.size(); ++m) {
-        if (is_contiguous(m)) {
-            continue;
+    const auto put_inside = [&](id m, bool inside) {
+        for (auto below = m; below < modules.end(m); ++below) {
+            for (auto v : members.direct(below)) {
+                set.inside[v] = inside;
+            }
         }
+    };
+    std::vector<id> led_by;
+    for (auto m : scattered) {
         // What holds the same operators as the module above is what that is.
         if (members.count(m) == members.count(modules.parent(m))) {
             if (!result.empty() && result.back().module == modules.parent(m)) {
@@ -113,25 +135,15 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
             }
             continue;
         }
-        inside.clear();
-        for (auto v : members.all(m)) {
-            set.inside[v] = true;
-            if (!set.apart[v]) {
-                inside.push_back(by_index[v]);
-            }
-        }
-        const order_stretch<Graph> stretch(graph, order, rank, inside);
-        const auto path = find_reentry(graph, set, stretch);
+        put_inside(m, true);
+        const order_stretch<Graph> stretch(order, rank, contiguous.first(m), contiguous.end(m));
+        auto path = detail::find_reentry(graph, set, stretch, led_by, [&](const auto& v) {
+            return static_cast<id>(index_of(graph, v));
+        });
         if (!path.empty()) {
-            non_convex_module found{m, {}};
-            for (const auto& v : path) {
-                found.witness.push_back(static_cast<id>(index_of(graph, v)));
-            }
-            result.push_back(std::move(found));
+            result.push_back({m, std::move(path)});
         }
-        for (auto v : members.all(m)) {
-            set.inside[v] = false;
-        }
+        put_inside(m, false);
     }
     return result;
 }

@@ -38,16 +38,14 @@ public:
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
         : graph_(graph)
         , modules_(modules)
-        , vertex_(num_vertices(graph))
-        , members_(modules.size(),
-                   [&](auto take) {
-                       for (id v = 0; v < vertex_.size(); ++v) {
-                           modules_of(v, [&](id m) { take(m, v); });
-                       }
-                   })
-        , inside_(vertex_.size(), no_id) {
+        , known_(num_vertices(graph))
+        , members_(modules.size(), [&](auto take) {
+            for (id v = 0; v < known_.size(); ++v) {
+                modules_of(v, [&](id m) { take(m, v); });
+            }
+        }) {
         for (auto [it, last] = vertices(graph); it != last; ++it) {
-            vertex_[index_of(graph, *it)] = *it;
+            known_[index_of(graph, *it)].vertex = *it;
         }
     }
 
@@ -58,34 +56,47 @@ public:
         auto& operators = dag_.operators;
         const auto members = members_.range(m, end);
         operators.assign(members.begin(), members.end());
-        std::sort(operators.begin(), operators.end());
+        sort_unless_sorted(operators.begin(), operators.end());
         operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
         ++round_;
         for (auto v : operators) {
-            inside_[v] = round_;
+            known_[v].round = round_;
         }
-        dag_.edges.clear();
+        auto& edges = dag_.edges;
+        edges.clear();
         for (auto v : operators) {
-            const auto first = dag_.edges.size();
-            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
+            const auto first = static_cast<std::ptrdiff_t>(edges.size());
+            for (auto [it, last] = out_edges(known_[v].vertex, graph_); it != last; ++it) {
                 const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
-                if (inside_[reader] == round_) {
-                    dag_.edges.emplace_back(v, reader);
+                if (known_[reader].round == round_) {
+                    edges.emplace_back(v, reader);
                 }
             }
-            const auto begin = dag_.edges.begin() + static_cast<std::ptrdiff_t>(first);
-            std::sort(begin, dag_.edges.end());
-            dag_.edges.erase(std::unique(begin, dag_.edges.end()), dag_.edges.end());
+            sort_unless_sorted(edges.begin() + first, edges.end());
+            edges.erase(std::unique(edges.begin() + first, edges.end()), edges.end());
         }
         return dag_;
     }
 
 private:
+    // Side by side, as who is asked for one is asked for the other.
+    struct known_vertex {
+        vertex_t<Graph> vertex{};
+        id round = 0; // the last one in which it was in the DAG
+    };
+
+    // Files have their operators, and graphs their readers, mostly in order.
+    template <class Iterator>
+    static void sort_unless_sorted(Iterator first, Iterator last) {
+        if (!std::is_sorted(first, last)) {
+            std::sort(first, last);
+        }
+    }
+
     const Graph& graph_;
     const tree_index& modules_;
-    std::vector<vertex_t<Graph>> vertex_; // by index
-    grouped_ids members_;                 // vertex indices, by module
-    std::vector<id> inside_;              // by index: the last round in which it was in the DAG
+    std::vector<known_vertex> known_; // by index
+    grouped_ids members_;             // vertex indices, by module
     id round_ = 0;
     module_dag dag_;
 };

@@ -4,6 +4,7 @@
 
 #include <stemma/algorithm/boundary.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/strong_components.hpp>
 #include <stemma/model/operator_graph.hpp>
@@ -34,24 +35,47 @@ struct acyclic_partition {
 
 namespace detail {
 
-/// Returns: by vertex of `graph` its place in a topological order that prefers low vertices.
-[[nodiscard]] inline std::vector<id> places_in_order(const operator_graph& graph) {
-    std::vector<std::size_t> waiting(num_vertices(graph));
+/// Returns: by part those that read from it, each as often as its vertices do.
+template <operator_graph_like Graph>
+[[nodiscard]] grouped_ids readers_by_part(const Graph& graph, std::span<const id> part,
+                                          std::size_t part_count) {
+    return {part_count, [&](auto take) { for_each_between(graph, part, take); }};
+}
+
+/// Returns: by part its strong component, as `find_strong_components` does.
+[[nodiscard]] inline std::vector<id> circles_of(const grouped_ids& readers) {
+    return strong_components<id>(
+        readers.size(),
+        [&](auto f) {
+            for (id p = 0; p < readers.size(); ++p) {
+                f(p);
+            }
+        },
+        [](id p) { return p; },
+        [&](id p) { return std::pair(readers[p].begin(), readers[p].end()); },
+        [](id p) { return p; });
+}
+
+/// Returns: by part its place in a topological order that prefers low ones.
+[[nodiscard]] inline std::vector<id> places_in_order(const grouped_ids& readers) {
+    std::vector<std::size_t> waiting(readers.size());
+    for (auto to : readers.range(0, readers.size())) {
+        ++waiting[to];
+    }
     std::priority_queue<id, std::vector<id>, std::greater<>> ready;
-    for (id v = 0; v < waiting.size(); ++v) {
-        waiting[v] = in_degree(v, graph);
-        if (waiting[v] == 0) {
-            ready.push(v);
+    for (id p = 0; p < waiting.size(); ++p) {
+        if (waiting[p] == 0) {
+            ready.push(p);
         }
     }
     std::vector<id> place(waiting.size(), no_id);
     for (id next = 0; !ready.empty(); ++next) {
-        const auto v = ready.top();
+        const auto p = ready.top();
         ready.pop();
-        place[v] = next;
-        for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
-            if (--waiting[*it] == 0) {
-                ready.push(*it);
+        place[p] = next;
+        for (auto to : readers[p]) {
+            if (--waiting[to] == 0) {
+                ready.push(to);
             }
         }
     }
@@ -65,38 +89,43 @@ namespace detail {
 /// Parts on no circle stay whole.
 ///
 /// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
-/// part, each behind its producers. Complexity: O(V + E log E).
+/// part, each behind its producers. Complexity: O(V + E + parts), and O(log n) for each of n pieces
+/// and for each vertex of a level above 0.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
                                              std::size_t part_count,
                                              std::span<const vertex_t<Graph>> order) {
-    const auto between = quotient_graph(graph, part, part_count);
-    const auto circle = find_strong_components(between);
+    const auto circle = detail::circles_of(detail::readers_by_part(graph, part, part_count));
     std::vector<id> level(num_vertices(graph), 0);
-    std::map<std::pair<id, id>, id> number; // part and level: piece
+    std::vector<id> lowest(part_count, no_id); // by part: its piece of level 0
+    std::map<std::pair<id, id>, id> others;    // part and level: piece
     acyclic_partition result;
     result.piece_of.assign(num_vertices(graph), no_id);
     for (const auto& v : order) {
         const auto i = index_of(graph, v);
-        if (part[i] == no_id) {
+        const auto own = part[i];
+        if (own == no_id) {
             continue;
         }
+        id highest = 0;
         for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
             const auto u = index_of(graph, source(*it, graph));
-            if (part[u] != no_id && circle[part[u]] == circle[part[i]]) {
-                level[i] = std::max(level[i], level[u] + (part[u] == part[i] ? 0U : 1U));
+            if (part[u] != no_id && circle[part[u]] == circle[own]) {
+                highest = std::max(highest, level[u] + (part[u] == own ? 0U : 1U));
             }
         }
-        const auto made =
-            number.emplace(std::pair(part[i], level[i]), static_cast<id>(result.pieces.size()));
-        if (made.second) {
-            result.pieces.push_back({part[i], level[i]});
+        level[i] = highest;
+        auto& piece =
+            highest == 0 ? lowest[own] : others.try_emplace({own, highest}, no_id).first->second;
+        if (piece == no_id) {
+            piece = static_cast<id>(result.pieces.size());
+            result.pieces.push_back({own, highest});
         }
-        result.piece_of[i] = made.first->second;
+        result.piece_of[i] = piece;
     }
     // Pieces are numbered by their first vertex now; put them behind what they read.
     const auto place = detail::places_in_order(
-        quotient_graph(graph, std::span<const id>(result.piece_of), result.pieces.size()));
+        detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
     auto sorted = result.pieces;
     for (std::size_t p = 0; p < place.size(); ++p) {
         sorted[place[p]] = result.pieces[p];
@@ -175,8 +204,8 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     for (auto& p : partition.piece_of) {
         p = p == no_id ? no_id : number[joined[p]];
     }
-    const auto place = detail::places_in_order(
-        quotient_graph(graph, std::span<const id>(partition.piece_of), kept.size()));
+    const auto place =
+        detail::places_in_order(detail::readers_by_part(graph, partition.piece_of, kept.size()));
     partition.pieces.resize(kept.size());
     for (std::size_t p = 0; p < kept.size(); ++p) {
         partition.pieces[place[p]] = kept[p];

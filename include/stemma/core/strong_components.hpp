@@ -12,19 +12,20 @@
 
 namespace stemma {
 
-/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
-/// lead from each to the other. A component has a lower number than those that lead to it.
-///
+namespace detail {
+
 /// Tarjan's algorithm without recursion; what Boost.Graph's does, at a fraction of what that costs
-/// a compiler. Complexity: O(V + E).
-template <operator_graph_like Graph>
-[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
-    using edges = decltype(out_edges(*vertices(graph).first, graph));
+/// a compiler.
+///
+/// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
+/// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.
+template <class Vertex, class ForEachVertex, class Index, class Edges, class Target>
+[[nodiscard]] std::vector<id> strong_components(std::size_t size, ForEachVertex for_each_vertex,
+                                                Index index, Edges edges, Target target) {
     struct frame {
         std::size_t v;
-        edges left; ///< those that were not followed yet
+        decltype(edges(std::declval<Vertex>())) left; // those that were not followed yet
     };
-    const auto size = num_vertices(graph);
     std::vector<id> component(size, no_id);
     std::vector<id> found(size, no_id); // in the order of discovery
     std::vector<id> lowest(size, no_id);
@@ -32,23 +33,23 @@ template <operator_graph_like Graph>
     std::vector<frame> way;
     id next = 0;
     id components = 0;
-    const auto enter = [&](vertex_t<Graph> vertex) {
-        const auto v = index_of(graph, vertex);
+    const auto enter = [&](const Vertex& vertex) {
+        const std::size_t v = index(vertex);
         found[v] = lowest[v] = next++;
         open.push_back(v);
-        way.push_back({v, out_edges(vertex, graph)});
+        way.push_back({v, edges(vertex)});
     };
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        if (found[index_of(graph, *it)] == no_id) {
-            enter(*it);
+    for_each_vertex([&](const Vertex& root) {
+        if (found[index(root)] == no_id) {
+            enter(root);
         }
         while (!way.empty()) {
             const auto v = way.back().v;
             auto& [edge, end] = way.back().left;
             if (edge != end) {
-                const auto reader = target(*edge, graph);
+                const Vertex reader = target(*edge);
                 ++edge;
-                const auto u = index_of(graph, reader);
+                const std::size_t u = index(reader);
                 if (found[u] == no_id) {
                     enter(reader);
                 } else if (component[u] == no_id) {
@@ -69,8 +70,28 @@ template <operator_graph_like Graph>
                 ++components;
             }
         }
-    }
+    });
     return component;
+}
+
+} // namespace detail
+
+/// Returns: by vertex index the number of its strong component: equal for two vertices when ways
+/// lead from each to the other. A component has a lower number than those that lead to it.
+///
+/// Complexity: O(V + E).
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<id> find_strong_components(const Graph& graph) {
+    return detail::strong_components<vertex_t<Graph>>(
+        num_vertices(graph),
+        [&](auto f) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                f(*it);
+            }
+        },
+        [&](const auto& v) { return index_of(graph, v); },
+        [&](const auto& v) { return out_edges(v, graph); },
+        [&](const auto& e) { return target(e, graph); });
 }
 
 } // namespace stemma

@@ -3,6 +3,7 @@
 #define STEMMA_CORE_TOPOLOGICAL_ORDER_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -38,9 +39,9 @@ template <operator_graph_like Graph, class Count, class Release>
                                                                Release release) {
     std::vector<vertex_t<Graph>> order;
     order.reserve(num_vertices(graph));
-    std::vector<std::size_t> waiting(num_vertices(graph));
+    std::vector<id> waiting(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const std::size_t open = count(*it);
+        const auto open = static_cast<id>(count(*it));
         waiting[index_of(graph, *it)] = open;
         if (open == 0) {
             order.push_back(*it);
