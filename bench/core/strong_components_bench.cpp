@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What do strong components cost beside the same loop on bare arrays? Edges that lead back join
+// operators of an exporter's graph.
+#include "bare_components.hpp"
+#include "bare_graph.hpp"
+#include "beside.hpp"
+#include "propagation_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/strong_components.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+namespace {
+
+using stemma::id;
+using stemma_bench::bare_graph;
+
+/// The graph of a benchmark's arguments: edges that lead back for 1000 operators, whether operators
+/// are shuffled, and how many they are.
+stemma::operator_graph graph_of(const benchmark::State& state) {
+    const auto count = static_cast<id>(state.range(2));
+    const auto made = stemma_bench::make_scene(count, 0, state.range(1) != 0, 2).ops.edges;
+    stemma_bench::random_numbers random;
+    std::vector<stemma::operator_edge> given;
+    for (auto [it, last] = edges(made); it != last; ++it) {
+        const auto e = *it;
+        given.push_back({e.source, e.target, e.source, 0, 0});
+        if (random.below(2000) < static_cast<id>(state.range(0))) {
+            given.push_back({e.target, e.source, e.target, 0, 0});
+        }
+    }
+    return {count, given};
+}
+
+void components(benchmark::State& state) {
+    const auto graph = graph_of(state);
+    const bare_graph bare(graph);
+    stemma_bench::measure_beside(
+        state, [&] { return stemma::find_strong_components(graph); },
+        [&] { return stemma_bench::components_by_hand(bare.out, bare.reader); });
+}
+
+void scenes(benchmark::internal::Benchmark* bench) {
+    for (const int back : {0, 5, 100}) {
+        for (const int size : {1'000, 100'000, 1'000'000}) {
+            bench->Args({back, 0, size});
+        }
+    }
+    bench->Args({5, 1, 1'000'000});
+    stemma_bench::in_turns(bench);
+}
+
+BENCHMARK(components)->Apply(scenes);
+
+} // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does an order of operators cost beside the same loop on bare arrays? Operators stand in the
+// order of an exporter, or in none.
+#include "bare_graph.hpp"
+#include "beside.hpp"
+#include "propagation_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/topological_order.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+using stemma::id;
+using stemma_bench::bare_graph;
+using stemma_bench::measure_beside;
+
+/// The scene of a benchmark's arguments: whether operators are shuffled, and how many they are.
+stemma::operator_graph graph_of(const benchmark::State& state) {
+    return stemma_bench::make_scene(static_cast<id>(state.range(1)), 0, state.range(0) != 0, 2)
+        .ops.edges;
+}
+
+/// Kahn's algorithm: `begin` says where those stand that a vertex waits for, `next_begin` and
+/// `next` who waits for it.
+std::vector<id> order_of(const std::vector<id>& begin, const std::vector<id>& next_begin,
+                         const std::vector<id>& next) {
+    const auto count = static_cast<id>(begin.size() - 1);
+    std::vector<id> order;
+    order.reserve(count);
+    std::vector<id> waiting(count);
+    for (id v = 0; v < count; ++v) {
+        waiting[v] = begin[v + 1] - begin[v];
+        if (waiting[v] == 0) {
+            order.push_back(v);
+        }
+    }
+    for (std::size_t done = 0; done < order.size(); ++done) {
+        const auto v = order[done];
+        for (auto at = next_begin[v]; at < next_begin[v + 1]; ++at) {
+            const auto w = next[at];
+            if (--waiting[w] == 0) {
+                order.push_back(w);
+            }
+        }
+    }
+    return order;
+}
+
+void forward(benchmark::State& state) {
+    const auto graph = graph_of(state);
+    const bare_graph bare(graph);
+    measure_beside(
+        state, [&] { return stemma::topological_order(graph); },
+        [&] { return order_of(bare.in, bare.out, bare.reader); });
+}
+
+void backward(benchmark::State& state) {
+    const auto graph = graph_of(state);
+    const bare_graph bare(graph);
+    measure_beside(
+        state, [&] { return stemma::reverse_topological_order(graph); },
+        [&] { return order_of(bare.out, bare.in, bare.producer); });
+}
+
+void indexed(benchmark::State& state) {
+    const auto graph = graph_of(state);
+    const bare_graph bare(graph);
+    measure_beside(
+        state, [&] { return stemma::is_topologically_indexed<stemma::operator_graph>(graph); },
+        [&] {
+            for (id v = 0; v < bare.count; ++v) {
+                for (auto at = bare.in[v]; at < bare.in[v + 1]; ++at) {
+                    if (bare.producer[at] >= v) {
+                        return false;
+                    }
+                }
+            }
+            return true;
+        });
+}
+
+void scenes(benchmark::internal::Benchmark* bench) {
+    for (const int shuffled : {0, 1}) {
+        for (const int size : {1'000, 100'000, 1'000'000}) {
+            bench->Args({shuffled, size});
+        }
+    }
+    stemma_bench::in_turns(bench);
+}
+
+BENCHMARK(forward)->Apply(scenes);
+BENCHMARK(backward)->Apply(scenes);
+BENCHMARK(indexed)->Args({0, 1'000})->Args({0, 1'000'000})->Apply(stemma_bench::in_turns);
+
+} // namespace
+
+BENCHMARK_MAIN();
