@@ -1543,7 +1543,7 @@ public:
     /// Valid until the next `intern`.
     [[nodiscard]] std::string_view operator[](id known) const noexcept {
         const auto begin = known == 0 ? 0 : ends_[known - 1];
-        return std::string_view(text_).substr(begin, ends_[known] - begin);
+        return {text_.data() + begin, ends_[known] - begin};
     }
 
     /// Returns: how many distinct strings there are; their ids are those below it.
@@ -6523,33 +6523,116 @@ namespace stemma::detail {
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Appends a name with a `\` before each of the characters that have a meaning in a tag.
-inline void append_escaped(std::string_view name, std::string_view special, std::string& out) {
-    for (char c : name) {
-        if (std::find(special.begin(), special.end(), c) != special.end()) {
-            out.push_back('\\');
+/// Characters that have a meaning in a tag, and are written behind a `\`.
+class special_characters {
+public:
+    constexpr explicit special_characters(std::string_view all) {
+        for (char c : all) {
+            is_special_[static_cast<unsigned char>(c)] = true;
         }
-        out.push_back(c);
     }
-}
+
+    /// Appends a name with a `\` before each of them.
+    void append_escaped(std::string_view name, std::string& out) const {
+        if (!are_in(name)) {
+            out.append(name);
+            return;
+        }
+        for (char c : name) {
+            if (is_special(c)) {
+                out.push_back('\\');
+            }
+            out.push_back(c);
+        }
+    }
+
+    /// Returns: the name with a `\` before each of them, which is `name` or stands in `text`.
+    [[nodiscard]] std::string_view escaped(std::string_view name, std::string& text) const {
+        if (!are_in(name)) {
+            return name;
+        }
+        text.clear();
+        append_escaped(name, text);
+        return text;
+    }
+
+private:
+    [[nodiscard]] bool is_special(char c) const noexcept {
+        return is_special_[static_cast<unsigned char>(c)];
+    }
+
+    [[nodiscard]] bool are_in(std::string_view name) const noexcept {
+        return std::any_of(name.begin(), name.end(), [&](char c) { return is_special(c); });
+    }
+
+    std::array<bool, 256> is_special_{};
+};
+
+/// Writes the attribute names on the way down to a module, joined by dots.
+template <class Modules>
+class name_path {
+public:
+    name_path(const Modules& modules, const special_characters& special)
+        : modules_(modules), special_(special) {}
+
+    /// Returns: the names from below `above` down to `m`; valid until the next call.
+    [[nodiscard]] std::string_view operator()(id above, id m) {
+        if (modules_.index().parent(m) == above) {
+            return special_.escaped(modules_.attribute(m), text_);
+        }
+        text_.clear();
+        append(above, m, text_);
+        return text_;
+    }
+
+    /// Appends them; where there are more than `most`, the last.
+    void append(id above, id m, std::string& out, std::size_t most = no_id) {
+        names_.clear();
+        for (auto at = m; at != above && names_.size() < most; at = modules_.index().parent(at)) {
+            names_.push_back(modules_.attribute(at));
+        }
+        for (auto i = names_.size(); i-- > 0;) {
+            special_.append_escaped(names_[i], out);
+            if (i > 0) {
+                out.push_back('.');
+            }
+        }
+    }
+
+private:
+    const Modules& modules_;
+    special_characters special_;
+    std::vector<std::string_view> names_;
+    std::string text_;
+};
 
 /// Gives every selected module its segment, as `class_paths` describes it.
 template <class Modules>
 class class_path_namer {
 public:
     class_path_namer(const Modules& modules, tag_table& tags, std::size_t max_names)
-        : modules_(modules), tree_(modules.index()), tags_(tags), max_names_(max_names) {}
+        : modules_(modules)
+        , tree_(modules.index())
+        , tags_(tags)
+        , max_names_(max_names)
+        , path_(modules, special_) {}
 
     void run() {
         print_classes();
-        const auto groups = group_modules();
-        for (std::size_t g = 0; g < groups.size(); ++g) {
-            name_group(groups[g]);
+        write_segment(0, 0);
+        const auto below = sort_modules();
+        for (std::size_t above = 0; above < below.size(); ++above) {
+            name_groups(below[above]);
         }
-        part_unknown();
+        if (has_numbers_) {
+            part_unknown();
+        }
     }
 
 private:
+    // So many modules are compared each with each, which is faster than a table.
+    static constexpr std::size_t few = 8;
+
     // A member's names from itself upwards, and a running hash of the last k of them.
     struct suffix {
         id module = no_id;
@@ -6564,75 +6647,59 @@ private:
 
     void print_classes() {
         printed_.resize(tree_.size(), no_id);
-        std::string text;
         for (id m = 0; m < tree_.size(); ++m) {
             if (!tags_.is_selected(m)) {
                 continue;
             }
-            text.clear();
             const std::string_view known = modules_.class_name(m);
-            if (known.empty()) {
-                append_name_run(m, text);
-            } else {
-                append_escaped(known, "\\/.#", text);
-            }
-            printed_[m] = classes_.intern(text);
+            printed_[m] =
+                classes_.intern(known.empty() ? name_run(m) : special_.escaped(known, text_));
         }
     }
 
     // From the last name that is no number to the module's own, so many at most: `layer.0`.
-    void append_name_run(id m, std::string& text) const {
+    [[nodiscard]] std::string_view name_run(id m) {
         auto first = m;
         for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
                                     is_number(modules_.attribute(first));
              ++names) {
             first = tree_.parent(first);
         }
-        std::vector<id> run;
-        for (auto at = m; at != first; at = tree_.parent(at)) {
-            run.push_back(at);
-        }
-        append_escaped(modules_.attribute(first), "\\/.#", text);
-        for (auto at = run.rbegin(); at != run.rend(); ++at) {
-            text.push_back('.');
-            append_escaped(modules_.attribute(*at), "\\/.#", text);
-        }
-        if (m == 0 && text.empty()) {
-            text = "model";
-        }
+        has_numbers_ = has_numbers_ || (m != 0 && is_number(modules_.attribute(m)));
+        const auto run = path_(tree_.parent(first), m);
+        return m == 0 && run.empty() ? "model" : run;
     }
 
-    /// Returns: the selected modules, by what is above them and how they print.
-    [[nodiscard]] grouped_ids group_modules() const {
-        flat_index groups(tree_.size());
-        std::vector<id> group_of(tree_.size(), no_id);
-        std::vector<id> founder;
-        for (id m = 0; m < tree_.size(); ++m) {
-            if (!tags_.is_selected(m)) {
-                continue;
+    /// Returns: the selected modules by what is above them, those that print alike side by side.
+    [[nodiscard]] grouped_ids sort_modules() const {
+        const grouped_ids by_class(classes_.size(), [&](auto take) {
+            for (id m = 1; m < tree_.size(); ++m) {
+                if (printed_[m] != no_id) {
+                    take(printed_[m], m);
+                }
             }
-            const auto next = static_cast<id>(founder.size());
-            group_of[m] = groups.insert(hash_mix(tags_.above(m), printed_[m]), next, [&](id g) {
-                return tags_.above(founder[g]) == tags_.above(m) &&
-                       printed_[founder[g]] == printed_[m];
-            });
-            if (group_of[m] == next) {
-                founder.push_back(m);
-            }
-        }
-        return {founder.size(), [&](auto take) {
-                    for (id m = 0; m < tree_.size(); ++m) {
-                        if (group_of[m] != no_id) {
-                            take(group_of[m], m);
-                        }
+        });
+        return {tree_.size(), [&](auto take) {
+                    for (auto m : by_class.range(0, by_class.size())) {
+                        take(tags_.above(m), m);
                     }
                 }};
+    }
+
+    void name_groups(std::span<const id> modules) {
+        for (std::size_t first = 0, last = 0; first < modules.size(); first = last) {
+            const auto printed = printed_[modules[first]];
+            while (last < modules.size() && printed_[modules[last]] == printed) {
+                ++last;
+            }
+            name_group(modules.subspan(first, last - first));
+        }
     }
 
     void name_group(std::span<const id> group) {
         if (group.size() == 1) {
             const auto m = group.front();
-            const bool number = m != 0 && !is_unknown(m) && is_number(modules_.attribute(m));
+            const bool number = !is_unknown(m) && is_number(modules_.attribute(m));
             write_segment(m, number ? 1 : 0);
             return;
         }
@@ -6661,14 +6728,30 @@ private:
         }
     }
 
-    [[nodiscard]] bool all_differ(std::size_t k) {
-        std::sort(suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
-            return a.hash != b.hash ? a.hash < b.hash : compare_names(a.module, b.module, k) < 0;
-        });
-        return std::adjacent_find(
-                   suffixes_.begin(), suffixes_.end(), [&](const auto& a, const auto& b) {
-                       return a.hash == b.hash && compare_names(a.module, b.module, k) == 0;
-                   }) == suffixes_.end();
+    /// Whether the last `k` names tell the modules apart. Complexity: O(modules) expected.
+    [[nodiscard]] bool all_differ(std::size_t k) const {
+        const auto are_equal = [&](const suffix& a, const suffix& b) {
+            return a.hash == b.hash && compare_names(a.module, b.module, k) == 0;
+        };
+        if (suffixes_.size() <= few) {
+            for (auto s = suffixes_.begin(); s != suffixes_.end(); ++s) {
+                if (std::any_of(suffixes_.begin(), s,
+                                [&](const auto& other) { return are_equal(*s, other); })) {
+                    return false;
+                }
+            }
+            return true;
+        }
+        flat_index seen(suffixes_.size());
+        for (id i = 0; i < suffixes_.size(); ++i) {
+            const auto found = seen.insert(suffixes_[i].hash, i, [&](id other) {
+                return are_equal(suffixes_[i], suffixes_[other]);
+            });
+            if (found != i) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /// Compares the last `k` names of two modules below the same selected one, last name first.
@@ -6687,16 +6770,12 @@ private:
     }
 
     void write_segment(id m, std::size_t k) {
-        std::vector<std::string_view> names;
-        for (auto at = m; k > 0 && at != tags_.above(m); --k, at = tree_.parent(at)) {
-            names.push_back(modules_.attribute(at));
+        text_ = classes_[printed_[m]];
+        if (k > 0) {
+            text_.push_back('.');
+            path_.append(tags_.above(m), m, text_, k);
         }
-        std::string segment(classes_[printed_[m]]);
-        for (auto name = names.rbegin(); name != names.rend(); ++name) {
-            segment.push_back('.');
-            append_escaped(*name, "\\/.#", segment);
-        }
-        tags_.set_segment(m, segment);
+        tags_.set_segment(m, text_);
     }
 
     void write_ordinals(std::span<const id> group) {
@@ -6714,16 +6793,6 @@ private:
     // apart as `.0`, or the end of another run of names. No name holds a `#` that is not escaped.
     // Without a dot they are just what was printed, and groups have told these apart.
     void part_unknown() {
-        const auto may_hold_dots = [&](id m) {
-            return tags_.is_selected(m) && is_unknown(m) && is_number(modules_.attribute(m));
-        };
-        bool any = false;
-        for (id m = 1; m < tree_.size() && !any; ++m) {
-            any = may_hold_dots(m);
-        }
-        if (!any) {
-            return;
-        }
         flat_index known;
         std::vector<id> equal;
         for (id m = 1; m < tree_.size(); ++m) {
@@ -6769,9 +6838,13 @@ private:
     const tree_index& tree_;
     tag_table& tags_;
     std::size_t max_names_;
+    special_characters special_{"\\/.#"};
+    name_path<Modules> path_;
     string_pool classes_;
-    std::vector<id> printed_;
-    std::vector<suffix> suffixes_;
+    std::vector<id> printed_;      // by module, the number of its class as it is written
+    bool has_numbers_ = false;     // as names that stand for unknown classes
+    std::vector<suffix> suffixes_; // of one group
+    std::string text_;
 };
 
 } // namespace stemma::detail
@@ -13173,20 +13246,6 @@ concept has_name_modules = requires(const P& p, const Modules& modules, tag_tabl
     p.name_modules(modules, tags);
 };
 
-/// Appends the attribute names from below `above` down to `m`, joined by dots.
-template <module_view Modules>
-void append_names(const Modules& modules, id above, id m, std::string_view special,
-                  std::string& out) {
-    std::vector<std::string_view> names;
-    for (auto at = m; at != above; at = modules.index().parent(at)) {
-        names.push_back(modules.attribute(at));
-    }
-    for (auto name = names.rbegin(); name != names.rend(); ++name) {
-        out.append(name == names.rbegin() ? "" : ".");
-        append_escaped(*name, special, out);
-    }
-}
-
 } // namespace detail
 
 /// Says what the tags of the selected modules look like: one segment for each.
@@ -13209,8 +13268,8 @@ concept naming_policy = policy_for<P, naming_category> && detail::has_name_modul
 /// for it, from the last part that is no number: `layer.0`. `\`, `/`, `.` and `#` in a class or
 /// name are written behind a `\`; where k would pass 32, `#` and the rank among the sorted paths
 /// take the place of the names. Modules of unknown class whose segments another one has get `##`
-/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of groups with equal
-/// classes.
+/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of modules that get
+/// a rank.
 struct class_paths {
     using policy_category = naming_category;
 
@@ -13229,15 +13288,12 @@ struct attribute_paths {
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
-        const tree_index& tree = modules.index();
-        std::string segment;
-        for (id m = 0; m < tree.size(); ++m) {
-            if (!tags.is_selected(m)) {
-                continue;
+        detail::name_path path(modules, detail::special_characters("\\/."));
+        for (id m = 0; m < tags.size(); ++m) {
+            if (tags.is_selected(m)) {
+                const auto segment = path(tags.above(m), m);
+                tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
             }
-            segment.clear();
-            detail::append_names(modules, tags.above(m), m, "\\/.", segment);
-            tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
         }
     }
 };
@@ -13250,19 +13306,20 @@ struct attributes_and_classes {
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
-        const tree_index& tree = modules.index();
+        const detail::special_characters in_class("\\/:");
+        detail::name_path path(modules, detail::special_characters("\\/.:"));
         std::string segment;
-        for (id m = 0; m < tree.size(); ++m) {
+        for (id m = 0; m < tags.size(); ++m) {
             if (tags.is_selected(m)) {
                 segment.clear();
-                detail::append_names(modules, tags.above(m), m, "\\/.:", segment);
+                path.append(tags.above(m), m, segment);
                 const std::string_view class_name = modules.class_name(m);
                 if (m == 0 && segment.empty()) {
                     segment = "model";
                 }
                 if (!class_name.empty()) {
                     segment.push_back(':');
-                    detail::append_escaped(class_name, "\\/:", segment);
+                    in_class.append_escaped(class_name, segment);
                 }
                 tags.set_segment(m, segment);
             }

@@ -12,11 +12,12 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace test::detail_class_path_namer {
 
-using stemma::detail::append_escaped;
 using stemma::detail::is_number;
+using stemma::detail::special_characters;
 
 namespace {
 
@@ -43,10 +44,27 @@ TEST_CASE("is_number: digits only, and some") {
     }
 }
 
-TEST_CASE("append_escaped: a backslash before each special character, and nothing else") {
+TEST_CASE("special_characters: a backslash before each, and nothing else") {
+    const special_characters special("\\/.");
     std::string text = "x";
-    append_escaped("a.b\\c/d#", "\\/.", text);
+    special.append_escaped("a.b\\c/d#", text);
     CHECK(text == "xa\\.b\\\\c\\/d#");
+    special.append_escaped("\xe9#", text);
+    CHECK(text == "xa\\.b\\\\c\\/d#\xe9#");
+    CHECK(special.escaped("a/b", text) == "a\\/b");
+    CHECK(special.escaped("a#b", text) == "a#b");
+}
+
+TEST_CASE("name_path: the names from below one module down to another, or the last of them") {
+    const auto tree = test::tree_of({"a.b/c.d"});
+    const auto m = static_cast<stemma::id>(tree.size() - 1);
+    stemma::detail::name_path path(tree, special_characters("\\/."));
+    CHECK(path(0, m) == "a.b\\/c.d");
+    CHECK(path(tree.index().parent(m), m) == "d");
+    CHECK(path(stemma::no_id, 0) == tree.attribute(0));
+    std::string text = "x.";
+    path.append(0, m, text, 2);
+    CHECK(text == "x.b\\/c.d");
 }
 
 TEST_CASE("class_path_namer: alone, a class tells its name only when that is a number") {
@@ -66,6 +84,22 @@ TEST_CASE("class_path_namer: equal classes show as many names as tell all of the
     CHECK(segment(tags, tree, "r.in") == "A.r.in");
     CHECK(segment(tags, tree, "r.out") == "A.r.out"); // one number for the whole group
     CHECK(segment(tags, tree, "q.one") == "B.one");
+}
+
+TEST_CASE("class_path_namer: many modules are told apart as few are") {
+    std::vector<std::string> modules;
+    for (const std::string list : {"l", "r"}) {
+        modules.push_back(list + ":torch.nn.L");
+        for (int i = 0; i < 20; ++i) {
+            modules.push_back(list + "." + std::to_string(i) + ":zoo.A");
+            modules.push_back(list + ".x" + std::to_string(i) + ":zoo." + list);
+        }
+    }
+    const auto tree = test::tree_of(modules);
+    const auto tags = name(tree);
+    CHECK(segment(tags, tree, "l.7") == "A.l.7");
+    CHECK(segment(tags, tree, "r.7") == "A.r.7");
+    CHECK(segment(tags, tree, "l.x7") == "l.x7");
 }
 
 TEST_CASE("class_path_namer: all names of a path that is shorter than the number") {

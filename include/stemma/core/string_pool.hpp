@@ -38,7 +38,7 @@ public:
     /// Valid until the next `intern`.
     [[nodiscard]] std::string_view operator[](id known) const noexcept {
         const auto begin = known == 0 ? 0 : ends_[known - 1];
-        return std::string_view(text_).substr(begin, ends_[known] - begin);
+        return {text_.data() + begin, ends_[known] - begin};
     }
 
     /// Returns: how many distinct strings there are; their ids are those below it.

@@ -8,11 +8,9 @@
 #include <stemma/model/tag_table.hpp>
 #include <stemma/policy/category.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace stemma {
 
@@ -22,20 +20,6 @@ template <class P, class Modules>
 concept has_name_modules = requires(const P& p, const Modules& modules, tag_table& tags) {
     p.name_modules(modules, tags);
 };
-
-/// Appends the attribute names from below `above` down to `m`, joined by dots.
-template <module_view Modules>
-void append_names(const Modules& modules, id above, id m, std::string_view special,
-                  std::string& out) {
-    std::vector<std::string_view> names;
-    for (auto at = m; at != above; at = modules.index().parent(at)) {
-        names.push_back(modules.attribute(at));
-    }
-    for (auto name = names.rbegin(); name != names.rend(); ++name) {
-        out.append(name == names.rbegin() ? "" : ".");
-        append_escaped(*name, special, out);
-    }
-}
 
 } // namespace detail
 
@@ -59,8 +43,8 @@ concept naming_policy = policy_for<P, naming_category> && detail::has_name_modul
 /// for it, from the last part that is no number: `layer.0`. `\`, `/`, `.` and `#` in a class or
 /// name are written behind a `\`; where k would pass 32, `#` and the rank among the sorted paths
 /// take the place of the names. Modules of unknown class whose segments another one has get `##`
-/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of groups with equal
-/// classes.
+/// and their rank behind. Complexity: O(modules * k) expected, and the sorting of modules that get
+/// a rank.
 struct class_paths {
     using policy_category = naming_category;
 
@@ -79,15 +63,12 @@ struct attribute_paths {
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
-        const tree_index& tree = modules.index();
-        std::string segment;
-        for (id m = 0; m < tree.size(); ++m) {
-            if (!tags.is_selected(m)) {
-                continue;
+        detail::name_path path(modules, detail::special_characters("\\/."));
+        for (id m = 0; m < tags.size(); ++m) {
+            if (tags.is_selected(m)) {
+                const auto segment = path(tags.above(m), m);
+                tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
             }
-            segment.clear();
-            detail::append_names(modules, tags.above(m), m, "\\/.", segment);
-            tags.set_segment(m, m == 0 && segment.empty() ? "model" : segment);
         }
     }
 };
@@ -100,19 +81,20 @@ struct attributes_and_classes {
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
-        const tree_index& tree = modules.index();
+        const detail::special_characters in_class("\\/:");
+        detail::name_path path(modules, detail::special_characters("\\/.:"));
         std::string segment;
-        for (id m = 0; m < tree.size(); ++m) {
+        for (id m = 0; m < tags.size(); ++m) {
             if (tags.is_selected(m)) {
                 segment.clear();
-                detail::append_names(modules, tags.above(m), m, "\\/.:", segment);
+                path.append(tags.above(m), m, segment);
                 const std::string_view class_name = modules.class_name(m);
                 if (m == 0 && segment.empty()) {
                     segment = "model";
                 }
                 if (!class_name.empty()) {
                     segment.push_back(':');
-                    detail::append_escaped(class_name, "\\/:", segment);
+                    in_class.append_escaped(class_name, segment);
                 }
                 tags.set_segment(m, segment);
             }
