@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does a policy of one's own cost? A selection without state in `select_modules`, beside the
-// same loop written by hand, and the same policy chosen while the program runs.
-#include <stemma/policy/selection.hpp>
+// What does a policy of one's own cost? A selection without state in `select_modules`, and the same
+// chosen while the program runs, each beside the same loop written by hand.
+#include "beside.hpp"
 
 #include <stemma/algorithm/select_modules.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/policy/any_policy.hpp>
+#include <stemma/policy/selection.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 using stemma::id;
 
-/// A million modules, each with a number that says whether it is selected.
+/// Modules, each with a number that says whether it is selected.
 struct many_modules {
     stemma::tree_index tree;
     std::vector<std::uint32_t> marks;
@@ -58,46 +59,37 @@ struct marked {
 
 static_assert(std::is_empty_v<marked>);
 
-const many_modules& modules() {
-    static const many_modules made(1000000);
-    return made;
-}
-
-void count(benchmark::State& state) {
-    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(modules().tree.size()));
-}
-
-void by_hand(benchmark::State& state) {
-    const auto parents = modules().tree.parents();
-    const auto& marks = modules().marks;
-    for (auto _ : state) {
-        std::vector<id> selected(parents.size());
-        for (id m = 1; m < parents.size(); ++m) {
-            selected[m] = marks[m] % 3 == 0 ? m : selected[parents[m]];
-        }
-        benchmark::DoNotOptimize(selected.data());
-    }
-    count(state);
+template <class Selection>
+void select_beside(benchmark::State& state, const Selection& selection) {
+    const many_modules modules(static_cast<id>(state.range(0)));
+    const auto parents = modules.tree.parents();
+    const auto& marks = modules.marks;
+    stemma_bench::measure_beside(
+        state, [&] { return stemma::select_modules(modules, selection); },
+        [&] {
+            std::vector<id> selected(parents.size());
+            for (id m = 1; m < parents.size(); ++m) {
+                selected[m] = marks[m] % 3 == 0 ? m : selected[parents[m]];
+            }
+            return selected;
+        });
 }
 
 void by_policy(benchmark::State& state) {
-    for (auto _ : state) {
-        benchmark::DoNotOptimize(stemma::select_modules(modules(), marked{}).data());
-    }
-    count(state);
+    select_beside(state, marked{});
 }
 
 void by_name(benchmark::State& state) {
-    const stemma::any_selection<many_modules> chosen(marked{});
-    for (auto _ : state) {
-        benchmark::DoNotOptimize(stemma::select_modules(modules(), chosen).data());
-    }
-    count(state);
+    select_beside(state, stemma::any_selection<many_modules>(marked{}));
 }
 
-BENCHMARK(by_hand);
-BENCHMARK(by_policy);
-BENCHMARK(by_name);
+void sizes(benchmark::internal::Benchmark* bench) {
+    bench->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
+    stemma_bench::in_turns(bench);
+}
+
+BENCHMARK(by_policy)->Apply(sizes);
+BENCHMARK(by_name)->Apply(sizes);
 
 } // namespace
 
