@@ -68,8 +68,10 @@ public:
 
     /// Makes `of` work after lists were added in any order.
     void sort() {
-        std::stable_sort(entries_.begin(), entries_.end(),
-                         [](const entry& a, const entry& b) { return a.v < b.v; });
+        const auto stands_before = [](const entry& a, const entry& b) { return a.v < b.v; };
+        if (!std::is_sorted(entries_.begin(), entries_.end(), stands_before)) {
+            std::stable_sort(entries_.begin(), entries_.end(), stands_before);
+        }
     }
 
 private:
@@ -102,27 +104,41 @@ namespace detail {
 /// Asks prepared sources about some operators; `of` is by vertex index, for all of them.
 template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
 void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
-               Iterator last, const Resolution& resolution, std::vector<attribution>& of,
+               Iterator last, const Resolution& resolution, std::span<attribution> of,
                evidence_result& result) {
+    // Those of the last operator that had some, and what they came to: neighbours mostly agree.
     std::vector<claim> claims;
-    std::vector<claim> before; // those of the last operator that had some
-    attribution resolved;      // what they came to: neighbours mostly share a module
+    attribution resolved;
     std::vector<id> modules;
     for (; it != last; ++it) {
-        claims.clear();
-        sources.for_each_claim(*it, [&](const claim& made) { claims.push_back(made); });
-        if (claims.empty()) {
+        auto end = claims.begin();
+        bool as_before = true;
+        sources.for_each_claim(*it, [&](const claim& made) {
+            if (end == claims.end()) {
+                claims.push_back(made);
+                end = claims.end();
+                as_before = false;
+                return;
+            }
+            if (!as_before || *end != made) {
+                *end = made;
+                as_before = false;
+            }
+            ++end;
+        });
+        if (end == claims.begin()) {
             continue;
         }
-        const auto v = static_cast<id>(index_of(graph, *it));
-        auto& made = of[v];
-        if (claims != before) {
+        if (!as_before || end != claims.end()) {
+            claims.erase(end, claims.end());
             resolved = resolution.resolve(tree, claims);
-            before = claims;
         }
-        made = resolved;
-        result.dropped += made.module == no_id ? 1U : 0U;
-        if (made.conflict) {
+        const auto v = static_cast<id>(index_of(graph, *it));
+        of[v] = resolved;
+        if (resolved.module == no_id) {
+            ++result.dropped;
+        }
+        if (resolved.conflict) {
             result.conflicts.add(v, claims);
         }
         if (claims.size() > 1 && claims.front().source == claims.back().source) {
@@ -133,7 +149,8 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
             result.alternatives.add(v, modules);
         }
         for (const auto& one : claims) {
-            if (one.caller != no_id && one.module == made.module && one.source == made.source) {
+            if (one.caller != no_id && one.module == resolved.module &&
+                one.source == resolved.source) {
                 result.callers.add(v, {&one.caller, 1});
             }
         }

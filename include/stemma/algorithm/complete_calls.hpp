@@ -3,11 +3,12 @@
 #define STEMMA_ALGORITHM_COMPLETE_CALLS_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/flat_index.hpp>
+#include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace stemma {
@@ -23,7 +24,8 @@ struct call_member {
 /// the first. Members come in another order where that was needed.
 ///
 /// `rank` is by vertex index: a place behind those of all producers.
-/// Complexity: O(n log n) in members and their edges.
+/// Requires: no vertex is a member twice.
+/// Complexity: O(n log n) expected in members and their edges.
 template <operator_graph_like Graph>
 void complete_calls(const Graph& graph, std::span<const id> rank,
                     std::vector<call_member<vertex_t<Graph>>>& members) {
@@ -32,33 +34,34 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
     if (all_known) {
         return;
     }
-    std::sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
-        return rank[index_of(graph, a.vertex)] < rank[index_of(graph, b.vertex)];
-    });
-    std::unordered_map<std::size_t, id> call; // by vertex index
-    for (const auto& m : members) {
-        call[index_of(graph, m.vertex)] = m.call;
-    }
-    const auto take = [&](auto v, auto neighbour) {
-        const auto found = call.find(index_of(graph, neighbour));
-        auto& own = call[index_of(graph, v)];
-        if (own == no_id && found != call.end()) {
-            own = found->second;
-        }
+    const auto index = [&](const auto& v) { return static_cast<id>(index_of(graph, v)); };
+    const auto stands_before = [&](const auto& a, const auto& b) {
+        return rank[index(a.vertex)] < rank[index(b.vertex)];
     };
-    for (const auto& m : members) {
-        for (auto [it, last] = in_edges(m.vertex, graph); it != last; ++it) {
-            take(m.vertex, source(*it, graph));
+    if (!std::is_sorted(members.begin(), members.end(), stands_before)) {
+        std::sort(members.begin(), members.end(), stands_before);
+    }
+    flat_index places(members.size());
+    for (id i = 0; i < members.size(); ++i) {
+        places.insert(hash_mix(index(members[i].vertex), 0), i, [](id) { return false; });
+    }
+    const auto call_of = [&](const auto& v) {
+        const auto found = places.find(hash_mix(index(v), 0),
+                                       [&](id i) { return index(members[i].vertex) == index(v); });
+        return found == no_id ? no_id : members[found].call;
+    };
+    for (auto& m : members) {
+        for (auto [it, last] = in_edges(m.vertex, graph); it != last && m.call == no_id; ++it) {
+            m.call = call_of(source(*it, graph));
         }
     }
     for (auto m = members.rbegin(); m != members.rend(); ++m) {
-        for (auto [it, last] = out_edges(m->vertex, graph); it != last; ++it) {
-            take(m->vertex, target(*it, graph));
+        for (auto [it, last] = out_edges(m->vertex, graph); it != last && m->call == no_id; ++it) {
+            m->call = call_of(target(*it, graph));
         }
     }
     for (auto& m : members) {
-        const auto found = call[index_of(graph, m.vertex)];
-        m.call = found == no_id ? 0 : found;
+        m.call = m.call == no_id ? 0 : m.call;
     }
 }
 

@@ -3,6 +3,7 @@
 #define STEMMA_ALGORITHM_NUMBER_CALLS_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace stemma {
@@ -33,108 +33,131 @@ public:
         , graph_(ops.graph())
         , modules_(modules)
         , result_(result)
-        , vertex_(result.size())
-        , joined_(result.size(), no_id) {
-        sweep_order(graph_).forward([&](operator_t<Ops> vertex) {
-            const auto v = static_cast<id>(index_of(graph_, vertex));
-            vertex_[v] = vertex;
-            if (lacks_call(result_[v])) {
+        , readings_(ops.parameter_count())
+        , joined_(result.size(), no_id) {}
+
+    void run() {
+        open_.reserve(result_.size());
+        sweep_order(graph_).forward([&](operator_t<Ops> v) {
+            if (lacks_call(known(v))) {
                 open_.push_back(v);
             }
         });
-        std::stable_sort(open_.begin(), open_.end(),
-                         [&](id a, id b) { return result_[a].module < result_[b].module; });
-    }
-
-    void run() {
-        for (std::size_t first = 0, last = 0; first < open_.size(); first = last) {
-            const auto module = result_[open_[first]].module;
-            while (last < open_.size() && result_[open_[last]].module == module) {
-                ++last;
+        const grouped_ids by_module(modules_.size(), [&](auto take) {
+            for (id i = 0; i < open_.size(); ++i) {
+                take(known(open_[i]).module, i);
             }
-            const auto own = std::span(open_).subspan(first, last - first);
-            const auto anchors = find_anchors(own);
-            if (!anchors.empty()) {
-                number_by_anchors(own, anchors);
+        });
+        for (id module = 0; module < modules_.size(); ++module) {
+            const auto own = by_module[module];
+            if (own.empty()) {
+                continue;
+            }
+            find_anchors(own, module);
+            if (!anchors_.empty()) {
+                number_by_anchors(own, module);
             } else if (modules_.end(module) == module + 1) {
-                number_components(own);
+                number_components(own, module);
             }
         }
     }
 
 private:
-    /// Returns: the operators that read the parameter that is read most often, in order.
-    [[nodiscard]] std::vector<id> find_anchors(std::span<const id> own) const {
-        std::unordered_map<id, std::vector<id>> readers;
-        const std::vector<id>* anchors = nullptr;
-        std::size_t most = 0;
-        for (auto v : own) {
-            ops_.for_each_parameter(vertex_[v], [&](id p) {
-                auto& known = readers[p];
-                if (known.empty() || known.back() != v) {
-                    known.push_back(v);
+    /// How many operators of a module read a parameter.
+    struct reading {
+        id module = no_id;
+        id last = no_id; // of the operators
+        id count = 0;
+    };
+
+    [[nodiscard]] attribution& known(operator_t<Ops> v) { return result_[index_at(v)]; }
+
+    // The operators of one module are named by their places in `open_`, as `own`.
+
+    /// Finds the operators that read the parameter that is read most often, in order.
+    void find_anchors(std::span<const id> own, id module) {
+        id most_read = no_id;
+        id most = 0;
+        for (auto i : own) {
+            const auto v = open_[i];
+            ops_.for_each_parameter(v, [&](id p) {
+                auto& read = readings_[p];
+                if (read.module != module) {
+                    read = {module, no_id, 0};
                 }
-                if (known.size() > most) {
-                    most = known.size();
-                    anchors = &known;
+                read.count += read.last == i ? 0U : 1U;
+                read.last = i;
+                if (read.count > most) {
+                    most = read.count;
+                    most_read = p;
                 }
             });
         }
-        return anchors == nullptr ? std::vector<id>{} : *anchors;
+        anchors_.clear();
+        for (auto i = own.begin(); anchors_.size() < most; ++i) {
+            bool reads = false;
+            ops_.for_each_parameter(open_[*i], [&](id p) { reads = reads || p == most_read; });
+            if (reads) {
+                anchors_.push_back(*i);
+            }
+        }
     }
 
-    void number_by_anchors(std::span<const id> own, std::span<const id> anchors) {
-        const auto module = result_[own.front()].module;
-        const auto call_of = [&](id v) {
-            return result_[v].module == module ? result_[v].call : no_id;
+    void number_by_anchors(std::span<const id> own, id module) {
+        const auto call_of = [&](operator_t<Ops> v) {
+            return known(v).module == module ? known(v).call : no_id;
         };
-        for (id call = 0; call < anchors.size(); ++call) {
-            result_[anchors[call]].call = call;
+        for (id call = 0; call < anchors_.size(); ++call) {
+            known(open_[anchors_[call]]).call = call;
         }
-        auto anchor = anchors.begin(); // both stand in the same order
-        for (auto v : own) {
-            if (anchor != anchors.end() && *anchor == v) {
+        auto anchor = anchors_.begin(); // both stand in the same order
+        for (auto i : own) {
+            const auto v = open_[i];
+            if (anchor != anchors_.end() && *anchor == i) {
                 ++anchor;
                 continue;
             }
-            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
-                const auto behind = call_of(index_at(source(*in, graph_)));
-                auto& call = result_[v].call;
+            auto& call = known(v).call;
+            for (auto [in, last] = in_edges(v, graph_); in != last; ++in) {
+                const auto behind = call_of(source(*in, graph_));
                 call = behind == no_id ? call : call == no_id ? behind : std::max(call, behind);
             }
         }
-        for (auto v = own.rbegin(); v != own.rend(); ++v) {
-            id before = anchors.size() == 1 ? 0 : no_id;
-            for (auto [out, last] = out_edges(vertex_[*v], graph_); out != last; ++out) {
-                before = std::min(before, call_of(index_at(target(*out, graph_))));
-            }
-            if (result_[*v].call == no_id) {
-                result_[*v].call = before;
+        for (auto i = own.rbegin(); i != own.rend(); ++i) {
+            const auto v = open_[*i];
+            auto& call = known(v).call;
+            if (call == no_id) {
+                id before = anchors_.size() == 1 ? 0 : no_id;
+                for (auto [out, last] = out_edges(v, graph_); out != last; ++out) {
+                    before = std::min(before, call_of(target(*out, graph_)));
+                }
+                call = before;
             }
         }
     }
 
-    void number_components(std::span<const id> own) {
-        const auto module = result_[own.front()].module;
-        for (auto v : own) {
-            joined_[v] = v;
+    void number_components(std::span<const id> own, id module) {
+        for (auto i : own) {
+            const auto v = open_[i];
+            joined_[index_at(v)] = index_at(v);
         }
-        for (auto v : own) {
-            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+        for (auto i : own) {
+            const auto v = open_[i];
+            for (auto [in, last] = in_edges(v, graph_); in != last; ++in) {
                 const auto u = index_at(source(*in, graph_));
                 if (result_[u].module == module && joined_[u] != no_id) {
                     const auto a = first_of(u);
-                    const auto b = first_of(v);
+                    const auto b = first_of(index_at(v));
                     joined_[std::max(a, b)] = std::min(a, b);
                 }
             }
         }
         id calls = 0;
-        for (auto v : own) {
-            const auto head = first_of(v);
-            auto& call = result_[head].call;
+        for (auto i : own) {
+            const auto v = open_[i];
+            auto& call = result_[first_of(index_at(v))].call;
             call = call == no_id ? calls++ : call;
-            result_[v].call = call;
+            known(v).call = call;
         }
     }
 
@@ -154,9 +177,10 @@ private:
     const graph_of<Ops>& graph_;
     const tree_index& modules_;
     std::span<attribution> result_;
-    std::vector<id> open_; // operators without a number, module by module, in order
-    std::vector<operator_t<Ops>> vertex_;
-    std::vector<id> joined_; // union-find over the operators of one module
+    std::vector<operator_t<Ops>> open_; // operators without a number, in order
+    std::vector<id> anchors_;           // those of one module, by their places in `open_`
+    std::vector<reading> readings_;     // by parameter
+    std::vector<id> joined_;            // union-find over the operators of one module
 };
 
 } // namespace detail
@@ -170,7 +194,7 @@ private:
 /// once for each set of its operators that hang together. Others stay without a number.
 ///
 /// `result` is by vertex index.
-/// Complexity: O(V + E), and sorting of operators by module.
+/// Complexity: O(V + E + modules + parameters + reads of parameters).
 template <parameter_readers Ops>
 void number_calls(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
     if (std::any_of(result.begin(), result.end(), detail::lacks_call)) {
