@@ -982,6 +982,8 @@ template <operator_graph_like Graph>
                                                std::span<const vertex_t<Graph>> members,
                                                std::vector<id>& place) {
     induced_edges result;
+    result.first.reserve(members.size() + 1);
+    result.readers.reserve(members.size());
     for (id i = 0; i < members.size(); ++i) {
         place[index_of(graph, members[i])] = i;
     }
@@ -10938,80 +10940,100 @@ private:
     struct group {
         id module = 0;
         id call = 0;
-        id size = 0;
         id parts = 0;
-    };
-
-    struct part {
-        id group = 0;
-        members vertices;
-        id child = no_id;
+        id runs = 0; ///< parts that are regions already
     };
 
     void divide(id region, const members& all) {
-        const auto edges =
-            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
-        std::vector<group> groups;
-        auto of = find_groups(region, all, edges, groups);
-        const auto numbers = acyclic_parts(edges, of);
-        std::vector<part> parts;
-        for (id i = 0; i < all.size(); ++i) {
-            if (numbers[i] != no_id) {
-                parts.resize(std::max<std::size_t>(parts.size(), numbers[i] + 1));
-                parts[numbers[i]].group = of[i];
-                parts[numbers[i]].vertices.push_back(all[i]);
-            }
-        }
-        for (const auto& p : parts) {
-            ++groups[p.group].parts;
+        const auto top = result_.regions[region].module;
+        std::vector<id> module;
+        module.reserve(all.size());
+        bool divides = false;
+        for (const auto& v : all) {
+            module.push_back(modules_.next_below(top, module_[index_of(graph_, v)]));
+            divides = divides || module.back() != no_id;
         }
         result_.regions[region].operators = static_cast<id>(all.size());
-        const auto sequence = order_items(all, edges, numbers, parts);
-        std::vector<id> runs(groups.size(), 0);
-        for (const auto& item : sequence) {
-            if (!item.is_region) {
-                result_.regions[region].items.push_back(item);
-                continue;
+        if (divides) {
+            divide(region, all, module);
+        } else {
+            auto& items = result_.regions[region].items;
+            items.reserve(all.size());
+            for (const auto& v : all) {
+                items.push_back(item(v));
             }
-            auto& p = parts[item.index];
-            auto& g = groups[p.group];
-            if (p.vertices.size() < least_) {
-                leave(region, p, g);
-                continue;
-            }
-            const auto child = static_cast<id>(result_.regions.size());
-            result_.regions[region].items.push_back({child, true});
-            result_.regions.push_back(
-                {g.module, g.call, runs[p.group]++, g.parts, region, 0, 0, {}});
-            divide(child, p.vertices);
-            members().swap(p.vertices);
         }
         result_.regions[region].end = static_cast<id>(result_.regions.size());
     }
 
-    void leave(id region, const part& p, const group& g) {
-        for (const auto& v : p.vertices) {
-            result_.regions[region].items.push_back({static_cast<id>(index_of(graph_, v)), false});
+    /// `next` is by place the module below that of the region.
+    void divide(id region, const members& all, const std::vector<id>& next) {
+        const auto edges =
+            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
+        std::vector<group> groups;
+        const auto of = find_groups(all, edges, next, groups);
+        const auto part = acyclic_parts(edges, of);
+        id parts = 0;
+        for (auto p : part) {
+            parts = p == no_id ? parts : std::max(parts, p + 1);
         }
-        result_.left.push_back({g.module, g.call, p.vertices.size(), g.parts});
+        const grouped_ids places(parts, [&](auto take) {
+            for (id i = 0; i < part.size(); ++i) {
+                if (part[i] != no_id) {
+                    take(part[i], i);
+                }
+            }
+        });
+        for (id p = 0; p < parts; ++p) {
+            ++groups[of[places[p].front()]].parts;
+        }
+        for (auto first : find_sequence(edges, part, places)) {
+            if (part[first] == no_id) {
+                result_.regions[region].items.push_back(item(all[first]));
+            } else {
+                add_part(region, all, places[part[first]], groups[of[first]]);
+            }
+        }
+    }
+
+    /// Makes a region of a part, or leaves the operators where they are.
+    void add_part(id region, const members& all, std::span<const id> places, group& g) {
+        auto& items = result_.regions[region].items;
+        if (places.size() < least_) {
+            for (auto i : places) {
+                items.push_back(item(all[i]));
+            }
+            result_.left.push_back({g.module, g.call, places.size(), g.parts});
+            return;
+        }
+        const auto child = static_cast<id>(result_.regions.size());
+        items.push_back({child, true});
+        result_.regions.push_back({g.module, g.call, g.runs++, g.parts, region, 0, 0, {}});
+        members inside;
+        inside.reserve(places.size());
+        for (auto i : places) {
+            inside.push_back(all[i]);
+        }
+        divide(child, inside);
+    }
+
+    [[nodiscard]] fold_item item(const vertex_t<Graph>& v) const {
+        return {static_cast<id>(index_of(graph_, v)), false};
     }
 
     /// Returns: by place the number of its group, a call of a module; `no_id` for none.
-    [[nodiscard]] std::vector<id> find_groups(id region, const members& all,
-                                              const induced_edges& edges,
-                                              std::vector<group>& groups) {
-        const auto top = result_.regions[region].module;
-        std::vector<id> module(all.size());
-        for (id i = 0; i < all.size(); ++i) {
-            module[i] = modules_.next_below(top, module_[index_of(graph_, all[i])]);
-        }
+    [[nodiscard]] std::vector<id> find_groups(const members& all, const induced_edges& edges,
+                                              const std::vector<id>& module,
+                                              std::vector<group>& groups) const {
         const auto call = find_calls(all, edges, module);
-        std::map<std::pair<id, id>, id> known;
+        flat_index known;
         std::vector<id> of(all.size(), no_id);
         for (id i = 0; i < all.size(); ++i) {
             if (module[i] != no_id) {
                 const auto next = static_cast<id>(groups.size());
-                of[i] = known.try_emplace({module[i], call[i]}, next).first->second;
+                of[i] = known.insert(hash_mix(module[i], call[i]), next, [&](id g) {
+                    return groups[g].module == module[i] && groups[g].call == call[i];
+                });
                 if (of[i] == next) {
                     groups.push_back({module[i], call[i], 0, 0});
                 }
@@ -11038,79 +11060,62 @@ private:
                 call[i] = calls_(module[i], all[i]);
             }
         }
-        const auto pass = [&](id from, id to) {
-            if (module[from] != no_id && module[from] == module[to] && call[to] == no_id) {
-                call[to] = call[from];
-            }
-        };
         for (id i = 0; i < all.size(); ++i) {
+            if (call[i] == no_id) {
+                continue;
+            }
             for (auto reader : edges.of(i)) {
-                pass(i, reader);
+                if (call[reader] == no_id && module[reader] == module[i]) {
+                    call[reader] = call[i];
+                }
             }
         }
         for (auto i = static_cast<id>(all.size()); i-- > 0;) {
-            for (auto reader : edges.of(i)) {
-                pass(reader, i);
+            if (call[i] != no_id) {
+                continue;
             }
-            call[i] = call[i] == no_id ? 0 : call[i];
+            const auto readers = edges.of(i);
+            const auto reader = std::find_if(readers.begin(), readers.end(), [&](id r) {
+                return module[r] == module[i] && module[i] != no_id;
+            });
+            call[i] = reader == readers.end() ? 0 : call[*reader];
         }
         return call;
     }
 
-    /// Returns: vertices in no part, and parts by number, in an order in which they can run.
-    [[nodiscard]] std::vector<fold_item> order_items(const members& all, const induced_edges& edges,
-                                                     const std::vector<id>& number,
-                                                     const std::vector<part>& parts) const {
-        // Units: parts, then places without one. Whichever can run and stands first comes next.
-        std::vector<id> unit(all.size());
-        std::vector<id> first(parts.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            const bool in_part = number[i] != no_id;
-            unit[i] = in_part ? number[i] : static_cast<id>(parts.size()) + i;
-            if (in_part) {
-                first[number[i]] = std::min(first[number[i]], i);
-            }
+    /// Returns: places in no part, and the first places of parts, in an order in which all can run.
+    [[nodiscard]] static std::vector<id> find_sequence(const induced_edges& edges,
+                                                       const std::vector<id>& part,
+                                                       const grouped_ids& places) {
+        // A part goes by its first place. Whatever can run and stands first comes next.
+        std::vector<id> lead(part.size());
+        for (id i = 0; i < lead.size(); ++i) {
+            lead[i] = part[i] == no_id ? i : places[part[i]].front();
         }
-        std::vector<id> waiting(parts.size() + all.size(), 0);
-        std::vector<std::vector<id>> inside(parts.size());
-        for (id i = 0; i < all.size(); ++i) {
-            if (number[i] != no_id) {
-                inside[number[i]].push_back(i);
-            }
+        std::vector<id> waiting(lead.size(), 0);
+        for (id i = 0; i < lead.size(); ++i) {
             for (auto to : edges.of(i)) {
-                waiting[unit[to]] += unit[to] == unit[i] ? 0U : 1U;
+                waiting[lead[to]] += lead[to] == lead[i] ? 0U : 1U;
             }
         }
-        std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>> open;
-        const auto position = [&](id u) {
-            return u < parts.size() ? first[u] : u - static_cast<id>(parts.size());
-        };
-        for (id u = 0; u < waiting.size(); ++u) {
-            const bool exists = u < parts.size() || number[position(u)] == no_id;
-            if (exists && waiting[u] == 0) {
-                open.emplace(position(u), u);
+        std::priority_queue<id, std::vector<id>, std::greater<>> open;
+        for (id i = 0; i < lead.size(); ++i) {
+            if (lead[i] == i && waiting[i] == 0) {
+                open.push(i);
             }
         }
-        std::vector<fold_item> result;
-        const auto release = [&](id u, id place) {
-            for (auto to : edges.of(place)) {
-                if (unit[to] != u && --waiting[unit[to]] == 0) {
-                    open.emplace(position(unit[to]), unit[to]);
-                }
-            }
-        };
+        std::vector<id> result;
+        result.reserve(lead.size());
         while (!open.empty()) {
-            const auto u = open.top().second;
+            const auto next = open.top();
             open.pop();
-            if (u < parts.size()) {
-                result.push_back({u, true});
-                for (auto place : inside[u]) {
-                    release(u, place);
+            result.push_back(next);
+            for (auto i : part[next] == no_id ? std::span(&next, 1) : places[part[next]]) {
+                for (auto to : edges.of(i)) {
+                    if (lead[to] != next && --waiting[lead[to]] == 0) {
+                        open.push(lead[to]);
+                    }
                 }
-            } else {
-                const auto place = position(u);
-                result.push_back({static_cast<id>(index_of(graph_, all[place])), false});
-                release(u, place);
             }
         }
         return result;
@@ -12636,13 +12641,14 @@ class module_opener {
 public:
     module_opener(const tree_index& tree, std::span<const id> module,
                   const std::vector<bool>& shown, const fold_options& options)
-        : tree_(tree), options_(options), direct_(tree.size(), 0), all_(tree.size(), 0) {
+        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
         for (std::size_t v = 0; v < module.size(); ++v) {
             direct_[module[v]] += shown[v] ? 1U : 0U;
         }
         all_ = direct_;
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
             all_[tree.parent(m)] += all_[m];
+            filled_[tree.parent(m)] += all_[m] > 0 ? 1U : 0U;
         }
     }
 
@@ -12650,13 +12656,14 @@ public:
         std::vector<bool> open(tree_.size(), false);
         open[options_.root] = true;
         std::size_t boxes = contents(options_.root);
-        std::vector<id> level = filled_children(options_.root);
+        std::vector<id> level;
+        std::vector<id> below;
+        append_children(options_.root, level);
         for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
-            std::vector<id> below;
+            below.clear();
             for (auto m : level) {
                 boxes += contents(m) - 1;
-                const auto children = filled_children(m);
-                below.insert(below.end(), children.begin(), children.end());
+                append_children(m, below);
             }
             if (boxes > options_.max_boxes) {
                 break;
@@ -12664,34 +12671,141 @@ public:
             for (auto m : level) {
                 open[m] = true;
             }
-            level = std::move(below);
+            level.swap(below);
         }
         return open;
     }
 
-    /// Returns: operators in a module and below it.
-    [[nodiscard]] std::size_t all(id m) const { return all_[m]; }
+    /// Returns: operators in a module itself.
+    [[nodiscard]] std::size_t direct(id m) const { return direct_[m]; }
+
+    /// Whether operators are in a module or below it.
+    [[nodiscard]] bool is_filled(id m) const { return all_[m] > 0; }
 
 private:
-    [[nodiscard]] std::vector<id> filled_children(id m) const {
-        std::vector<id> children;
+    void append_children(id m, std::vector<id>& level) const {
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            if (all_[c] > 0) {
-                children.push_back(c);
+            if (is_filled(c)) {
+                level.push_back(c);
             }
         }
-        return children;
     }
 
-    [[nodiscard]] std::size_t contents(id m) const {
-        return direct_[m] + filled_children(m).size();
-    }
+    [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
 
     const tree_index& tree_;
     const fold_options& options_;
-    std::vector<std::size_t> direct_;
-    std::vector<std::size_t> all_;
+    std::vector<id> direct_;
+    std::vector<id> filled_; // children that are
+    std::vector<id> all_;
 };
+
+/// Puts operators into boxes, in order.
+class box_filler {
+public:
+    box_filler(const tree_index& tree, const module_opener& opener, const fold_options& options,
+               folded_graph& result)
+        : tree_(tree)
+        , root_(options.root)
+        , most_(std::max<std::size_t>(options.max_boxes, 2))
+        , result_(result)
+        , holder_(tree.size(), no_id)
+        , box_of_module_(tree.size(), no_id) {
+        for (auto m = root_; m < tree.end(root_); ++m) {
+            const bool open = result.open[m];
+            const auto above = open ? no_id : holder_[tree.parent(m)];
+            const bool closed = !open && result.open[above];
+            holder_[m] = open || closed ? m : above;
+            total_ += open ? opener.direct(m) : closed && opener.is_filled(m) ? 1U : 0U;
+        }
+        result.boxes.reserve(std::min(total_, most_));
+    }
+
+    void add(id v, id module) {
+        const auto holder = holder_[module];
+        if (holder == no_id) {
+            return;
+        }
+        auto box = box_of_module_[holder];
+        if (box == no_id) {
+            box = find_box(v, holder);
+        }
+        result_.box_of[v] = box;
+        ++result_.boxes[box].operators;
+    }
+
+private:
+    [[nodiscard]] id find_box(id v, id holder) {
+        const bool open = result_.open[holder];
+        const bool fits = total_ <= most_ || result_.boxes.size() + 1 < most_;
+        auto box = fits ? no_id : rest_;
+        if (box == no_id) {
+            box = static_cast<id>(result_.boxes.size());
+            result_.boxes.push_back(
+                !fits  ? folded_box{box_kind::rest, root_, root_, 0}
+                : open ? folded_box{box_kind::one_operator, v, holder, 0}
+                       : folded_box{box_kind::closed_module, holder, tree_.parent(holder), 0});
+            rest_ = fits ? rest_ : box;
+        }
+        if (!open) {
+            box_of_module_[holder] = box;
+        }
+        return box;
+    }
+
+    const tree_index& tree_;
+    id root_;
+    std::size_t most_;
+    folded_graph& result_;
+    std::vector<id> holder_; // by module: itself where it is open, else the outermost closed one
+    std::vector<id> box_of_module_;
+    std::size_t total_ = 0; // boxes that there would be without a limit
+    id rest_ = no_id;
+};
+
+/// Calls `take(from, to, value)` for every edge from one box to another one.
+template <operator_graph_like Graph, class Take>
+void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = box_of[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = box_of[index_of(graph, source(*in, graph))];
+            if (from != no_id && from != to) {
+                take(from, to, value_on(graph, *in));
+            }
+        }
+    }
+}
+
+/// Returns: what flows between boxes, by producing box, then by reading box.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
+                                                  std::size_t boxes) {
+    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
+    for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
+    for_each_flow(graph, box_of, [&](id from, id to, id value) {
+        flows[end[from]++] = std::uint64_t{to} << 32U | value;
+    });
+    std::vector<folded_edge> edges;
+    for (std::size_t from = 0, at = 0; from < boxes; ++from) {
+        const auto first = at;
+        std::sort(flows.data() + first, flows.data() + end[from]);
+        for (; at < end[from]; ++at) {
+            const auto to = static_cast<id>(flows[at] >> 32U);
+            if (at == first || to != flows[at - 1] >> 32U) {
+                edges.push_back({static_cast<id>(from), to, static_cast<id>(flows[at]), 1});
+            } else if (flows[at] != flows[at - 1]) {
+                ++edges.back().values;
+            }
+        }
+    }
+    return edges;
+}
 
 } // namespace detail
 
@@ -12709,74 +12823,13 @@ template <operator_graph_like Graph>
     folded_graph result;
     result.open = opener.open();
     result.box_of.assign(module.size(), no_id);
-    std::vector<id> box_of_module(tree.size(), no_id);
-    const auto most = std::max<std::size_t>(options.max_boxes, 2);
-    std::size_t total = 0; // boxes that there would be without a limit
-    std::vector<bool> met(tree.size(), false);
-    std::vector<id> closed_at(tree.size(), no_id); // the closed module right below an open one
-    for (id m = 1; m < tree.size(); ++m) {
-        const auto above = tree.parent(m);
-        closed_at[m] = result.open[m] ? no_id : result.open[above] ? m : closed_at[above];
-    }
-    for (std::size_t v = 0; v < module.size(); ++v) {
-        if (shown[v] && tree.is_ancestor(options.root, module[v])) {
-            const bool direct = result.open[module[v]];
-            const auto closed = direct ? no_id : closed_at[module[v]];
-            total += direct || !met[closed] ? 1U : 0U;
-            if (!direct) {
-                met[closed] = true;
-            }
-        }
-    }
-    id rest = no_id;
+    detail::box_filler boxes(tree, opener, options, result);
     for (id v = 0; v < module.size(); ++v) {
-        if (!shown[v] || !tree.is_ancestor(options.root, module[v])) {
-            continue;
-        }
-        const bool direct = result.open[module[v]];
-        const auto closed = direct ? no_id : closed_at[module[v]];
-        auto box = direct ? no_id : box_of_module[closed];
-        if (box == no_id) {
-            const bool fits = total <= most || result.boxes.size() + 1 < most;
-            if (!fits && rest != no_id) {
-                box = rest;
-            } else {
-                box = static_cast<id>(result.boxes.size());
-                result.boxes.push_back(
-                    !fits    ? folded_box{box_kind::rest, options.root, options.root, 0}
-                    : direct ? folded_box{box_kind::one_operator, v, module[v], 0}
-                             : folded_box{box_kind::closed_module, closed, tree.parent(closed), 0});
-                rest = fits ? rest : box;
-            }
-            if (!direct) {
-                box_of_module[closed] = box;
-            }
-        }
-        result.box_of[v] = box;
-        ++result.boxes[box].operators;
-    }
-    std::vector<std::tuple<id, id, id>> flows; // from, to, value
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = result.box_of[index_of(graph, *it)];
-        if (to == no_id) {
-            continue;
-        }
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = result.box_of[index_of(graph, source(*in, graph))];
-            if (from != no_id && from != to) {
-                flows.emplace_back(from, to, value_on(graph, *in));
-            }
+        if (shown[v]) {
+            boxes.add(v, module[v]);
         }
     }
-    std::sort(flows.begin(), flows.end());
-    flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
-    for (const auto& [from, to, value] : flows) {
-        if (result.edges.empty() || result.edges.back().from != from ||
-            result.edges.back().to != to) {
-            result.edges.push_back({from, to, value, 0});
-        }
-        ++result.edges.back().values;
-    }
+    result.edges = detail::join_flows(graph, result.box_of, result.boxes.size());
     return result;
 }
 

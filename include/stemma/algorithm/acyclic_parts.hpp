@@ -42,6 +42,8 @@ template <operator_graph_like Graph>
                                                std::span<const vertex_t<Graph>> members,
                                                std::vector<id>& place) {
     induced_edges result;
+    result.first.reserve(members.size() + 1);
+    result.readers.reserve(members.size());
     for (id i = 0; i < members.size(); ++i) {
         place[index_of(graph, members[i])] = i;
     }

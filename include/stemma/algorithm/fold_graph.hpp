@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
-#include <tuple>
 #include <vector>
 
 namespace stemma {
@@ -63,13 +63,14 @@ class module_opener {
 public:
     module_opener(const tree_index& tree, std::span<const id> module,
                   const std::vector<bool>& shown, const fold_options& options)
-        : tree_(tree), options_(options), direct_(tree.size(), 0), all_(tree.size(), 0) {
+        : tree_(tree), options_(options), direct_(tree.size(), 0), filled_(tree.size(), 0) {
         for (std::size_t v = 0; v < module.size(); ++v) {
             direct_[module[v]] += shown[v] ? 1U : 0U;
         }
         all_ = direct_;
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
             all_[tree.parent(m)] += all_[m];
+            filled_[tree.parent(m)] += all_[m] > 0 ? 1U : 0U;
         }
     }
 
@@ -77,13 +78,14 @@ public:
         std::vector<bool> open(tree_.size(), false);
         open[options_.root] = true;
         std::size_t boxes = contents(options_.root);
-        std::vector<id> level = filled_children(options_.root);
+        std::vector<id> level;
+        std::vector<id> below;
+        append_children(options_.root, level);
         for (id depth = 0; depth < options_.depth && !level.empty(); ++depth) {
-            std::vector<id> below;
+            below.clear();
             for (auto m : level) {
                 boxes += contents(m) - 1;
-                const auto children = filled_children(m);
-                below.insert(below.end(), children.begin(), children.end());
+                append_children(m, below);
             }
             if (boxes > options_.max_boxes) {
                 break;
@@ -91,34 +93,141 @@ public:
             for (auto m : level) {
                 open[m] = true;
             }
-            level = std::move(below);
+            level.swap(below);
         }
         return open;
     }
 
-    /// Returns: operators in a module and below it.
-    [[nodiscard]] std::size_t all(id m) const { return all_[m]; }
+    /// Returns: operators in a module itself.
+    [[nodiscard]] std::size_t direct(id m) const { return direct_[m]; }
+
+    /// Whether operators are in a module or below it.
+    [[nodiscard]] bool is_filled(id m) const { return all_[m] > 0; }
 
 private:
-    [[nodiscard]] std::vector<id> filled_children(id m) const {
-        std::vector<id> children;
+    void append_children(id m, std::vector<id>& level) const {
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            if (all_[c] > 0) {
-                children.push_back(c);
+            if (is_filled(c)) {
+                level.push_back(c);
             }
         }
-        return children;
     }
 
-    [[nodiscard]] std::size_t contents(id m) const {
-        return direct_[m] + filled_children(m).size();
-    }
+    [[nodiscard]] std::size_t contents(id m) const { return direct(m) + filled_[m]; }
 
     const tree_index& tree_;
     const fold_options& options_;
-    std::vector<std::size_t> direct_;
-    std::vector<std::size_t> all_;
+    std::vector<id> direct_;
+    std::vector<id> filled_; // children that are
+    std::vector<id> all_;
 };
+
+/// Puts operators into boxes, in order.
+class box_filler {
+public:
+    box_filler(const tree_index& tree, const module_opener& opener, const fold_options& options,
+               folded_graph& result)
+        : tree_(tree)
+        , root_(options.root)
+        , most_(std::max<std::size_t>(options.max_boxes, 2))
+        , result_(result)
+        , holder_(tree.size(), no_id)
+        , box_of_module_(tree.size(), no_id) {
+        for (auto m = root_; m < tree.end(root_); ++m) {
+            const bool open = result.open[m];
+            const auto above = open ? no_id : holder_[tree.parent(m)];
+            const bool closed = !open && result.open[above];
+            holder_[m] = open || closed ? m : above;
+            total_ += open ? opener.direct(m) : closed && opener.is_filled(m) ? 1U : 0U;
+        }
+        result.boxes.reserve(std::min(total_, most_));
+    }
+
+    void add(id v, id module) {
+        const auto holder = holder_[module];
+        if (holder == no_id) {
+            return;
+        }
+        auto box = box_of_module_[holder];
+        if (box == no_id) {
+            box = find_box(v, holder);
+        }
+        result_.box_of[v] = box;
+        ++result_.boxes[box].operators;
+    }
+
+private:
+    [[nodiscard]] id find_box(id v, id holder) {
+        const bool open = result_.open[holder];
+        const bool fits = total_ <= most_ || result_.boxes.size() + 1 < most_;
+        auto box = fits ? no_id : rest_;
+        if (box == no_id) {
+            box = static_cast<id>(result_.boxes.size());
+            result_.boxes.push_back(
+                !fits  ? folded_box{box_kind::rest, root_, root_, 0}
+                : open ? folded_box{box_kind::one_operator, v, holder, 0}
+                       : folded_box{box_kind::closed_module, holder, tree_.parent(holder), 0});
+            rest_ = fits ? rest_ : box;
+        }
+        if (!open) {
+            box_of_module_[holder] = box;
+        }
+        return box;
+    }
+
+    const tree_index& tree_;
+    id root_;
+    std::size_t most_;
+    folded_graph& result_;
+    std::vector<id> holder_; // by module: itself where it is open, else the outermost closed one
+    std::vector<id> box_of_module_;
+    std::size_t total_ = 0; // boxes that there would be without a limit
+    id rest_ = no_id;
+};
+
+/// Calls `take(from, to, value)` for every edge from one box to another one.
+template <operator_graph_like Graph, class Take>
+void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto to = box_of[index_of(graph, *it)];
+        if (to == no_id) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto from = box_of[index_of(graph, source(*in, graph))];
+            if (from != no_id && from != to) {
+                take(from, to, value_on(graph, *in));
+            }
+        }
+    }
+}
+
+/// Returns: what flows between boxes, by producing box, then by reading box.
+template <operator_graph_like Graph>
+[[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
+                                                  std::size_t boxes) {
+    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
+    for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
+    for_each_flow(graph, box_of, [&](id from, id to, id value) {
+        flows[end[from]++] = std::uint64_t{to} << 32U | value;
+    });
+    std::vector<folded_edge> edges;
+    for (std::size_t from = 0, at = 0; from < boxes; ++from) {
+        const auto first = at;
+        std::sort(flows.data() + first, flows.data() + end[from]);
+        for (; at < end[from]; ++at) {
+            const auto to = static_cast<id>(flows[at] >> 32U);
+            if (at == first || to != flows[at - 1] >> 32U) {
+                edges.push_back({static_cast<id>(from), to, static_cast<id>(flows[at]), 1});
+            } else if (flows[at] != flows[at - 1]) {
+                ++edges.back().values;
+            }
+        }
+    }
+    return edges;
+}
 
 } // namespace detail
 
@@ -136,74 +245,13 @@ template <operator_graph_like Graph>
     folded_graph result;
     result.open = opener.open();
     result.box_of.assign(module.size(), no_id);
-    std::vector<id> box_of_module(tree.size(), no_id);
-    const auto most = std::max<std::size_t>(options.max_boxes, 2);
-    std::size_t total = 0; // boxes that there would be without a limit
-    std::vector<bool> met(tree.size(), false);
-    std::vector<id> closed_at(tree.size(), no_id); // the closed module right below an open one
-    for (id m = 1; m < tree.size(); ++m) {
-        const auto above = tree.parent(m);
-        closed_at[m] = result.open[m] ? no_id : result.open[above] ? m : closed_at[above];
-    }
-    for (std::size_t v = 0; v < module.size(); ++v) {
-        if (shown[v] && tree.is_ancestor(options.root, module[v])) {
-            const bool direct = result.open[module[v]];
-            const auto closed = direct ? no_id : closed_at[module[v]];
-            total += direct || !met[closed] ? 1U : 0U;
-            if (!direct) {
-                met[closed] = true;
-            }
-        }
-    }
-    id rest = no_id;
+    detail::box_filler boxes(tree, opener, options, result);
     for (id v = 0; v < module.size(); ++v) {
-        if (!shown[v] || !tree.is_ancestor(options.root, module[v])) {
-            continue;
-        }
-        const bool direct = result.open[module[v]];
-        const auto closed = direct ? no_id : closed_at[module[v]];
-        auto box = direct ? no_id : box_of_module[closed];
-        if (box == no_id) {
-            const bool fits = total <= most || result.boxes.size() + 1 < most;
-            if (!fits && rest != no_id) {
-                box = rest;
-            } else {
-                box = static_cast<id>(result.boxes.size());
-                result.boxes.push_back(
-                    !fits    ? folded_box{box_kind::rest, options.root, options.root, 0}
-                    : direct ? folded_box{box_kind::one_operator, v, module[v], 0}
-                             : folded_box{box_kind::closed_module, closed, tree.parent(closed), 0});
-                rest = fits ? rest : box;
-            }
-            if (!direct) {
-                box_of_module[closed] = box;
-            }
-        }
-        result.box_of[v] = box;
-        ++result.boxes[box].operators;
-    }
-    std::vector<std::tuple<id, id, id>> flows; // from, to, value
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto to = result.box_of[index_of(graph, *it)];
-        if (to == no_id) {
-            continue;
-        }
-        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-            const auto from = result.box_of[index_of(graph, source(*in, graph))];
-            if (from != no_id && from != to) {
-                flows.emplace_back(from, to, value_on(graph, *in));
-            }
+        if (shown[v]) {
+            boxes.add(v, module[v]);
         }
     }
-    std::sort(flows.begin(), flows.end());
-    flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
-    for (const auto& [from, to, value] : flows) {
-        if (result.edges.empty() || result.edges.back().from != from ||
-            result.edges.back().to != to) {
-            result.edges.push_back({from, to, value, 0});
-        }
-        ++result.edges.back().values;
-    }
+    result.edges = detail::join_flows(graph, result.box_of, result.boxes.size());
     return result;
 }
 

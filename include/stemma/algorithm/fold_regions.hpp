@@ -5,12 +5,14 @@
 #include <stemma/algorithm/acyclic_parts.hpp>
 #include <stemma/algorithm/folded_modules.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/flat_index.hpp>
+#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <queue>
 #include <span>
 #include <utility>
@@ -85,80 +87,100 @@ private:
     struct group {
         id module = 0;
         id call = 0;
-        id size = 0;
         id parts = 0;
-    };
-
-    struct part {
-        id group = 0;
-        members vertices;
-        id child = no_id;
+        id runs = 0; ///< parts that are regions already
     };
 
     void divide(id region, const members& all) {
-        const auto edges =
-            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
-        std::vector<group> groups;
-        auto of = find_groups(region, all, edges, groups);
-        const auto numbers = acyclic_parts(edges, of);
-        std::vector<part> parts;
-        for (id i = 0; i < all.size(); ++i) {
-            if (numbers[i] != no_id) {
-                parts.resize(std::max<std::size_t>(parts.size(), numbers[i] + 1));
-                parts[numbers[i]].group = of[i];
-                parts[numbers[i]].vertices.push_back(all[i]);
-            }
-        }
-        for (const auto& p : parts) {
-            ++groups[p.group].parts;
+        const auto top = result_.regions[region].module;
+        std::vector<id> module;
+        module.reserve(all.size());
+        bool divides = false;
+        for (const auto& v : all) {
+            module.push_back(modules_.next_below(top, module_[index_of(graph_, v)]));
+            divides = divides || module.back() != no_id;
         }
         result_.regions[region].operators = static_cast<id>(all.size());
-        const auto sequence = order_items(all, edges, numbers, parts);
-        std::vector<id> runs(groups.size(), 0);
-        for (const auto& item : sequence) {
-            if (!item.is_region) {
-                result_.regions[region].items.push_back(item);
-                continue;
+        if (divides) {
+            divide(region, all, module);
+        } else {
+            auto& items = result_.regions[region].items;
+            items.reserve(all.size());
+            for (const auto& v : all) {
+                items.push_back(item(v));
             }
-            auto& p = parts[item.index];
-            auto& g = groups[p.group];
-            if (p.vertices.size() < least_) {
-                leave(region, p, g);
-                continue;
-            }
-            const auto child = static_cast<id>(result_.regions.size());
-            result_.regions[region].items.push_back({child, true});
-            result_.regions.push_back(
-                {g.module, g.call, runs[p.group]++, g.parts, region, 0, 0, {}});
-            divide(child, p.vertices);
-            members().swap(p.vertices);
         }
         result_.regions[region].end = static_cast<id>(result_.regions.size());
     }
 
-    void leave(id region, const part& p, const group& g) {
-        for (const auto& v : p.vertices) {
-            result_.regions[region].items.push_back({static_cast<id>(index_of(graph_, v)), false});
+    /// `next` is by place the module below that of the region.
+    void divide(id region, const members& all, const std::vector<id>& next) {
+        const auto edges =
+            find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
+        std::vector<group> groups;
+        const auto of = find_groups(all, edges, next, groups);
+        const auto part = acyclic_parts(edges, of);
+        id parts = 0;
+        for (auto p : part) {
+            parts = p == no_id ? parts : std::max(parts, p + 1);
         }
-        result_.left.push_back({g.module, g.call, p.vertices.size(), g.parts});
+        const grouped_ids places(parts, [&](auto take) {
+            for (id i = 0; i < part.size(); ++i) {
+                if (part[i] != no_id) {
+                    take(part[i], i);
+                }
+            }
+        });
+        for (id p = 0; p < parts; ++p) {
+            ++groups[of[places[p].front()]].parts;
+        }
+        for (auto first : find_sequence(edges, part, places)) {
+            if (part[first] == no_id) {
+                result_.regions[region].items.push_back(item(all[first]));
+            } else {
+                add_part(region, all, places[part[first]], groups[of[first]]);
+            }
+        }
+    }
+
+    /// Makes a region of a part, or leaves the operators where they are.
+    void add_part(id region, const members& all, std::span<const id> places, group& g) {
+        auto& items = result_.regions[region].items;
+        if (places.size() < least_) {
+            for (auto i : places) {
+                items.push_back(item(all[i]));
+            }
+            result_.left.push_back({g.module, g.call, places.size(), g.parts});
+            return;
+        }
+        const auto child = static_cast<id>(result_.regions.size());
+        items.push_back({child, true});
+        result_.regions.push_back({g.module, g.call, g.runs++, g.parts, region, 0, 0, {}});
+        members inside;
+        inside.reserve(places.size());
+        for (auto i : places) {
+            inside.push_back(all[i]);
+        }
+        divide(child, inside);
+    }
+
+    [[nodiscard]] fold_item item(const vertex_t<Graph>& v) const {
+        return {static_cast<id>(index_of(graph_, v)), false};
     }
 
     /// Returns: by place the number of its group, a call of a module; `no_id` for none.
-    [[nodiscard]] std::vector<id> find_groups(id region, const members& all,
-                                              const induced_edges& edges,
-                                              std::vector<group>& groups) {
-        const auto top = result_.regions[region].module;
-        std::vector<id> module(all.size());
-        for (id i = 0; i < all.size(); ++i) {
-            module[i] = modules_.next_below(top, module_[index_of(graph_, all[i])]);
-        }
+    [[nodiscard]] std::vector<id> find_groups(const members& all, const induced_edges& edges,
+                                              const std::vector<id>& module,
+                                              std::vector<group>& groups) const {
         const auto call = find_calls(all, edges, module);
-        std::map<std::pair<id, id>, id> known;
+        flat_index known;
         std::vector<id> of(all.size(), no_id);
         for (id i = 0; i < all.size(); ++i) {
             if (module[i] != no_id) {
                 const auto next = static_cast<id>(groups.size());
-                of[i] = known.try_emplace({module[i], call[i]}, next).first->second;
+                of[i] = known.insert(hash_mix(module[i], call[i]), next, [&](id g) {
+                    return groups[g].module == module[i] && groups[g].call == call[i];
+                });
                 if (of[i] == next) {
                     groups.push_back({module[i], call[i], 0, 0});
                 }
@@ -185,79 +207,62 @@ private:
                 call[i] = calls_(module[i], all[i]);
             }
         }
-        const auto pass = [&](id from, id to) {
-            if (module[from] != no_id && module[from] == module[to] && call[to] == no_id) {
-                call[to] = call[from];
-            }
-        };
         for (id i = 0; i < all.size(); ++i) {
+            if (call[i] == no_id) {
+                continue;
+            }
             for (auto reader : edges.of(i)) {
-                pass(i, reader);
+                if (call[reader] == no_id && module[reader] == module[i]) {
+                    call[reader] = call[i];
+                }
             }
         }
         for (auto i = static_cast<id>(all.size()); i-- > 0;) {
-            for (auto reader : edges.of(i)) {
-                pass(reader, i);
+            if (call[i] != no_id) {
+                continue;
             }
-            call[i] = call[i] == no_id ? 0 : call[i];
+            const auto readers = edges.of(i);
+            const auto reader = std::find_if(readers.begin(), readers.end(), [&](id r) {
+                return module[r] == module[i] && module[i] != no_id;
+            });
+            call[i] = reader == readers.end() ? 0 : call[*reader];
         }
         return call;
     }
 
-    /// Returns: vertices in no part, and parts by number, in an order in which they can run.
-    [[nodiscard]] std::vector<fold_item> order_items(const members& all, const induced_edges& edges,
-                                                     const std::vector<id>& number,
-                                                     const std::vector<part>& parts) const {
-        // Units: parts, then places without one. Whichever can run and stands first comes next.
-        std::vector<id> unit(all.size());
-        std::vector<id> first(parts.size(), no_id);
-        for (id i = 0; i < all.size(); ++i) {
-            const bool in_part = number[i] != no_id;
-            unit[i] = in_part ? number[i] : static_cast<id>(parts.size()) + i;
-            if (in_part) {
-                first[number[i]] = std::min(first[number[i]], i);
-            }
+    /// Returns: places in no part, and the first places of parts, in an order in which all can run.
+    [[nodiscard]] static std::vector<id> find_sequence(const induced_edges& edges,
+                                                       const std::vector<id>& part,
+                                                       const grouped_ids& places) {
+        // A part goes by its first place. Whatever can run and stands first comes next.
+        std::vector<id> lead(part.size());
+        for (id i = 0; i < lead.size(); ++i) {
+            lead[i] = part[i] == no_id ? i : places[part[i]].front();
         }
-        std::vector<id> waiting(parts.size() + all.size(), 0);
-        std::vector<std::vector<id>> inside(parts.size());
-        for (id i = 0; i < all.size(); ++i) {
-            if (number[i] != no_id) {
-                inside[number[i]].push_back(i);
-            }
+        std::vector<id> waiting(lead.size(), 0);
+        for (id i = 0; i < lead.size(); ++i) {
             for (auto to : edges.of(i)) {
-                waiting[unit[to]] += unit[to] == unit[i] ? 0U : 1U;
+                waiting[lead[to]] += lead[to] == lead[i] ? 0U : 1U;
             }
         }
-        std::priority_queue<std::pair<id, id>, std::vector<std::pair<id, id>>, std::greater<>> open;
-        const auto position = [&](id u) {
-            return u < parts.size() ? first[u] : u - static_cast<id>(parts.size());
-        };
-        for (id u = 0; u < waiting.size(); ++u) {
-            const bool exists = u < parts.size() || number[position(u)] == no_id;
-            if (exists && waiting[u] == 0) {
-                open.emplace(position(u), u);
+        std::priority_queue<id, std::vector<id>, std::greater<>> open;
+        for (id i = 0; i < lead.size(); ++i) {
+            if (lead[i] == i && waiting[i] == 0) {
+                open.push(i);
             }
         }
-        std::vector<fold_item> result;
-        const auto release = [&](id u, id place) {
-            for (auto to : edges.of(place)) {
-                if (unit[to] != u && --waiting[unit[to]] == 0) {
-                    open.emplace(position(unit[to]), unit[to]);
-                }
-            }
-        };
+        std::vector<id> result;
+        result.reserve(lead.size());
         while (!open.empty()) {
-            const auto u = open.top().second;
+            const auto next = open.top();
             open.pop();
-            if (u < parts.size()) {
-                result.push_back({u, true});
-                for (auto place : inside[u]) {
-                    release(u, place);
+            result.push_back(next);
+            for (auto i : part[next] == no_id ? std::span(&next, 1) : places[part[next]]) {
+                for (auto to : edges.of(i)) {
+                    if (lead[to] != next && --waiting[lead[to]] == 0) {
+                        open.push(lead[to]);
+                    }
                 }
-            } else {
-                const auto place = position(u);
-                result.push_back({static_cast<id>(index_of(graph_, all[place])), false});
-                release(u, place);
             }
         }
         return result;
