@@ -53,10 +53,11 @@ public:
 
 private:
     [[nodiscard]] bool holds_for_something(const query& term) const {
-        const auto holds = term.kind < query_kind::op_type
-                               ? matcher_.of_modules(term)
-                               : match_term(term, matcher_, ops_, attributions_);
-        return std::find(holds.begin(), holds.end(), true) != holds.end();
+        if (term.kind >= query_kind::op_type) {
+            return !find_matching_operators(term, modules_, tags_, ops_, attributions_).empty();
+        }
+        const auto holds = matcher_.of_modules(term);
+        return std::find(holds.begin(), holds.end(), 1) != holds.end();
     }
 
     [[nodiscard]] std::string describe(const query& term) const {

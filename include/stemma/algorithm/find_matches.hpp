@@ -23,33 +23,47 @@ namespace stemma {
 
 namespace detail {
 
-/// Answers a query for everything of a kind at once: `leaf(part)` does so for a single term.
-template <class Leaf>
-[[nodiscard]] std::vector<bool> combine_terms(const query& asked, std::size_t size,
-                                              const Leaf& leaf) {
-    switch (asked.kind) {
-    case query_kind::everything:
-        return std::vector<bool>(size, true);
-    case query_kind::negation: {
-        auto holds = combine_terms(asked.parts.front(), size, leaf);
-        holds.flip();
-        return holds;
-    }
-    case query_kind::all_of:
-    case query_kind::any_of: {
-        const bool all = asked.kind == query_kind::all_of;
-        std::vector<bool> holds(size, all);
+/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
+/// that is nothing else's, so that a compiler knows what stays when one is written.
+using marks = std::vector<char8_t>;
+
+/// Leaves only what both mark.
+inline void keep(const marks& others, marks& left) {
+    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
+                   [](auto a, auto b) { return static_cast<char8_t>(a & b); });
+}
+
+/// Leaves only what `others` do not mark.
+inline void drop(const marks& others, marks& left) {
+    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
+                   [](auto a, auto b) { return static_cast<char8_t>(a & ~b); });
+}
+
+/// Leaves only those for which a query made of parts holds: `narrow(part, left)` does so for one.
+template <class Narrow>
+void narrow_by_parts(const query& asked, marks& left, const Narrow& narrow) {
+    if (asked.kind == query_kind::negation) {
+        auto holds = left;
+        narrow(asked.parts.front(), holds);
+        drop(holds, left);
+    } else if (asked.kind == query_kind::any_of) {
+        auto rest = left;
         for (const auto& part : asked.parts) {
-            const auto more = combine_terms(part, size, leaf);
-            for (std::size_t i = 0; i < size; ++i) {
-                holds[i] = all ? holds[i] && more[i] : holds[i] || more[i];
-            }
+            auto holds = rest;
+            narrow(part, holds);
+            drop(holds, rest);
         }
-        return holds;
+        drop(rest, left);
+    } else {
+        for (const auto& part : asked.parts) {
+            narrow(part, left);
+        }
     }
-    default:
-        return leaf(asked);
-    }
+}
+
+/// Whether a query is made of parts, or is everything, rather than a term.
+[[nodiscard]] inline bool has_parts(const query& asked) noexcept {
+    return asked.kind <= query_kind::negation;
 }
 
 /// Answers what is asked of single modules.
@@ -60,18 +74,18 @@ public:
     module_matcher(const Modules& modules, const tag_table& tags)
         : modules_(&modules), tags_(&tags) {}
 
-    /// Returns: by module, whether it is, or lies in, one for which `asked` holds.
-    [[nodiscard]] std::vector<bool> inside(const query& asked) const {
-        auto holds = of_modules(asked);
-        for (id m = 1; m < size(); ++m) {
-            holds[m] = holds[m] || holds[index().parent(m)];
-        }
+    /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
+    [[nodiscard]] marks fitting(const query& asked) const {
+        marks holds(size(), 1);
+        narrow_to_fitting(asked, holds);
         return holds;
     }
 
-    /// Returns: by module, whether `asked` holds for it.
-    [[nodiscard]] std::vector<bool> of_modules(const query& asked) const {
-        return combine_terms(asked, size(), [&](const query& term) { return of_term(term); });
+    /// Returns: by module, whether `asked` holds for the module itself.
+    [[nodiscard]] marks of_modules(const query& asked) const {
+        marks holds(size(), 1);
+        narrow(asked, holds);
+        return holds;
     }
 
     /// Calls `f(m, path)` for the modules down to a depth, in order.
@@ -97,51 +111,76 @@ private:
     [[nodiscard]] std::size_t size() const { return index().size(); }
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
-    [[nodiscard]] std::vector<bool> of_term(const query& term) const {
-        std::vector<bool> holds(size(), false);
-        if (term.kind == query_kind::path) {
-            find_paths(term.pattern, holds);
-            return holds;
+    void narrow_to_fitting(const query& asked, marks& left) const {
+        if (has_parts(asked)) {
+            narrow_by_parts(asked, left, [&](const query& part, marks& still) {
+                narrow_to_fitting(part, still);
+            });
+            return;
         }
-        for (id m = 0; m < size(); ++m) {
-            holds[m] = fits(term, m);
+        auto inside = of_modules(asked.parts.front());
+        for (id m = 1; m < size(); ++m) {
+            inside[m] |= inside[index().parent(m)];
         }
-        return holds;
+        keep(inside, left);
     }
 
-    void find_paths(std::string_view pattern, std::vector<bool>& holds) const {
+    void narrow(const query& asked, marks& left) const {
+        if (has_parts(asked)) {
+            narrow_by_parts(asked, left,
+                            [&](const query& part, marks& still) { narrow(part, still); });
+        } else if (asked.kind == query_kind::path) {
+            marks holds(size(), 0);
+            find_paths(asked.pattern, holds);
+            keep(holds, left);
+        } else {
+            narrow_to_term(asked, left);
+        }
+    }
+
+    void narrow_to_term(const query& term, marks& left) const {
+        const auto keep = [&](auto fits) {
+            const auto count = static_cast<id>(size());
+            for (id m = 0; m < count; ++m) {
+                left[m] = left[m] != 0 && fits(m) ? 1 : 0;
+            }
+        };
+        switch (term.kind) {
+        case query_kind::tag:
+            return keep([&](id m) {
+                return tags_->is_selected(m) && glob_match(term.pattern, tags_->text(m), '/');
+            });
+        case query_kind::class_name:
+            return keep([&](id m) {
+                return glob_match(term.pattern, modules_->class_name(m)) ||
+                       glob_match(term.pattern, modules_->qualified_class(m));
+            });
+        case query_kind::depth:
+            return keep([&](id m) { return term.compares(index().depth(m)); });
+        case query_kind::leaf:
+            return keep([&](id m) { return index().end(m) == m + 1; });
+        case query_kind::selected:
+            return keep([&](id m) { return tags_->is_selected(m); });
+        default:
+            return keep([](id) { return false; });
+        }
+    }
+
+    void find_paths(std::string_view pattern, marks& holds) const {
         const bool passes_dots = pattern.find("**") != pattern.npos;
         const auto dots = std::count(pattern.begin(), pattern.end(), '.');
         for_each_path(
             [&](id m, std::string_view path) {
                 const bool may_be_root = pattern.empty() || pattern.starts_with("**");
-                holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.');
+                holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.') ? 1 : 0;
             },
             passes_dots ? no_id : static_cast<id>(dots + 1));
         if constexpr (requires { modules_->aliases().begin()->path; }) {
             for (const auto& alias : modules_->aliases()) {
                 if (alias.module != no_id && glob_match(pattern, alias.path, '.')) {
-                    holds[alias.module] = true;
+                    holds[alias.module] = 1;
                 }
             }
-        }
-    }
-
-    [[nodiscard]] bool fits(const query& term, id m) const {
-        switch (term.kind) {
-        case query_kind::tag:
-            return tags_->is_selected(m) && glob_match(term.pattern, tags_->text(m), '/');
-        case query_kind::class_name:
-            return glob_match(term.pattern, modules_->class_name(m)) ||
-                   glob_match(term.pattern, modules_->qualified_class(m));
-        case query_kind::depth:
-            return term.compares(index().depth(m));
-        case query_kind::leaf:
-            return index().end(m) == m + 1;
-        case query_kind::selected:
-            return tags_->is_selected(m);
-        default:
-            return false;
         }
     }
 
@@ -149,64 +188,109 @@ private:
     const tag_table* tags_;
 };
 
-/// Whether what is asked about single operators holds for one.
-template <named_operators Ops>
-[[nodiscard]] bool operator_fits(const query& term, const Ops& ops, const operator_t<Ops>& v,
-                                 const attribution& made) {
-    switch (term.kind) {
-    case query_kind::op_type: {
-        if (glob_match(term.pattern, ops.op_type(v))) {
-            return true;
-        }
-        if constexpr (requires { ops.domain(v); }) {
-            return glob_match(term.pattern,
-                              std::string(ops.domain(v)) + "::" + std::string(ops.op_type(v)));
-        }
-        return false;
-    }
-    case query_kind::name:
-        return glob_match(term.pattern, ops.name(v));
-    case query_kind::source:
-        return glob_match(term.pattern, to_string(made.source));
-    case query_kind::confidence:
-        return term.compares(made.confidence);
-    case query_kind::conflict:
-        return made.conflict;
-    default:
-        return false;
-    }
-}
-
-/// Returns: by vertex index, whether a term holds for the operator or for the module it is in.
+/// Answers what is asked of single operators.
 template <module_view Modules, named_operators Ops>
-[[nodiscard]] std::vector<bool> match_term(const query& term,
-                                           const module_matcher<Modules>& modules, const Ops& ops,
-                                           std::span<const attribution> attributions) {
-    const auto& graph = ops.graph();
-    std::vector<bool> holds(attributions.size(), false);
-    if (term.kind == query_kind::module) {
-        const auto inside = modules.inside(term.parts.front());
-        for (std::size_t v = 0; v < holds.size(); ++v) {
-            holds[v] = inside[attributions[v].module];
-        }
-        return holds;
-    }
-    std::vector<bool> parameters; // those that fit
-    if constexpr (parameter_readers<Ops>) {
-        for (id p = 0; term.kind == query_kind::reads && p < ops.parameter_count(); ++p) {
-            parameters.push_back(glob_match(term.pattern, ops.parameter_name(p), '.'));
-        }
-    }
-    for (auto [it, last] = vertices(graph); it != last; ++it) {
-        const auto v = index_of(graph, *it);
-        if (term.kind != query_kind::reads) {
-            holds[v] = operator_fits(term, ops, *it, attributions[v]);
-        } else if constexpr (parameter_readers<Ops>) {
-            ops.for_each_parameter(*it, [&](id p) { holds[v] = holds[v] || parameters[p]; });
+class operator_matcher {
+public:
+    /// Requires: all outlive the matcher.
+    operator_matcher(const module_matcher<Modules>& modules, const Ops& ops,
+                     std::span<const attribution> attributions)
+        : modules_(&modules), ops_(&ops), attributions_(attributions) {}
+
+    /// Leaves only those for which `asked` holds.
+    void narrow(const query& asked, marks& left) const {
+        if (!asked.asks_for_operators()) {
+            const auto fitting = modules_->fitting(asked);
+            for (std::size_t v = 0; v < left.size(); ++v) {
+                left[v] &= fitting[attributions_[v].module];
+            }
+        } else if (has_parts(asked)) {
+            narrow_by_parts(asked, left,
+                            [&](const query& part, marks& still) { narrow(part, still); });
+        } else {
+            narrow_to_term(asked, left);
         }
     }
-    return holds;
-}
+
+private:
+    /// Leaves only those for which `fits(v)`.
+    template <class Fits>
+    void keep_if(marks& left, Fits fits) const {
+        const auto& graph = ops_->graph();
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            auto& is_left = left[index_of(graph, *it)];
+            is_left = is_left != 0 && fits(*it) ? 1 : 0;
+        }
+    }
+
+    /// Leaves only those for whose attribution `fits(made)`.
+    template <class Fits>
+    void keep_if_made(marks& left, Fits fits) const {
+        for (std::size_t v = 0; v < left.size(); ++v) {
+            left[v] = left[v] != 0 && fits(attributions_[v]) ? 1 : 0;
+        }
+    }
+
+    void narrow_to_term(const query& term, marks& left) const {
+        const std::string_view pattern = term.pattern;
+        switch (term.kind) {
+        case query_kind::op_type:
+            return narrow_to_types(pattern, left);
+        case query_kind::name:
+            return keep_if(
+                left, [&](const operator_t<Ops>& v) { return glob_match(pattern, ops_->name(v)); });
+        case query_kind::source:
+            return keep_if_made(left, [&](const attribution& made) {
+                return glob_match(pattern, to_string(made.source));
+            });
+        case query_kind::confidence:
+            return keep_if_made(
+                left, [&](const attribution& made) { return term.compares(made.confidence); });
+        case query_kind::conflict:
+            return keep_if_made(left, [](const attribution& made) { return made.conflict; });
+        case query_kind::reads:
+            return narrow_to_readers(pattern, left);
+        default:
+            return keep_if_made(left, [](const attribution&) { return false; });
+        }
+    }
+
+    void narrow_to_types(std::string_view pattern, marks& left) const {
+        if constexpr (requires(operator_t<Ops> v) { ops_->domain(v); }) {
+            if (pattern.find_first_of("*?{:") != pattern.npos) {
+                std::string qualified;
+                return keep_if(left, [&](const operator_t<Ops>& v) {
+                    const std::string_view op_type = ops_->op_type(v);
+                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
+                    return glob_match(pattern, op_type) || glob_match(pattern, qualified);
+                });
+            }
+        }
+        keep_if(left,
+                [&](const operator_t<Ops>& v) { return glob_match(pattern, ops_->op_type(v)); });
+    }
+
+    void narrow_to_readers(std::string_view pattern, marks& left) const {
+        std::vector<char8_t> fits; // by parameter
+        if constexpr (parameter_readers<Ops>) {
+            fits.resize(ops_->parameter_count());
+            for (id p = 0; p < fits.size(); ++p) {
+                fits[p] = glob_match(pattern, ops_->parameter_name(p), '.') ? 1 : 0;
+            }
+        }
+        keep_if(left, [&](const operator_t<Ops>& v) {
+            bool reads = false;
+            if constexpr (parameter_readers<Ops>) {
+                ops_->for_each_parameter(v, [&](id p) { reads = reads || fits[p] != 0; });
+            }
+            return reads;
+        });
+    }
+
+    const module_matcher<Modules>* modules_;
+    const Ops* ops_;
+    std::span<const attribution> attributions_;
+};
 
 } // namespace detail
 
@@ -220,12 +304,10 @@ template <module_view Modules>
                                                     const tag_table& tags) {
     STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
     const tree_index& tree = modules.index();
-    const detail::module_matcher<Modules> matcher(modules, tags);
-    const auto holds = detail::combine_terms(
-        asked, tree.size(), [&](const query& term) { return matcher.inside(term.parts.front()); });
+    const auto holds = detail::module_matcher<Modules>(modules, tags).fitting(asked);
     std::vector<id> misses(tree.size() + 1, 0); // before each module
     for (id m = 0; m < tree.size(); ++m) {
-        misses[m + 1] = misses[m] + (holds[m] ? 0U : 1U);
+        misses[m + 1] = misses[m] + (holds[m] != 0 ? 0U : 1U);
     }
     std::vector<id> found;
     for (id m = 0; m < tree.size();) {
@@ -247,16 +329,17 @@ template <module_view Modules, named_operators Ops>
 [[nodiscard]] std::vector<id> find_matching_operators(const query& asked, const Modules& modules,
                                                       const tag_table& tags, const Ops& ops,
                                                       std::span<const attribution> attributions) {
-    const detail::module_matcher<Modules> matcher(modules, tags);
-    const auto holds = detail::combine_terms(asked, attributions.size(), [&](const query& term) {
-        return detail::match_term(term, matcher, ops, attributions);
-    });
-    std::vector<id> found;
-    for (id v = 0; v < holds.size(); ++v) {
-        if (holds[v]) {
-            found.push_back(v);
-        }
+    const detail::module_matcher<Modules> of_modules(modules, tags);
+    detail::marks left(attributions.size(), 1);
+    detail::operator_matcher(of_modules, ops, attributions).narrow(asked, left);
+    // One more than are found, so that each can be written before it is known whether it counts.
+    std::vector<id> found(static_cast<std::size_t>(std::count(left.begin(), left.end(), 1)) + 1);
+    std::size_t count = 0;
+    for (id v = 0; v < left.size(); ++v) {
+        found[count] = v;
+        count += left[v];
     }
+    found.pop_back();
     return found;
 }
 

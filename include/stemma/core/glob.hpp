@@ -2,6 +2,7 @@
 #ifndef STEMMA_CORE_GLOB_HPP
 #define STEMMA_CORE_GLOB_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -38,10 +39,26 @@ namespace detail {
 [[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
                                              std::size_t end, char separator) noexcept;
 
+/// Whether a character of a pattern stands for itself, wherever it is.
+[[nodiscard]] constexpr bool is_literal(char c) noexcept {
+    return c != '*' && c != '?' && c != '{';
+}
+
+[[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
+                                         char separator) noexcept;
+
 } // namespace detail
 
 constexpr bool glob_match(std::string_view pattern, std::string_view text,
                           char separator) noexcept {
+    // Most texts differ from most patterns in the first character, which takes no call to see.
+    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
+                         (text.empty() || text.front() != pattern.front());
+    return !differs && detail::match_whole(pattern, text, separator);
+}
+
+constexpr bool detail::match_whole(std::string_view pattern, std::string_view text,
+                                   char separator) noexcept {
     std::size_t p = 0;
     std::size_t t = 0;
     // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
@@ -86,10 +103,21 @@ constexpr bool glob_match(std::string_view pattern, std::string_view text,
         if (run.pattern != std::string_view::npos && run.text < text.size() &&
             text[run.text] != separator) {
             p = run.pattern;
-            t = ++run.text;
+            ++run.text;
+            if (p < pattern.size() && detail::is_literal(pattern[p])) {
+                while (run.text < text.size() && text[run.text] != pattern[p] &&
+                       text[run.text] != separator) {
+                    ++run.text;
+                }
+            }
+            t = run.text;
         } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
             p = deep_run.pattern;
-            t = ++deep_run.text;
+            ++deep_run.text;
+            if (p < pattern.size() && detail::is_literal(pattern[p])) {
+                deep_run.text = std::min(text.find(pattern[p], deep_run.text), text.size());
+            }
+            t = deep_run.text;
             run = {};
         } else {
             return false;
