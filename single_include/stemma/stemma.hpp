@@ -3967,13 +3967,14 @@ struct path_mapping {
 ///
 /// Tries the paths as they are, without up to three first parts that all share, and from every
 /// module that holds the first part of the first path; the way that leads most paths to a module
-/// wins, in this order. Complexity: O(paths * tries), at most 256 paths and 64 tries.
+/// wins, in this order. Requires: `lookup` is of the modules.
+/// Complexity: O(paths * tries), at most 256 paths and 64 tries.
 template <module_view Modules>
 [[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             const module_lookup<Modules>& lookup,
                                              std::span<const std::string_view> paths) {
     constexpr std::size_t max_paths = 256;
     constexpr std::size_t max_tries = 64;
-    const module_lookup<Modules> lookup(modules);
     std::vector<std::string_view> sample;
     const auto step = std::max<std::size_t>(1, paths.size() / max_paths);
     for (std::size_t i = 0; i < paths.size() && sample.size() < max_paths; i += step) {
@@ -4011,6 +4012,13 @@ template <module_view Modules>
         }
     }
     return best;
+}
+
+/// As above, with a look-up of its own. Complexity: that, and O(modules).
+template <module_view Modules>
+[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             std::span<const std::string_view> paths) {
+    return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
 }
 
 } // namespace stemma
@@ -6031,13 +6039,13 @@ public:
         } else if (path == previous_) {
             return places_.back().at;
         }
-        leave(path);
+        const auto shared = leave(path);
         while (places_.back().end < path.size()) {
             const auto begin = places_.back().end + (places_.size() > 1 ? 1 : 0);
             const auto end = std::min(path.find(separator_, begin), path.size());
             places_.push_back({end, step(places_.back().at, path.substr(begin, end - begin))});
         }
-        previous_ = path;
+        previous_.replace(shared, previous_.npos, path.substr(shared));
         return places_.back().at;
     }
 
@@ -6047,7 +6055,8 @@ private:
         id at = no_id;
     };
 
-    void leave(std::string_view path) {
+    /// Returns: how much of the path was in the previous one.
+    std::size_t leave(std::string_view path) {
         const auto shared = static_cast<std::size_t>(
             std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
             path.begin());
@@ -6059,6 +6068,7 @@ private:
         while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
             places_.pop_back();
         }
+        return shared;
     }
 
     char separator_;
@@ -7128,23 +7138,52 @@ inline constexpr std::size_t max_scope_problems = 1000;
     return table;
 }
 
+/// What is to be known of types of operators. Mostly those of a type share its text, which is then
+/// looked at once, so long as no other takes its place in a small table.
+class type_facts {
+public:
+    struct fact {
+        std::string_view type;
+        std::uint64_t hash = 0;
+        bool may_be_counted = false; ///< that it is in the last part of a name
+    };
+
+    /// Valid until the next one. Requires: types stay as they are.
+    [[nodiscard]] const fact& of(std::string_view type) {
+        const auto place = std::hash<const void*>{}(type.data());
+        auto& known = known_[(place ^ place >> 6U) % known_.size()];
+        if (known.type.data() != type.data() || known.type.size() != type.size()) {
+            known = look_at(type);
+        }
+        return known;
+    }
+
+private:
+    [[nodiscard]] static fact look_at(std::string_view type) {
+        return {type, hash_bytes(type), !type.empty() && type.find('/') == type.npos};
+    }
+
+    std::array<fact, 64> known_ = [] {
+        std::array<fact, 64> known;
+        known.fill(look_at({}));
+        return known;
+    }();
+};
+
 /// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
 /// of most, and taking their names apart takes longer than comparing them.
 template <named_operators Ops>
-[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around) {
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around,
+                             const type_facts::fact& kind) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
             return false;
         }
     }
     const std::string_view name = ops.name(v);
-    const std::string_view op_type = ops.op_type(v);
-    if (around.empty() || op_type.empty() || name.size() <= around.size() ||
-        std::memcmp(name.data(), around.data(), around.size()) != 0) {
-        return false;
-    }
-    const auto own = name.substr(around.size());
-    return std::memchr(own.data(), '/', own.size()) == nullptr && is_counted(own, op_type);
+    return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
+           std::memcmp(name.data(), around.data(), around.size()) == 0 &&
+           is_counted(name.substr(around.size()), kind.type);
 }
 
 /// Adds the scopes of some operators to a table, and notes them in `scope_of`.
@@ -7153,22 +7192,23 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
                     scope_table& table) {
     const auto& graph = ops.graph();
     path_trail trail('/');
+    type_facts types;
     std::string_view around; // the last name that was in a scope, up to what it is called there
     id before = no_id;       // that scope
-    const auto count = [&](operator_t<Ops> vertex, id in) {
-        const auto v = static_cast<id>(index_of(graph, vertex));
+    const auto count = [&](id v, id in, std::uint64_t kind) {
         auto& scope = table.scopes[in];
         scope_of[v] = in;
         scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
         ++scope.operators;
-        scope.kinds += hash_bytes(ops.op_type(vertex));
+        scope.kinds += kind;
     };
     for (; it != last; ++it) {
-        if (is_beside(ops, *it, around)) {
-            count(*it, before);
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto& kind = types.of(ops.op_type(*it));
+        if (is_beside(ops, *it, around, kind)) {
+            count(v, before, kind.hash);
             continue;
         }
-        const auto v = static_cast<id>(index_of(graph, *it));
         const auto found = find_scope(ops, *it);
         if (!found) {
             continue;
@@ -7188,10 +7228,13 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             table.leftover.push_back(v);
             continue;
         }
-        count(*it, in);
+        count(v, in, kind.hash);
+        // Of the name itself rather than that of a result, whose style the operators beside share.
         const std::string_view name = ops.name(*it);
-        if (found->style != scope_style::relative && split_scoped_name(name, ops.op_type(*it))) {
-            around = name.substr(0, name.rfind('/') + 1);
+        const std::size_t begin = found->style == scope_style::called ? 1 : 0;
+        if (found->style != scope_style::relative && name.size() > begin &&
+            found->scope.data() == name.data() + begin) {
+            around = name.substr(0, begin + found->scope.size() + (found->scope.empty() ? 0 : 1));
             before = in;
         }
     }
@@ -7497,19 +7540,22 @@ public:
     /// Makes room for so many parameters with one owner each.
     void reserve(std::size_t count) {
         owners_.reserve(count);
-        ends_.reserve(count);
+        first_.reserve(count + 1);
     }
 
     /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
+    /// Complexity: O(owners) amortized.
     void add(std::span<const id> owners) {
-        owners_.insert(owners_.end(), owners.begin(), owners.end());
-        ends_.push_back(static_cast<id>(owners_.size()));
+        for (auto owner : owners) {
+            owners_.push_back(owner);
+        }
+        first_.push_back(static_cast<id>(owners_.size()));
     }
 
     /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
     [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
-        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
-        return std::span(owners_).subspan(begin, ends_[parameter] - begin);
+        return {owners_.data() + first_[parameter],
+                owners_.data() + first_[std::size_t{parameter} + 1]};
     }
 
     /// How paths in the names lead to modules.
@@ -7517,7 +7563,7 @@ public:
 
 private:
     std::vector<id> owners_;
-    std::vector<id> ends_;
+    std::vector<id> first_{0}; // by parameter, and one more
 };
 
 /// Returns: `m`, or where it is known never to have run, the nearest module above that did.
@@ -7657,21 +7703,30 @@ template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
                                                      const std::vector<bool>& merged = {}) {
     const auto count = static_cast<id>(ops.parameter_count());
-    std::vector<std::string_view> paths;
+    std::vector<std::string_view> path_of; // by parameter
+    path_of.reserve(count);
     for (id p = 0; p < count; ++p) {
-        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-            paths.push_back(path);
-        }
+        path_of.push_back(owner_path(ops.parameter_name(p)));
     }
+    std::vector<std::string_view> paths;
+    paths.reserve(count);
+    std::copy_if(path_of.begin(), path_of.end(), std::back_inserter(paths),
+                 [](std::string_view path) { return !path.empty(); });
+    const module_lookup<Modules> lookup(modules);
     parameter_owners result;
     result.reserve(count);
-    result.mapping = find_path_mapping(modules, paths);
-    const module_lookup<Modules> lookup(modules);
-    const auto owner_of = [&](std::string_view name) -> id {
-        const auto path = owner_path(name);
-        return path.empty() ? no_id
-                            : find_module(lookup, result.mapping.apply(path), result.mapping.base);
+    result.mapping = find_path_mapping(modules, lookup, paths);
+    const auto nowhere = static_cast<id>(modules.index().size());
+    path_trail trail('.');
+    const auto module_at = [&](std::string_view path) {
+        const auto found = trail.follow(
+            result.mapping.base, result.mapping.apply(path), [&](id parent, auto attribute) {
+                return parent == nowhere ? nowhere
+                                         : std::min(lookup.child(parent, attribute), nowhere);
+            });
+        return path.empty() || found == nowhere ? no_id : found;
     };
+    const auto owner_of = [&](std::string_view name) { return module_at(owner_path(name)); };
     const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
     const auto is_merged = [&](id p) { return p < merged.size() && merged[p]; };
     std::vector<id> owners;
@@ -7684,9 +7739,9 @@ template <parameter_readers Ops, module_view Modules>
             }
             const std::string_view name = ops.parameter_name(p);
             owners.clear();
-            auto owner = owner_of(name);
+            auto owner = module_at(path_of[p]);
             if (owner == no_id) {
-                owner = declared.alias(owner_path(name));
+                owner = declared.alias(path_of[p]);
             }
             if (owner == no_id && declared.declares(0, name)) {
                 owner = 0;
@@ -7713,7 +7768,7 @@ template <parameter_readers Ops, module_view Modules>
                 result.add({});
                 continue;
             }
-            auto owner = owner_of(ops.parameter_name(p));
+            auto owner = module_at(path_of[p]);
             if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
                 owner = origin->second;
             }
@@ -9381,38 +9436,37 @@ struct parameter_names {
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            id first = no_id;
+            id first = no_id; // parameter that has owners
+            std::span<const id> owners;
             bool several = false;
             ops_->for_each_parameter(vertex, [&](id p) {
-                if (owners_->of(p).empty() || p == first) {
+                const auto found = owners_->of(p);
+                if (found.empty() || p == first) {
                     return;
                 }
-                several = several || first != no_id;
-                first = first == no_id ? p : first;
+                if (first == no_id) {
+                    first = p;
+                    owners = found;
+                } else {
+                    several = true;
+                }
             });
-            if (first == no_id) {
-                return;
-            }
             const auto say = [&](id owner) {
                 f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
                         false});
             };
-            const auto owners = owners_->of(first);
-            if (!several) {
-                std::for_each(owners.begin(), owners.end(), say);
-                return;
-            }
-            const auto common = common_owners(vertex, owners);
-            if (!common.empty()) {
-                std::for_each(common.begin(), common.end(), say);
+            if (several) {
+                const auto joined = join_owners(vertex, owners);
+                std::for_each(joined.begin(), joined.end(), say);
             } else {
-                say(ancestor_of_all(vertex));
+                std::for_each(owners.begin(), owners.end(), say);
             }
         }
 
     private:
-        [[nodiscard]] std::vector<id> common_owners(operator_t<Ops> vertex,
-                                                    std::span<const id> candidates) const {
+        /// Returns: the owners that all parameters have, else what is above all of them.
+        [[nodiscard]] std::vector<id> join_owners(operator_t<Ops> vertex,
+                                                  std::span<const id> candidates) const {
             std::vector<id> common(candidates.begin(), candidates.end());
             ops_->for_each_parameter(vertex, [&](id p) {
                 const auto owners = owners_->of(p);
@@ -9422,6 +9476,9 @@ struct parameter_names {
                     });
                 }
             });
+            if (common.empty()) {
+                common.push_back(ancestor_of_all(vertex));
+            }
             return common;
         }
 

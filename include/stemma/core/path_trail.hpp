@@ -31,13 +31,13 @@ public:
         } else if (path == previous_) {
             return places_.back().at;
         }
-        leave(path);
+        const auto shared = leave(path);
         while (places_.back().end < path.size()) {
             const auto begin = places_.back().end + (places_.size() > 1 ? 1 : 0);
             const auto end = std::min(path.find(separator_, begin), path.size());
             places_.push_back({end, step(places_.back().at, path.substr(begin, end - begin))});
         }
-        previous_ = path;
+        previous_.replace(shared, previous_.npos, path.substr(shared));
         return places_.back().at;
     }
 
@@ -47,7 +47,8 @@ private:
         id at = no_id;
     };
 
-    void leave(std::string_view path) {
+    /// Returns: how much of the path was in the previous one.
+    std::size_t leave(std::string_view path) {
         const auto shared = static_cast<std::size_t>(
             std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
             path.begin());
@@ -59,6 +60,7 @@ private:
         while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
             places_.pop_back();
         }
+        return shared;
     }
 
     char separator_;

@@ -33,38 +33,37 @@ struct parameter_names {
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            id first = no_id;
+            id first = no_id; // parameter that has owners
+            std::span<const id> owners;
             bool several = false;
             ops_->for_each_parameter(vertex, [&](id p) {
-                if (owners_->of(p).empty() || p == first) {
+                const auto found = owners_->of(p);
+                if (found.empty() || p == first) {
                     return;
                 }
-                several = several || first != no_id;
-                first = first == no_id ? p : first;
+                if (first == no_id) {
+                    first = p;
+                    owners = found;
+                } else {
+                    several = true;
+                }
             });
-            if (first == no_id) {
-                return;
-            }
             const auto say = [&](id owner) {
                 f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
                         false});
             };
-            const auto owners = owners_->of(first);
-            if (!several) {
-                std::for_each(owners.begin(), owners.end(), say);
-                return;
-            }
-            const auto common = common_owners(vertex, owners);
-            if (!common.empty()) {
-                std::for_each(common.begin(), common.end(), say);
+            if (several) {
+                const auto joined = join_owners(vertex, owners);
+                std::for_each(joined.begin(), joined.end(), say);
             } else {
-                say(ancestor_of_all(vertex));
+                std::for_each(owners.begin(), owners.end(), say);
             }
         }
 
     private:
-        [[nodiscard]] std::vector<id> common_owners(operator_t<Ops> vertex,
-                                                    std::span<const id> candidates) const {
+        /// Returns: the owners that all parameters have, else what is above all of them.
+        [[nodiscard]] std::vector<id> join_owners(operator_t<Ops> vertex,
+                                                  std::span<const id> candidates) const {
             std::vector<id> common(candidates.begin(), candidates.end());
             ops_->for_each_parameter(vertex, [&](id p) {
                 const auto owners = owners_->of(p);
@@ -74,6 +73,9 @@ struct parameter_names {
                     });
                 }
             });
+            if (common.empty()) {
+                common.push_back(ancestor_of_all(vertex));
+            }
             return common;
         }
 

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/path_trail.hpp>
 #include <stemma/core/prefetch.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/finding.hpp>
@@ -13,7 +14,9 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,19 +34,22 @@ public:
     /// Makes room for so many parameters with one owner each.
     void reserve(std::size_t count) {
         owners_.reserve(count);
-        ends_.reserve(count);
+        first_.reserve(count + 1);
     }
 
     /// The owners of the next parameter; to be called for each in turn, from parameter 0 on.
+    /// Complexity: O(owners) amortized.
     void add(std::span<const id> owners) {
-        owners_.insert(owners_.end(), owners.begin(), owners.end());
-        ends_.push_back(static_cast<id>(owners_.size()));
+        for (auto owner : owners) {
+            owners_.push_back(owner);
+        }
+        first_.push_back(static_cast<id>(owners_.size()));
     }
 
     /// Returns: modules, as they were added; valid until `add`. Requires: they were added.
     [[nodiscard]] std::span<const id> of(id parameter) const noexcept {
-        const auto begin = parameter == 0 ? 0 : ends_[parameter - 1];
-        return std::span(owners_).subspan(begin, ends_[parameter] - begin);
+        return {owners_.data() + first_[parameter],
+                owners_.data() + first_[std::size_t{parameter} + 1]};
     }
 
     /// How paths in the names lead to modules.
@@ -51,7 +57,7 @@ public:
 
 private:
     std::vector<id> owners_;
-    std::vector<id> ends_;
+    std::vector<id> first_{0}; // by parameter, and one more
 };
 
 /// Returns: `m`, or where it is known never to have run, the nearest module above that did.
@@ -191,21 +197,30 @@ template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
                                                      const std::vector<bool>& merged = {}) {
     const auto count = static_cast<id>(ops.parameter_count());
-    std::vector<std::string_view> paths;
+    std::vector<std::string_view> path_of; // by parameter
+    path_of.reserve(count);
     for (id p = 0; p < count; ++p) {
-        if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-            paths.push_back(path);
-        }
+        path_of.push_back(owner_path(ops.parameter_name(p)));
     }
+    std::vector<std::string_view> paths;
+    paths.reserve(count);
+    std::copy_if(path_of.begin(), path_of.end(), std::back_inserter(paths),
+                 [](std::string_view path) { return !path.empty(); });
+    const module_lookup<Modules> lookup(modules);
     parameter_owners result;
     result.reserve(count);
-    result.mapping = find_path_mapping(modules, paths);
-    const module_lookup<Modules> lookup(modules);
-    const auto owner_of = [&](std::string_view name) -> id {
-        const auto path = owner_path(name);
-        return path.empty() ? no_id
-                            : find_module(lookup, result.mapping.apply(path), result.mapping.base);
+    result.mapping = find_path_mapping(modules, lookup, paths);
+    const auto nowhere = static_cast<id>(modules.index().size());
+    path_trail trail('.');
+    const auto module_at = [&](std::string_view path) {
+        const auto found = trail.follow(
+            result.mapping.base, result.mapping.apply(path), [&](id parent, auto attribute) {
+                return parent == nowhere ? nowhere
+                                         : std::min(lookup.child(parent, attribute), nowhere);
+            });
+        return path.empty() || found == nowhere ? no_id : found;
     };
+    const auto owner_of = [&](std::string_view name) { return module_at(owner_path(name)); };
     const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
     const auto is_merged = [&](id p) { return p < merged.size() && merged[p]; };
     std::vector<id> owners;
@@ -218,9 +233,9 @@ template <parameter_readers Ops, module_view Modules>
             }
             const std::string_view name = ops.parameter_name(p);
             owners.clear();
-            auto owner = owner_of(name);
+            auto owner = module_at(path_of[p]);
             if (owner == no_id) {
-                owner = declared.alias(owner_path(name));
+                owner = declared.alias(path_of[p]);
             }
             if (owner == no_id && declared.declares(0, name)) {
                 owner = 0;
@@ -247,7 +262,7 @@ template <parameter_readers Ops, module_view Modules>
                 result.add({});
                 continue;
             }
-            auto owner = owner_of(ops.parameter_name(p));
+            auto owner = module_at(path_of[p]);
             if (const auto origin = folded.find(p); owner == no_id && origin != folded.end()) {
                 owner = origin->second;
             }

@@ -70,13 +70,14 @@ struct path_mapping {
 ///
 /// Tries the paths as they are, without up to three first parts that all share, and from every
 /// module that holds the first part of the first path; the way that leads most paths to a module
-/// wins, in this order. Complexity: O(paths * tries), at most 256 paths and 64 tries.
+/// wins, in this order. Requires: `lookup` is of the modules.
+/// Complexity: O(paths * tries), at most 256 paths and 64 tries.
 template <module_view Modules>
 [[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             const module_lookup<Modules>& lookup,
                                              std::span<const std::string_view> paths) {
     constexpr std::size_t max_paths = 256;
     constexpr std::size_t max_tries = 64;
-    const module_lookup<Modules> lookup(modules);
     std::vector<std::string_view> sample;
     const auto step = std::max<std::size_t>(1, paths.size() / max_paths);
     for (std::size_t i = 0; i < paths.size() && sample.size() < max_paths; i += step) {
@@ -114,6 +115,13 @@ template <module_view Modules>
         }
     }
     return best;
+}
+
+/// As above, with a look-up of its own. Complexity: that, and O(modules).
+template <module_view Modules>
+[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
+                                             std::span<const std::string_view> paths) {
+    return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
 }
 
 } // namespace stemma

@@ -17,6 +17,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -184,23 +185,52 @@ inline constexpr std::size_t max_scope_problems = 1000;
     return table;
 }
 
+/// What is to be known of types of operators. Mostly those of a type share its text, which is then
+/// looked at once, so long as no other takes its place in a small table.
+class type_facts {
+public:
+    struct fact {
+        std::string_view type;
+        std::uint64_t hash = 0;
+        bool may_be_counted = false; ///< that it is in the last part of a name
+    };
+
+    /// Valid until the next one. Requires: types stay as they are.
+    [[nodiscard]] const fact& of(std::string_view type) {
+        const auto place = std::hash<const void*>{}(type.data());
+        auto& known = known_[(place ^ place >> 6U) % known_.size()];
+        if (known.type.data() != type.data() || known.type.size() != type.size()) {
+            known = look_at(type);
+        }
+        return known;
+    }
+
+private:
+    [[nodiscard]] static fact look_at(std::string_view type) {
+        return {type, hash_bytes(type), !type.empty() && type.find('/') == type.npos};
+    }
+
+    std::array<fact, 64> known_ = [] {
+        std::array<fact, 64> known;
+        known.fill(look_at({}));
+        return known;
+    }();
+};
+
 /// Whether an operator is in the scope of one before, whose name begins with `around`: that is true
 /// of most, and taking their names apart takes longer than comparing them.
 template <named_operators Ops>
-[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around) {
+[[nodiscard]] bool is_beside(const Ops& ops, operator_t<Ops> v, std::string_view around,
+                             const type_facts::fact& kind) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
             return false;
         }
     }
     const std::string_view name = ops.name(v);
-    const std::string_view op_type = ops.op_type(v);
-    if (around.empty() || op_type.empty() || name.size() <= around.size() ||
-        std::memcmp(name.data(), around.data(), around.size()) != 0) {
-        return false;
-    }
-    const auto own = name.substr(around.size());
-    return std::memchr(own.data(), '/', own.size()) == nullptr && is_counted(own, op_type);
+    return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
+           std::memcmp(name.data(), around.data(), around.size()) == 0 &&
+           is_counted(name.substr(around.size()), kind.type);
 }
 
 /// Adds the scopes of some operators to a table, and notes them in `scope_of`.
@@ -209,22 +239,23 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
                     scope_table& table) {
     const auto& graph = ops.graph();
     path_trail trail('/');
+    type_facts types;
     std::string_view around; // the last name that was in a scope, up to what it is called there
     id before = no_id;       // that scope
-    const auto count = [&](operator_t<Ops> vertex, id in) {
-        const auto v = static_cast<id>(index_of(graph, vertex));
+    const auto count = [&](id v, id in, std::uint64_t kind) {
         auto& scope = table.scopes[in];
         scope_of[v] = in;
         scope.first_operator = scope.operators == 0 ? v : scope.first_operator;
         ++scope.operators;
-        scope.kinds += hash_bytes(ops.op_type(vertex));
+        scope.kinds += kind;
     };
     for (; it != last; ++it) {
-        if (is_beside(ops, *it, around)) {
-            count(*it, before);
+        const auto v = static_cast<id>(index_of(graph, *it));
+        const auto& kind = types.of(ops.op_type(*it));
+        if (is_beside(ops, *it, around, kind)) {
+            count(v, before, kind.hash);
             continue;
         }
-        const auto v = static_cast<id>(index_of(graph, *it));
         const auto found = find_scope(ops, *it);
         if (!found) {
             continue;
@@ -244,10 +275,13 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             table.leftover.push_back(v);
             continue;
         }
-        count(*it, in);
+        count(v, in, kind.hash);
+        // Of the name itself rather than that of a result, whose style the operators beside share.
         const std::string_view name = ops.name(*it);
-        if (found->style != scope_style::relative && split_scoped_name(name, ops.op_type(*it))) {
-            around = name.substr(0, name.rfind('/') + 1);
+        const std::size_t begin = found->style == scope_style::called ? 1 : 0;
+        if (found->style != scope_style::relative && name.size() > begin &&
+            found->scope.data() == name.data() + begin) {
+            around = name.substr(0, begin + found->scope.size() + (found->scope.empty() ? 0 : 1));
             before = in;
         }
     }
