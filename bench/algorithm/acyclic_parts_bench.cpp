@@ -18,7 +18,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-void induced(benchmark::State& state) {
+void find_induced_edges(benchmark::State& state) {
     const stemma_bench::vertex_set_scene made(state);
     const auto& graph = made.bare;
     const auto& members = made.members;
@@ -53,7 +53,7 @@ void induced(benchmark::State& state) {
         });
 }
 
-BENCHMARK(induced)->Apply(stemma_bench::vertex_sets);
+BENCHMARK(find_induced_edges)->Apply(stemma_bench::vertex_sets);
 
 } // namespace
 

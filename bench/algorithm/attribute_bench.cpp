@@ -175,7 +175,7 @@ found_modules by_hand(const claimed_scene& made) {
     return found;
 }
 
-void claims(benchmark::State& state) {
+void attribute(benchmark::State& state) {
     const claimed_scene made(static_cast<id>(state.range(1)), state.range(0) != 0);
     stemma_bench::measure_beside(
         state,
@@ -195,7 +195,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(claims)->Apply(sizes);
+BENCHMARK(attribute)->Apply(sizes);
 
 } // namespace
 

@@ -34,7 +34,7 @@ using stemma_bench::vertex_set_scene;
 
 using found_edges = std::vector<operator_graph::edge>;
 
-void boundary(benchmark::State& state) {
+void find_boundary(benchmark::State& state) {
     const vertex_set_scene made(state);
     const auto& graph = made.bare;
     const auto& set = made.set;
@@ -78,7 +78,7 @@ void boundary(benchmark::State& state) {
         });
 }
 
-void reentry(benchmark::State& state) {
+void find_reentry(benchmark::State& state) {
     const vertex_set_scene made(state);
     const auto& graph = made.bare;
     const auto& set = made.set;
@@ -133,7 +133,7 @@ void reentry(benchmark::State& state) {
         });
 }
 
-void runs(benchmark::State& state) {
+void convex_runs(benchmark::State& state) {
     const vertex_set_scene made(state);
     const auto& graph = made.bare;
     const auto& set = made.set;
@@ -198,7 +198,7 @@ struct graph_of_parts {
     }
 };
 
-void quotient(benchmark::State& state) {
+void quotient_graph(benchmark::State& state) {
     const module_scene made(state);
     const auto& graph = made.bare;
     auto part = made.base.evidence;
@@ -265,7 +265,7 @@ private:
     }
 };
 
-void module_borders(benchmark::State& state) {
+void find_module_boundaries(benchmark::State& state) {
     const module_scene made(state);
     const auto& graph = made.bare;
     const auto& modules = made.base.tree;
@@ -342,11 +342,11 @@ void module_scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(boundary)->Apply(stemma_bench::vertex_sets);
-BENCHMARK(reentry)->Apply(stemma_bench::convex_sets);
-BENCHMARK(runs)->Apply(stemma_bench::vertex_sets);
-BENCHMARK(quotient)->Apply(module_scenes);
-BENCHMARK(module_borders)->Apply(module_scenes);
+BENCHMARK(find_boundary)->Apply(stemma_bench::vertex_sets);
+BENCHMARK(find_reentry)->Apply(stemma_bench::convex_sets);
+BENCHMARK(convex_runs)->Apply(stemma_bench::vertex_sets);
+BENCHMARK(quotient_graph)->Apply(module_scenes);
+BENCHMARK(find_module_boundaries)->Apply(module_scenes);
 
 } // namespace
 

@@ -98,7 +98,7 @@ void complete_by_hand(const stemma_bench::bare_graph& graph, const std::vector<i
     }
 }
 
-void members(benchmark::State& state) {
+void complete_calls(benchmark::State& state) {
     const called_scene made(static_cast<id>(state.range(1)), state.range(0) != 0);
     stemma_bench::measure_beside(
         state,
@@ -123,7 +123,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(members)->Apply(sizes);
+BENCHMARK(complete_calls)->Apply(sizes);
 
 } // namespace
 

@@ -17,7 +17,7 @@ namespace {
 
 using stemma::id;
 
-void gaps(benchmark::State& state) {
+void find_gaps(benchmark::State& state) {
     const stemma_bench::vertex_set_scene made(state);
     const auto& graph = made.bare;
     const auto& set = made.set;
@@ -63,7 +63,7 @@ void gaps(benchmark::State& state) {
         });
 }
 
-BENCHMARK(gaps)->Apply(stemma_bench::vertex_sets);
+BENCHMARK(find_gaps)->Apply(stemma_bench::vertex_sets);
 
 } // namespace
 

@@ -154,21 +154,21 @@ void ask(benchmark::State& state, std::string_view text, ByHand by_hand) {
         [&] { return by_hand(made); });
 }
 
-void types(benchmark::State& state) {
+void find_matches_types(benchmark::State& state) {
     ask(state, "op:MatMul", [](const asked_scene& made) {
         type_pattern fits(made, "MatMul");
         return operators_where(made, [&](id v) { return fits(v); });
     });
 }
 
-void qualified_types(benchmark::State& state) {
+void find_matches_qualified_types(benchmark::State& state) {
     ask(state, "op:*::MatMul", [](const asked_scene& made) {
         type_pattern fits(made, "*::MatMul");
         return operators_where(made, [&](id v) { return fits(v); });
     });
 }
 
-void types_in_classes(benchmark::State& state) {
+void find_matches_types_in_classes(benchmark::State& state) {
     ask(state, "class:Linear and not op:Constant", [](const asked_scene& made) {
         const auto inside = inside_classes(made, "Linear");
         type_pattern fits(made, "Constant");
@@ -176,7 +176,7 @@ void types_in_classes(benchmark::State& state) {
     });
 }
 
-void paths(benchmark::State& state) {
+void find_matches_paths(benchmark::State& state) {
     ask(state, "encoder.layer.*.attention or *.*.*7.output", [](const asked_scene& made) {
         const auto first = inside_paths(made, "encoder.layer.*.attention");
         const auto second = inside_paths(made, "*.*.*7.output");
@@ -185,14 +185,14 @@ void paths(benchmark::State& state) {
     });
 }
 
-void names(benchmark::State& state) {
+void find_matches_names(benchmark::State& state) {
     ask(state, "name:/encoder/*/Softmax*", [](const asked_scene& made) {
         const auto pattern = written("/encoder/*/Softmax*");
         return operators_where(made, [&](id v) { return glob_match(pattern, made.ops.names[v]); });
     });
 }
 
-void parameters(benchmark::State& state) {
+void find_matches_parameters(benchmark::State& state) {
     ask(state, "reads:**.weight and confidence>=0.5", [](const asked_scene& made) {
         const auto& ops = made.ops;
         const auto pattern = written("**.weight");
@@ -211,7 +211,7 @@ void parameters(benchmark::State& state) {
 }
 
 /// The highest modules that lie in what is asked for, whole.
-void whole_modules(benchmark::State& state) {
+void find_matches_whole_modules(benchmark::State& state) {
     const asked_scene made(state);
     const auto asked = stemma::parse_query("class:Linear and not encoder.layer.*7");
     stemma_bench::measure_beside(
@@ -242,13 +242,13 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(types)->Apply(sizes);
-BENCHMARK(qualified_types)->Apply(sizes);
-BENCHMARK(types_in_classes)->Apply(sizes);
-BENCHMARK(paths)->Apply(sizes);
-BENCHMARK(names)->Apply(sizes);
-BENCHMARK(parameters)->Apply(sizes);
-BENCHMARK(whole_modules)->Apply(sizes);
+BENCHMARK(find_matches_types)->Apply(sizes);
+BENCHMARK(find_matches_qualified_types)->Apply(sizes);
+BENCHMARK(find_matches_types_in_classes)->Apply(sizes);
+BENCHMARK(find_matches_paths)->Apply(sizes);
+BENCHMARK(find_matches_names)->Apply(sizes);
+BENCHMARK(find_matches_parameters)->Apply(sizes);
+BENCHMARK(find_matches_whole_modules)->Apply(sizes);
 
 } // namespace
 

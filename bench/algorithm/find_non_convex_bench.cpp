@@ -186,7 +186,7 @@ struct comparable {
     }
 };
 
-void non_convex(benchmark::State& state) {
+void find_non_convex_modules(benchmark::State& state) {
     const tagged_scene made(state);
     stemma_bench::measure_beside(
         state,
@@ -207,7 +207,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(non_convex)->Apply(scenes);
+BENCHMARK(find_non_convex_modules)->Apply(scenes);
 
 } // namespace
 

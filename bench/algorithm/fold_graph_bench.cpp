@@ -203,7 +203,7 @@ folded_graph fold_by_hand(const shown_scene& made) {
     return result;
 }
 
-void fold(benchmark::State& state) {
+void fold_graph(benchmark::State& state) {
     const shown_scene made(state);
     stemma_bench::measure_beside(
         state,
@@ -225,7 +225,7 @@ void pictures(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(fold)->Apply(pictures);
+BENCHMARK(fold_graph)->Apply(pictures);
 
 } // namespace
 

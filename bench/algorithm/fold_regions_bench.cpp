@@ -285,7 +285,7 @@ private:
     fold_regions_result result_;
 };
 
-void divide(benchmark::State& state) {
+void fold_regions(benchmark::State& state) {
     const nested_scene made(state);
     stemma_bench::measure_beside(
         state,
@@ -308,7 +308,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(divide)->Apply(scenes);
+BENCHMARK(fold_regions)->Apply(scenes);
 
 } // namespace
 

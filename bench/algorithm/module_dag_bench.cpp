@@ -31,7 +31,7 @@ void digest(std::vector<std::uint64_t>& kept, const stemma::module_dag& dag) {
     kept.push_back(sum);
 }
 
-void dags(benchmark::State& state) {
+void module_dags(benchmark::State& state) {
     const auto made =
         stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, state.range(0) != 0, 2);
     const stemma_bench::bare_graph graph(made.ops.edges);
@@ -93,7 +93,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(dags)->Apply(scenes);
+BENCHMARK(module_dags)->Apply(scenes);
 
 } // namespace
 

@@ -295,11 +295,11 @@ void name_beside(benchmark::State& state, Naming naming, ByHand by_hand) {
         [&] { return by_hand(tree); });
 }
 
-void classes(benchmark::State& state) {
+void class_paths(benchmark::State& state) {
     name_beside(state, stemma::class_paths{}, classes_by_hand);
 }
 
-void attributes(benchmark::State& state) {
+void attribute_paths(benchmark::State& state) {
     name_beside(state, stemma::attribute_paths{}, attributes_by_hand);
 }
 
@@ -312,8 +312,8 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(classes)->Apply(sizes);
-BENCHMARK(attributes)->Apply(sizes);
+BENCHMARK(class_paths)->Apply(sizes);
+BENCHMARK(attribute_paths)->Apply(sizes);
 
 } // namespace
 

@@ -230,7 +230,7 @@ private:
     std::vector<id> joined_;
 };
 
-void calls(benchmark::State& state) {
+void number_calls(benchmark::State& state) {
     const called_scene made(static_cast<id>(state.range(0)));
     const stemma_bench::bare_graph bare(made.ops.edges);
     stemma_bench::measure_beside(
@@ -252,7 +252,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(calls)->Apply(sizes);
+BENCHMARK(number_calls)->Apply(sizes);
 
 } // namespace
 

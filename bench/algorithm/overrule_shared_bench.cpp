@@ -155,7 +155,7 @@ void overrule_beside(benchmark::State& state, Algorithm algorithm, ByHand by_han
         [&] { return on_copy([&](auto& of) { return by_hand(bare, made, of, independent); }); });
 }
 
-void known_independence(benchmark::State& state) {
+void overrule_shared_known(benchmark::State& state) {
     overrule_beside(
         state,
         [](const auto& made, auto& of, const auto& independent) {
@@ -166,7 +166,7 @@ void known_independence(benchmark::State& state) {
         });
 }
 
-void all(benchmark::State& state) {
+void overrule_shared(benchmark::State& state) {
     overrule_beside(
         state,
         [](const auto& made, auto& of, const auto&) {
@@ -182,8 +182,8 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(known_independence)->Apply(sizes);
-BENCHMARK(all)->Apply(sizes);
+BENCHMARK(overrule_shared_known)->Apply(sizes);
+BENCHMARK(overrule_shared)->Apply(sizes);
 
 } // namespace
 

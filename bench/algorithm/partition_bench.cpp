@@ -159,7 +159,7 @@ struct comparable {
     }
 };
 
-void divide(benchmark::State& state) {
+void make_acyclic(benchmark::State& state) {
     const parted_scene made(state);
     const auto count = made.base.tree.size();
     stemma_bench::measure_beside(
@@ -181,7 +181,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(divide)->Apply(scenes);
+BENCHMARK(make_acyclic)->Apply(scenes);
 
 } // namespace
 

@@ -331,7 +331,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(common_reader_modules)->Apply(scenes);
+BENCHMARK(common_reader_modules)->Apply(scenes)->Args({50, 2, 10'000'000});
 BENCHMARK(common_producer_modules)->Apply(scenes);
 BENCHMARK(data_independent)->Apply(scenes);
 BENCHMARK(settled_by_readers)->Apply(scenes);

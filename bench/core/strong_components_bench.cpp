@@ -35,7 +35,7 @@ stemma::operator_graph graph_of(const benchmark::State& state) {
     return {count, given};
 }
 
-void components(benchmark::State& state) {
+void find_strong_components(benchmark::State& state) {
     const auto graph = graph_of(state);
     const bare_graph bare(graph);
     stemma_bench::measure_beside(
@@ -53,7 +53,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(components)->Apply(scenes);
+BENCHMARK(find_strong_components)->Apply(scenes);
 
 } // namespace
 

@@ -51,7 +51,7 @@ std::vector<id> order_of(const std::vector<id>& begin, const std::vector<id>& ne
     return order;
 }
 
-void forward(benchmark::State& state) {
+void topological_order(benchmark::State& state) {
     const auto graph = graph_of(state);
     const bare_graph bare(graph);
     measure_beside(
@@ -59,7 +59,7 @@ void forward(benchmark::State& state) {
         [&] { return order_of(bare.in, bare.out, bare.reader); });
 }
 
-void backward(benchmark::State& state) {
+void reverse_topological_order(benchmark::State& state) {
     const auto graph = graph_of(state);
     const bare_graph bare(graph);
     measure_beside(
@@ -67,7 +67,7 @@ void backward(benchmark::State& state) {
         [&] { return order_of(bare.out, bare.in, bare.producer); });
 }
 
-void indexed(benchmark::State& state) {
+void is_topologically_indexed(benchmark::State& state) {
     const auto graph = graph_of(state);
     const bare_graph bare(graph);
     measure_beside(
@@ -93,9 +93,12 @@ void scenes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(forward)->Apply(scenes);
-BENCHMARK(backward)->Apply(scenes);
-BENCHMARK(indexed)->Args({0, 1'000})->Args({0, 1'000'000})->Apply(stemma_bench::in_turns);
+BENCHMARK(topological_order)->Apply(scenes);
+BENCHMARK(reverse_topological_order)->Apply(scenes);
+BENCHMARK(is_topologically_indexed)
+    ->Args({0, 1'000})
+    ->Args({0, 1'000'000})
+    ->Apply(stemma_bench::in_turns);
 
 } // namespace
 

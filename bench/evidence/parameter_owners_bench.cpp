@@ -152,7 +152,7 @@ owners_found find_by_hand(const owned_scene& made) {
     return result;
 }
 
-void owners(benchmark::State& state) {
+void find_parameter_owners(benchmark::State& state) {
     const owned_scene made(state);
     stemma_bench::measure_beside(
         state,
@@ -206,7 +206,7 @@ void add_shared(const owned_scene& made, const stemma::parameter_owners& owners,
     }
 }
 
-void claims(benchmark::State& state) {
+void parameter_names(benchmark::State& state) {
     const owned_scene made(state);
     const auto owners = stemma::find_parameter_owners(made.ops, made.modules);
     const stemma::parameter_names::claims source(made.ops, made.modules, owners);
@@ -253,8 +253,8 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(owners)->Apply(sizes);
-BENCHMARK(claims)->Apply(sizes);
+BENCHMARK(find_parameter_owners)->Apply(sizes);
+BENCHMARK(parameter_names)->Apply(sizes);
 
 } // namespace
 

@@ -204,7 +204,7 @@ private:
     std::vector<level> levels_;
 };
 
-void scopes(benchmark::State& state) {
+void collect_scopes(benchmark::State& state) {
     const auto bytes = make_model(state);
     const stemma::wire_model model(bytes);
     const operators wire(model);
@@ -242,7 +242,7 @@ void claims(benchmark::State& state) {
 }
 
 BENCHMARK(floor_bytes)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
-BENCHMARK(scopes)->Arg(1'000)->Arg(100'000)->Arg(1'000'000)->Apply(stemma_bench::in_turns);
+BENCHMARK(collect_scopes)->Arg(1'000)->Arg(100'000)->Arg(1'000'000)->Apply(stemma_bench::in_turns);
 BENCHMARK(wire_scopes)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(claims)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(scan)->RangeMultiplier(10)->Range(10000, 1000000)->Unit(benchmark::kMillisecond);

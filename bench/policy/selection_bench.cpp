@@ -75,11 +75,11 @@ void select_beside(benchmark::State& state, const Selection& selection) {
         });
 }
 
-void by_policy(benchmark::State& state) {
+void select_modules(benchmark::State& state) {
     select_beside(state, marked{});
 }
 
-void by_name(benchmark::State& state) {
+void select_modules_by_name(benchmark::State& state) {
     select_beside(state, stemma::any_selection<many_modules>(marked{}));
 }
 
@@ -88,8 +88,8 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(by_policy)->Apply(sizes);
-BENCHMARK(by_name)->Apply(sizes);
+BENCHMARK(select_modules)->Apply(sizes);
+BENCHMARK(select_modules_by_name)->Apply(sizes);
 
 } // namespace
 
