@@ -11343,8 +11343,8 @@ namespace detail {
 /// stands for itself.
 /// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
 /// |text|; each brace multiplies by its alternatives and the places it may end at.
-[[nodiscard]] constexpr bool glob_match(std::string_view pattern, std::string_view text,
-                                        char separator = '\0') noexcept;
+[[nodiscard, gnu::always_inline]] inline constexpr bool
+glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
 
 namespace detail {
 
@@ -11356,6 +11356,8 @@ namespace detail {
     return c != '*' && c != '?' && c != '{';
 }
 
+/// As `glob_match`; without `Separated`, the separator is none.
+template <bool Separated>
 [[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
                                          char separator) noexcept;
 
@@ -11366,9 +11368,11 @@ constexpr bool glob_match(std::string_view pattern, std::string_view text,
     // Most texts differ from most patterns in the first character, which takes no call to see.
     const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
                          (text.empty() || text.front() != pattern.front());
-    return !differs && detail::match_whole(pattern, text, separator);
+    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
+                                          : detail::match_whole<true>(pattern, text, separator));
 }
 
+template <bool Separated>
 constexpr bool detail::match_whole(std::string_view pattern, std::string_view text,
                                    char separator) noexcept {
     std::size_t p = 0;
@@ -11383,7 +11387,7 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
     while (t < text.size() || p < pattern.size()) {
         if (p < pattern.size()) {
             if (pattern[p] == '*') {
-                const bool deep = separator == '\0' || pattern.substr(p, 2) == "**";
+                const bool deep = !Separated || pattern.substr(p, 2) == "**";
                 while (p < pattern.size() && pattern[p] == '*') {
                     ++p;
                 }
@@ -11406,13 +11410,13 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
                 }
             } else if (t < text.size() &&
                        (pattern[p] == text[t] ||
-                        (pattern[p] == '?' && (separator == '\0' || text[t] != separator)))) {
+                        (pattern[p] == '?' && (!Separated || text[t] != separator)))) {
                 ++p;
                 ++t;
                 continue;
             }
         }
-        if (run.pattern != std::string_view::npos && run.text < text.size() &&
+        if (Separated && run.pattern != std::string_view::npos && run.text < text.size() &&
             text[run.text] != separator) {
             p = run.pattern;
             ++run.text;
@@ -11911,37 +11915,105 @@ namespace detail {
 /// that is nothing else's, so that a compiler knows what stays when one is written.
 using marks = std::vector<char8_t>;
 
-/// Leaves only what both mark.
-inline void keep(const marks& others, marks& left) {
+/// Leaves only those that `others` mark as `wanted`.
+inline void keep(const marks& others, bool wanted, marks& left) {
+    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
     std::transform(left.begin(), left.end(), others.begin(), left.begin(),
-                   [](auto a, auto b) { return static_cast<char8_t>(a & b); });
+                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
 }
 
-/// Leaves only what `others` do not mark.
+/// Takes away what `others` mark.
 inline void drop(const marks& others, marks& left) {
-    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
-                   [](auto a, auto b) { return static_cast<char8_t>(a & ~b); });
+    keep(others, false, left);
 }
 
-/// Leaves only those for which a query made of parts holds: `narrow(part, left)` does so for one.
-template <class Narrow>
-void narrow_by_parts(const query& asked, marks& left, const Narrow& narrow) {
+/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
+template <class Graph>
+class vertices_left {
+public:
+    explicit vertices_left(const Graph& graph) : graph_(&graph) {}
+
+    /// Leaves only those for which `fits(v)`, which is asked in turn.
+    template <class Fits>
+    void keep_if(Fits fits) {
+        // Each is written before it is known whether it stays, so that nothing is guessed.
+        std::size_t count = 0;
+        if (all_) {
+            all_ = false;
+            std::array<vertex_t<Graph>, 256> next;
+            const auto list = [&] {
+                listed_.insert(listed_.end(), next.data(), next.data() + count);
+                count = 0;
+            };
+            for (auto [it, last] = vertices(*graph_); it != last; ++it) {
+                next[count] = *it;
+                count += fits(*it) ? 1U : 0U;
+                if (count == next.size()) {
+                    list();
+                }
+            }
+            list();
+        } else {
+            for (const auto v : listed_) {
+                listed_[count] = v;
+                count += fits(v) ? 1U : 0U;
+            }
+            listed_.resize(count);
+        }
+    }
+
+    /// Takes away the others, which are some of these.
+    friend void drop(const vertices_left& others, vertices_left& left) {
+        auto next = others.listed_.begin();
+        left.keep_if([&](const auto& v) {
+            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
+            next += dropped && !others.all_ ? 1 : 0;
+            return !dropped;
+        });
+    }
+
+    /// Returns: their indices, ascending.
+    [[nodiscard]] std::vector<id> indices() && {
+        if (all_) {
+            keep_if([](const auto&) { return true; });
+        }
+        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
+        std::vector<id> found;
+        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
+            found = std::move(listed_);
+            std::transform(found.begin(), found.end(), found.begin(), index);
+        } else {
+            found.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+        }
+        if (!std::is_sorted(found.begin(), found.end())) {
+            std::sort(found.begin(), found.end());
+        }
+        return found;
+    }
+
+private:
+    const Graph* graph_;
+    bool all_ = true;
+    std::vector<vertex_t<Graph>> listed_;
+};
+
+/// Leaves only those for which a query made of parts holds, or does not, as is wanted:
+/// `narrow(part, wanted, left)` does so for one.
+template <class Left, class Narrow>
+void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
     if (asked.kind == query_kind::negation) {
-        auto holds = left;
-        narrow(asked.parts.front(), holds);
-        drop(holds, left);
-    } else if (asked.kind == query_kind::any_of) {
+        narrow(asked.parts.front(), !wanted, left);
+    } else if ((asked.kind == query_kind::any_of) != wanted) {
+        for (const auto& part : asked.parts) {
+            narrow(part, wanted, left);
+        }
+    } else {
         auto rest = left;
         for (const auto& part : asked.parts) {
-            auto holds = rest;
-            narrow(part, holds);
-            drop(holds, rest);
+            narrow(part, !wanted, rest);
         }
         drop(rest, left);
-    } else {
-        for (const auto& part : asked.parts) {
-            narrow(part, left);
-        }
     }
 }
 
@@ -11961,14 +12033,14 @@ public:
     /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
     [[nodiscard]] marks fitting(const query& asked) const {
         marks holds(size(), 1);
-        narrow_to_fitting(asked, holds);
+        narrow_to_fitting(asked, true, holds);
         return holds;
     }
 
     /// Returns: by module, whether `asked` holds for the module itself.
     [[nodiscard]] marks of_modules(const query& asked) const {
         marks holds(size(), 1);
-        narrow(asked, holds);
+        narrow(asked, true, holds);
         return holds;
     }
 
@@ -11995,10 +12067,10 @@ private:
     [[nodiscard]] std::size_t size() const { return index().size(); }
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
-    void narrow_to_fitting(const query& asked, marks& left) const {
+    void narrow_to_fitting(const query& asked, bool wanted, marks& left) const {
         if (has_parts(asked)) {
-            narrow_by_parts(asked, left, [&](const query& part, marks& still) {
-                narrow_to_fitting(part, still);
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
+                narrow_to_fitting(part, holds, still);
             });
             return;
         }
@@ -12006,27 +12078,28 @@ private:
         for (id m = 1; m < size(); ++m) {
             inside[m] |= inside[index().parent(m)];
         }
-        keep(inside, left);
+        keep(inside, wanted, left);
     }
 
-    void narrow(const query& asked, marks& left) const {
+    void narrow(const query& asked, bool wanted, marks& left) const {
         if (has_parts(asked)) {
-            narrow_by_parts(asked, left,
-                            [&](const query& part, marks& still) { narrow(part, still); });
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, marks& still) {
+                narrow(part, holds, still);
+            });
         } else if (asked.kind == query_kind::path) {
             marks holds(size(), 0);
             find_paths(asked.pattern, holds);
-            keep(holds, left);
+            keep(holds, wanted, left);
         } else {
-            narrow_to_term(asked, left);
+            narrow_to_term(asked, wanted, left);
         }
     }
 
-    void narrow_to_term(const query& term, marks& left) const {
+    void narrow_to_term(const query& term, bool wanted, marks& left) const {
         const auto keep = [&](auto fits) {
             const auto count = static_cast<id>(size());
             for (id m = 0; m < count; ++m) {
-                left[m] = left[m] != 0 && fits(m) ? 1 : 0;
+                left[m] = left[m] != 0 && fits(m) == wanted ? 1 : 0;
             }
         };
         switch (term.kind) {
@@ -12081,80 +12154,86 @@ public:
                      std::span<const attribution> attributions)
         : modules_(&modules), ops_(&ops), attributions_(attributions) {}
 
-    /// Leaves only those for which `asked` holds.
-    void narrow(const query& asked, marks& left) const {
-        if (!asked.asks_for_operators()) {
-            const auto fitting = modules_->fitting(asked);
-            for (std::size_t v = 0; v < left.size(); ++v) {
-                left[v] &= fitting[attributions_[v].module];
-            }
-        } else if (has_parts(asked)) {
-            narrow_by_parts(asked, left,
-                            [&](const query& part, marks& still) { narrow(part, still); });
-        } else {
-            narrow_to_term(asked, left);
-        }
+    /// Returns: the operators for which `asked` holds, by vertex index, ascending.
+    [[nodiscard]] std::vector<id> find(const query& asked) const {
+        left_t left(ops_->graph());
+        narrow(asked, true, left);
+        return std::move(left).indices();
     }
 
 private:
-    /// Leaves only those for which `fits(v)`.
-    template <class Fits>
-    void keep_if(marks& left, Fits fits) const {
-        const auto& graph = ops_->graph();
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            auto& is_left = left[index_of(graph, *it)];
-            is_left = is_left != 0 && fits(*it) ? 1 : 0;
+    using left_t = vertices_left<graph_of<Ops>>;
+
+    /// Leaves only those for which `asked` holds, or does not, as is wanted.
+    void narrow(const query& asked, bool wanted, left_t& left) const {
+        if (!asked.asks_for_operators()) {
+            const auto fitting = modules_->fitting(asked);
+            keep_if_made(left, wanted,
+                         [&](const attribution& made) { return fitting[made.module] != 0; });
+        } else if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, left_t& still) {
+                narrow(part, holds, still);
+            });
+        } else {
+            narrow_to_term(asked, wanted, left);
         }
     }
 
-    /// Leaves only those for whose attribution `fits(made)`.
+    /// Leaves only those for whose attribution `fits(made)` is what is wanted.
     template <class Fits>
-    void keep_if_made(marks& left, Fits fits) const {
-        for (std::size_t v = 0; v < left.size(); ++v) {
-            left[v] = left[v] != 0 && fits(attributions_[v]) ? 1 : 0;
-        }
+    void keep_if_made(left_t& left, bool wanted, Fits fits) const {
+        left.keep_if([&](const operator_t<Ops>& v) {
+            return fits(attributions_[index_of(ops_->graph(), v)]) == wanted;
+        });
     }
 
-    void narrow_to_term(const query& term, marks& left) const {
+    void narrow_to_term(const query& term, bool wanted, left_t& left) const {
         const std::string_view pattern = term.pattern;
         switch (term.kind) {
         case query_kind::op_type:
-            return narrow_to_types(pattern, left);
+            return narrow_to_types(pattern, wanted, left);
         case query_kind::name:
-            return keep_if(
-                left, [&](const operator_t<Ops>& v) { return glob_match(pattern, ops_->name(v)); });
+            return left.keep_if([&](const operator_t<Ops>& v) {
+                return glob_match(pattern, ops_->name(v)) == wanted;
+            });
         case query_kind::source:
-            return keep_if_made(left, [&](const attribution& made) {
+            return keep_if_made(left, wanted, [&](const attribution& made) {
                 return glob_match(pattern, to_string(made.source));
             });
         case query_kind::confidence:
-            return keep_if_made(
-                left, [&](const attribution& made) { return term.compares(made.confidence); });
+            return keep_if_made(left, wanted, [&](const attribution& made) {
+                return term.compares(made.confidence);
+            });
         case query_kind::conflict:
-            return keep_if_made(left, [](const attribution& made) { return made.conflict; });
+            return keep_if_made(left, wanted,
+                                [](const attribution& made) { return made.conflict; });
         case query_kind::reads:
-            return narrow_to_readers(pattern, left);
+            return narrow_to_readers(pattern, wanted, left);
         default:
-            return keep_if_made(left, [](const attribution&) { return false; });
+            return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
     }
 
-    void narrow_to_types(std::string_view pattern, marks& left) const {
+    void narrow_to_types(std::string_view pattern, bool wanted, left_t& left) const {
         if constexpr (requires(operator_t<Ops> v) { ops_->domain(v); }) {
             if (pattern.find_first_of("*?{:") != pattern.npos) {
                 std::string qualified;
-                return keep_if(left, [&](const operator_t<Ops>& v) {
+                return left.keep_if([&](const operator_t<Ops>& v) {
                     const std::string_view op_type = ops_->op_type(v);
+                    if (glob_match(pattern, op_type)) {
+                        return wanted;
+                    }
                     qualified.assign(ops_->domain(v)).append("::").append(op_type);
-                    return glob_match(pattern, op_type) || glob_match(pattern, qualified);
+                    return glob_match(pattern, qualified) == wanted;
                 });
             }
         }
-        keep_if(left,
-                [&](const operator_t<Ops>& v) { return glob_match(pattern, ops_->op_type(v)); });
+        left.keep_if([&](const operator_t<Ops>& v) {
+            return glob_match(pattern, ops_->op_type(v)) == wanted;
+        });
     }
 
-    void narrow_to_readers(std::string_view pattern, marks& left) const {
+    void narrow_to_readers(std::string_view pattern, bool wanted, left_t& left) const {
         std::vector<char8_t> fits; // by parameter
         if constexpr (parameter_readers<Ops>) {
             fits.resize(ops_->parameter_count());
@@ -12162,12 +12241,12 @@ private:
                 fits[p] = glob_match(pattern, ops_->parameter_name(p), '.') ? 1 : 0;
             }
         }
-        keep_if(left, [&](const operator_t<Ops>& v) {
+        left.keep_if([&](const operator_t<Ops>& v) {
             bool reads = false;
             if constexpr (parameter_readers<Ops>) {
                 ops_->for_each_parameter(v, [&](id p) { reads = reads || fits[p] != 0; });
             }
-            return reads;
+            return reads == wanted;
         });
     }
 
@@ -12214,17 +12293,7 @@ template <module_view Modules, named_operators Ops>
                                                       const tag_table& tags, const Ops& ops,
                                                       std::span<const attribution> attributions) {
     const detail::module_matcher<Modules> of_modules(modules, tags);
-    detail::marks left(attributions.size(), 1);
-    detail::operator_matcher(of_modules, ops, attributions).narrow(asked, left);
-    // One more than are found, so that each can be written before it is known whether it counts.
-    std::vector<id> found(static_cast<std::size_t>(std::count(left.begin(), left.end(), 1)) + 1);
-    std::size_t count = 0;
-    for (id v = 0; v < left.size(); ++v) {
-        found[count] = v;
-        count += left[v];
-    }
-    found.pop_back();
-    return found;
+    return detail::operator_matcher(of_modules, ops, attributions).find(asked);
 }
 
 } // namespace stemma

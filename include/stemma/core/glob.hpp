@@ -31,8 +31,8 @@ namespace detail {
 /// stands for itself.
 /// Complexity: O(|pattern| * |text|) without braces; where `**` stands in front of `*`, another
 /// |text|; each brace multiplies by its alternatives and the places it may end at.
-[[nodiscard]] constexpr bool glob_match(std::string_view pattern, std::string_view text,
-                                        char separator = '\0') noexcept;
+[[nodiscard, gnu::always_inline]] inline constexpr bool
+glob_match(std::string_view pattern, std::string_view text, char separator = '\0') noexcept;
 
 namespace detail {
 
@@ -44,6 +44,8 @@ namespace detail {
     return c != '*' && c != '?' && c != '{';
 }
 
+/// As `glob_match`; without `Separated`, the separator is none.
+template <bool Separated>
 [[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
                                          char separator) noexcept;
 
@@ -54,9 +56,11 @@ constexpr bool glob_match(std::string_view pattern, std::string_view text,
     // Most texts differ from most patterns in the first character, which takes no call to see.
     const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
                          (text.empty() || text.front() != pattern.front());
-    return !differs && detail::match_whole(pattern, text, separator);
+    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
+                                          : detail::match_whole<true>(pattern, text, separator));
 }
 
+template <bool Separated>
 constexpr bool detail::match_whole(std::string_view pattern, std::string_view text,
                                    char separator) noexcept {
     std::size_t p = 0;
@@ -71,7 +75,7 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
     while (t < text.size() || p < pattern.size()) {
         if (p < pattern.size()) {
             if (pattern[p] == '*') {
-                const bool deep = separator == '\0' || pattern.substr(p, 2) == "**";
+                const bool deep = !Separated || pattern.substr(p, 2) == "**";
                 while (p < pattern.size() && pattern[p] == '*') {
                     ++p;
                 }
@@ -94,13 +98,13 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
                 }
             } else if (t < text.size() &&
                        (pattern[p] == text[t] ||
-                        (pattern[p] == '?' && (separator == '\0' || text[t] != separator)))) {
+                        (pattern[p] == '?' && (!Separated || text[t] != separator)))) {
                 ++p;
                 ++t;
                 continue;
             }
         }
-        if (run.pattern != std::string_view::npos && run.text < text.size() &&
+        if (Separated && run.pattern != std::string_view::npos && run.text < text.size() &&
             text[run.text] != separator) {
             p = run.pattern;
             ++run.text;
