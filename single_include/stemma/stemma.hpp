@@ -11903,29 +11903,11 @@ private:
 
 #endif // STEMMA_CORE_QUERY_HPP
 
-// <stemma/algorithm/find_matches.hpp>
-#ifndef STEMMA_ALGORITHM_FIND_MATCHES_HPP
-#define STEMMA_ALGORITHM_FIND_MATCHES_HPP
+// <stemma/detail/vertices_left.hpp>
+#ifndef STEMMA_DETAIL_VERTICES_LEFT_HPP
+#define STEMMA_DETAIL_VERTICES_LEFT_HPP
 
-namespace stemma {
-
-namespace detail {
-
-/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
-/// that is nothing else's, so that a compiler knows what stays when one is written.
-using marks = std::vector<char8_t>;
-
-/// Leaves only those that `others` mark as `wanted`.
-inline void keep(const marks& others, bool wanted, marks& left) {
-    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
-    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
-                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
-}
-
-/// Takes away what `others` mark.
-inline void drop(const marks& others, marks& left) {
-    keep(others, false, left);
-}
+namespace stemma::detail {
 
 /// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
 template <class Graph>
@@ -11936,7 +11918,8 @@ public:
     /// Leaves only those for which `fits(v)`, which is asked in turn.
     template <class Fits>
     void keep_if(Fits fits) {
-        // Each is written before it is known whether it stays, so that nothing is guessed.
+        // Each is written before it is known whether it stays, so that no branch is
+        // mispredicted.
         std::size_t count = 0;
         if (all_) {
             all_ = false;
@@ -11997,6 +11980,34 @@ private:
     bool all_ = true;
     std::vector<vertex_t<Graph>> listed_;
 };
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_VERTICES_LEFT_HPP
+
+// <stemma/algorithm/find_matches.hpp>
+#ifndef STEMMA_ALGORITHM_FIND_MATCHES_HPP
+#define STEMMA_ALGORITHM_FIND_MATCHES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
+/// that is nothing else's, so that a compiler knows what stays when one is written.
+using marks = std::vector<char8_t>;
+
+/// Leaves only those that `others` mark as `wanted`.
+inline void keep(const marks& others, bool wanted, marks& left) {
+    const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
+    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
+                   [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
+}
+
+/// Takes away what `others` mark.
+inline void drop(const marks& others, marks& left) {
+    keep(others, false, left);
+}
 
 /// Leaves only those for which a query made of parts holds, or does not, as is wanted:
 /// `narrow(part, wanted, left)` does so for one.
