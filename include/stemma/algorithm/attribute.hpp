@@ -113,7 +113,9 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
     for (; it != last; ++it) {
         auto end = claims.begin();
         bool as_before = true;
+        bool is_called = false;
         sources.for_each_claim(*it, [&](const claim& made) {
+            is_called = is_called || made.caller != no_id;
             if (end == claims.end()) {
                 claims.push_back(made);
                 end = claims.end();
@@ -147,6 +149,9 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
                 modules.push_back(one.module);
             }
             result.alternatives.add(v, modules);
+        }
+        if (!is_called) {
+            continue;
         }
         for (const auto& one : claims) {
             if (one.caller != no_id && one.module == resolved.module &&

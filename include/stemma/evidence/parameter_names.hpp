@@ -34,25 +34,26 @@ struct parameter_names {
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
             id first = no_id; // parameter that has owners
-            std::span<const id> owners;
-            bool several = false;
+            bool differ = false;
             ops_->for_each_parameter(vertex, [&](id p) {
-                const auto found = owners_->of(p);
-                if (found.empty() || p == first) {
+                if (p == first || owners_->of(p).empty()) {
                     return;
                 }
                 if (first == no_id) {
                     first = p;
-                    owners = found;
                 } else {
-                    several = true;
+                    differ = differ || !are_equal(owners_->of(first), owners_->of(p));
                 }
             });
+            if (first == no_id) {
+                return;
+            }
+            const auto owners = owners_->of(first);
             const auto say = [&](id owner) {
                 f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
                         false});
             };
-            if (several) {
+            if (differ) {
                 const auto joined = join_owners(vertex, owners);
                 std::for_each(joined.begin(), joined.end(), say);
             } else {
@@ -61,9 +62,14 @@ struct parameter_names {
         }
 
     private:
-        /// Returns: the owners that all parameters have, else what is above all of them.
-        [[nodiscard]] std::vector<id> join_owners(operator_t<Ops> vertex,
-                                                  std::span<const id> candidates) const {
+        static bool are_equal(std::span<const id> a, std::span<const id> b) {
+            return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        }
+
+        /// Returns: the owners that all parameters have, else what is above all of them. Rare, so
+        /// that it stays apart: within the loop over operators it would take the others' registers.
+        [[nodiscard, gnu::noinline]] std::vector<id>
+        join_owners(operator_t<Ops> vertex, std::span<const id> candidates) const {
             std::vector<id> common(candidates.begin(), candidates.end());
             ops_->for_each_parameter(vertex, [&](id p) {
                 const auto owners = owners_->of(p);
