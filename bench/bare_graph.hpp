@@ -3,8 +3,10 @@
 #define STEMMA_BENCH_BARE_GRAPH_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
 #include <stemma/model/operator_graph.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace stemma_bench {
@@ -37,6 +39,18 @@ struct bare_graph {
     std::vector<id> reader;   ///< those of one producer together
     std::vector<id> edge;     ///< beside each of `reader`
 };
+
+/// Returns: the deepest module that holds what is known of some operators; `no_id` if nothing is.
+inline id common_module(const std::vector<id>& known, const id* first, const id* last,
+                        const stemma::tree_index& tree) {
+    id low = no_id;
+    id behind = 0;
+    for (; first != last; ++first) {
+        low = std::min(low, known[*first]);
+        behind = std::max(behind, known[*first] + 1);
+    }
+    return low == no_id ? no_id : tree.lca(low, behind - 1);
+}
 
 } // namespace stemma_bench
 

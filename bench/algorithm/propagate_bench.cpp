@@ -32,6 +32,7 @@ using stemma::no_id;
 using stemma::provenance;
 using stemma_bench::bare_graph;
 using stemma_bench::bare_operators;
+using stemma_bench::common_module;
 using stemma_bench::make_scene;
 using stemma_bench::measure_beside;
 using stemma_bench::scene;
@@ -103,18 +104,6 @@ void whole(benchmark::State& state) {
         benchmark::DoNotOptimize(result.data());
     }
     count_edges(state, made);
-}
-
-/// The deepest module that holds what is known of some operators.
-id common_module(const std::vector<id>& known, const id* first, const id* last,
-                 const stemma::tree_index& tree) {
-    id low = no_id;
-    id behind = 0;
-    for (; first != last; ++first) {
-        low = std::min(low, known[*first]);
-        behind = std::max(behind, known[*first] + 1);
-    }
-    return low == no_id ? no_id : tree.lca(low, behind - 1);
 }
 
 std::vector<id> known_modules(const std::vector<attribution>& result) {

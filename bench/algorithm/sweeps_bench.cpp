@@ -25,6 +25,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 using stemma_bench::bare_graph;
+using stemma_bench::common_module;
 using stemma_bench::measure_beside;
 using stemma_bench::scene;
 
@@ -75,18 +76,6 @@ struct aware_scene {
     stemma::sweep_order<stemma::operator_graph> order{base.ops.edges};
     std::vector<stemma::attribution> evidence;
 };
-
-/// The deepest module that holds what is known of some operators.
-id common_module(const std::vector<id>& known, const id* first, const id* last,
-                 const stemma::tree_index& tree) {
-    id low = no_id;
-    id behind = 0;
-    for (; first != last; ++first) {
-        low = std::min(low, known[*first]);
-        behind = std::max(behind, known[*first] + 1);
-    }
-    return low == no_id ? no_id : tree.lca(low, behind - 1);
-}
 
 void common_reader_modules(benchmark::State& state) {
     const aware_scene made(state);

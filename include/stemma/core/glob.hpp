@@ -47,22 +47,7 @@ namespace detail {
 /// As `glob_match`; without `Separated`, the separator is none.
 template <bool Separated>
 [[nodiscard]] constexpr bool match_whole(std::string_view pattern, std::string_view text,
-                                         char separator) noexcept;
-
-} // namespace detail
-
-constexpr bool glob_match(std::string_view pattern, std::string_view text,
-                          char separator) noexcept {
-    // Most texts differ from most patterns in the first character, which takes no call to see.
-    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
-                         (text.empty() || text.front() != pattern.front());
-    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
-                                          : detail::match_whole<true>(pattern, text, separator));
-}
-
-template <bool Separated>
-constexpr bool detail::match_whole(std::string_view pattern, std::string_view text,
-                                   char separator) noexcept {
+                                         char separator) noexcept {
     std::size_t p = 0;
     std::size_t t = 0;
     // Where to resume after a mismatch: behind the last `*` and the last `**` seen.
@@ -86,9 +71,8 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
                 continue;
             }
             if (pattern[p] == '{') {
-                if (const auto end = detail::end_of_braces(pattern.substr(p)); end != 0) {
-                    if (detail::any_alternative(pattern.substr(p), text.substr(t), end,
-                                                separator)) {
+                if (const auto end = end_of_braces(pattern.substr(p)); end != 0) {
+                    if (any_alternative(pattern.substr(p), text.substr(t), end, separator)) {
                         return true;
                     }
                 } else if (t < text.size() && text[t] == '{') {
@@ -108,7 +92,7 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
             text[run.text] != separator) {
             p = run.pattern;
             ++run.text;
-            if (p < pattern.size() && detail::is_literal(pattern[p])) {
+            if (p < pattern.size() && is_literal(pattern[p])) {
                 while (run.text < text.size() && text[run.text] != pattern[p] &&
                        text[run.text] != separator) {
                     ++run.text;
@@ -118,7 +102,7 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
         } else if (deep_run.pattern != std::string_view::npos && deep_run.text < text.size()) {
             p = deep_run.pattern;
             ++deep_run.text;
-            if (p < pattern.size() && detail::is_literal(pattern[p])) {
+            if (p < pattern.size() && is_literal(pattern[p])) {
                 deep_run.text = std::min(text.find(pattern[p], deep_run.text), text.size());
             }
             t = deep_run.text;
@@ -128,6 +112,17 @@ constexpr bool detail::match_whole(std::string_view pattern, std::string_view te
         }
     }
     return true;
+}
+
+} // namespace detail
+
+constexpr bool glob_match(std::string_view pattern, std::string_view text,
+                          char separator) noexcept {
+    // Most texts differ from most patterns in the first character, which takes no call to see.
+    const bool differs = !pattern.empty() && detail::is_literal(pattern.front()) &&
+                         (text.empty() || text.front() != pattern.front());
+    return !differs && (separator == '\0' ? detail::match_whole<false>(pattern, text, separator)
+                                          : detail::match_whole<true>(pattern, text, separator));
 }
 
 namespace detail {
