@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does it cost to answer a query, beside a loop that was written for just this question and
-// takes nothing but the patterns? Both match texts with `glob_match`.
+// takes nothing but the patterns? Both match texts with `glob`.
 #include "attributed_scene.hpp"
 #include "bare_operators.hpp"
 #include "beside.hpp"
@@ -25,7 +25,7 @@
 
 namespace {
 
-using stemma::glob_match;
+using stemma::glob;
 using stemma::id;
 using stemma_bench::module_arrays;
 using stemma_bench::named_arrays;
@@ -72,14 +72,13 @@ void spread(const stemma::tree_index& tree, std::vector<std::uint8_t>& marked) {
 }
 
 std::vector<std::uint8_t> inside_classes(const asked_scene& made, std::string_view text) {
-    const auto pattern = written(text);
+    const auto written_pattern = written(text);
+    const glob pattern(written_pattern);
     const auto& modules = made.modules;
     std::vector<std::uint8_t> inside(modules.classes.size(), 0);
     for (id m = 0; m < inside.size(); ++m) {
         inside[m] =
-            glob_match(pattern, modules.classes[m]) || glob_match(pattern, modules.qualified[m])
-                ? 1
-                : 0;
+            pattern.matches(modules.classes[m]) || pattern.matches(modules.qualified[m]) ? 1 : 0;
     }
     spread(modules.tree, inside);
     return inside;
@@ -87,9 +86,10 @@ std::vector<std::uint8_t> inside_classes(const asked_scene& made, std::string_vi
 
 /// Requires: a pattern that fits as many levels as it has dots more than none.
 std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view text) {
-    const auto pattern = written(text);
+    const auto written_pattern = written(text);
+    const glob pattern(written_pattern, '.');
     const auto& tree = made.modules.tree;
-    const auto deepest = static_cast<id>(1 + std::count(pattern.begin(), pattern.end(), '.'));
+    const auto deepest = static_cast<id>(1 + std::count(text.begin(), text.end(), '.'));
     std::vector<std::uint8_t> inside(tree.size(), 0);
     std::string path;
     std::vector<std::size_t> length(tree.size(), 0);
@@ -98,7 +98,7 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
             path.resize(length[tree.parent(m)]);
             path.append(path.empty() ? "" : ".").append(made.modules.attributes[m]);
             length[m] = path.size();
-            inside[m] = glob_match(pattern, path, '.') ? 1 : 0;
+            inside[m] = pattern.matches(path) ? 1 : 0;
         }
     }
     spread(tree, inside);
@@ -109,23 +109,24 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
 class type_pattern {
 public:
     type_pattern(const asked_scene& made, std::string_view pattern)
-        : ops_(made.ops), pattern_(written(pattern)) {}
+        : ops_(made.ops), written_(written(pattern)) {}
 
     bool operator()(id v) {
-        if (glob_match(pattern_, ops_.types[v])) {
+        if (pattern_.matches(ops_.types[v])) {
             return true;
         }
         if (plain_) {
             return false;
         }
         text_.assign(ops_.domains[v]).append("::").append(ops_.types[v]);
-        return glob_match(pattern_, text_);
+        return pattern_.matches(text_);
     }
 
 private:
     const typed_operators& ops_;
-    std::string pattern_;
-    bool plain_ = pattern_.find_first_of("*?{:") == pattern_.npos;
+    std::string written_;
+    glob pattern_{written_};
+    bool plain_ = written_.find_first_of("*?{:") == written_.npos;
     std::string text_;
 };
 
@@ -187,18 +188,20 @@ void find_matches_paths(benchmark::State& state) {
 
 void find_matches_names(benchmark::State& state) {
     ask(state, "name:/encoder/*/Softmax*", [](const asked_scene& made) {
-        const auto pattern = written("/encoder/*/Softmax*");
-        return operators_where(made, [&](id v) { return glob_match(pattern, made.ops.names[v]); });
+        const auto written_pattern = written("/encoder/*/Softmax*");
+        const glob pattern(written_pattern);
+        return operators_where(made, [&](id v) { return pattern.matches(made.ops.names[v]); });
     });
 }
 
 void find_matches_parameters(benchmark::State& state) {
     ask(state, "reads:**.weight and confidence>=0.5", [](const asked_scene& made) {
         const auto& ops = made.ops;
-        const auto pattern = written("**.weight");
+        const auto written_pattern = written("**.weight");
+        const glob pattern(written_pattern, '.');
         std::vector<std::uint8_t> fits(ops.parameter_names.size(), 0);
         for (id p = 0; p < fits.size(); ++p) {
-            fits[p] = glob_match(pattern, ops.parameter_names[p], '.') ? 1 : 0;
+            fits[p] = pattern.matches(ops.parameter_names[p]) ? 1 : 0;
         }
         return operators_where(made, [&](id v) {
             bool reads = false;

@@ -11362,6 +11362,12 @@ namespace detail {
 [[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
                                              std::size_t end, char separator) noexcept;
 
+/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
+[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() &&
+           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
+}
+
 /// Whether a character of a pattern stands for itself, wherever it is.
 [[nodiscard]] constexpr bool is_literal(char c) noexcept {
     return c != '*' && c != '?' && c != '{';
@@ -11383,7 +11389,7 @@ template <bool Separated>
     while (t < text.size() || p < pattern.size()) {
         if (p < pattern.size()) {
             if (pattern[p] == '*') {
-                const bool deep = !Separated || pattern.substr(p, 2) == "**";
+                const bool deep = !Separated || (p + 1 < pattern.size() && pattern[p + 1] == '*');
                 while (p < pattern.size() && pattern[p] == '*') {
                     ++p;
                 }
@@ -11474,6 +11480,63 @@ constexpr bool any_alternative(std::string_view pattern, std::string_view text, 
 }
 
 } // namespace detail
+
+/// A pattern that many texts are held against, as `glob_match` does: read once.
+///
+/// Requires: the text of the pattern outlives it.
+class glob {
+public:
+    /// Complexity: O(|pattern|).
+    constexpr explicit glob(std::string_view pattern, char separator = '\0') noexcept
+        : separator_(separator) {
+        const auto is_special = [](char c) { return !detail::is_literal(c) || c == '}'; };
+        const auto first = std::find_if(pattern.begin(), pattern.end(), is_special);
+        const auto last = std::find_if(pattern.rbegin(), pattern.rend(), is_special);
+        const auto front = static_cast<std::size_t>(first - pattern.begin());
+        const auto back =
+            first == pattern.end() ? 0 : static_cast<std::size_t>(last - pattern.rbegin());
+        front_ = pattern.substr(0, front);
+        back_ = pattern.substr(pattern.size() - back);
+        middle_ = pattern.substr(front, pattern.size() - front - back);
+        fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
+    }
+
+    /// Whether it describes all of `text`. Complexity: as `glob_match`.
+    [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
+        if (middle_.empty()) {
+            return detail::is_same_text(text, front_);
+        }
+        // Most texts differ in the ends, which takes no call to see.
+        return text.size() >= front_.size() + back_.size() &&
+               (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
+               matches_inside(text);
+    }
+
+    /// Whether some text that ends in `text` may match: false where the last character tells that
+    /// none does. Complexity: constant.
+    [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
+        return back_.empty() || text.empty() || back_.back() == text.back();
+    }
+
+private:
+    [[nodiscard]] constexpr bool matches_inside(std::string_view text) const noexcept {
+        if (!detail::is_same_text(text.substr(0, front_.size()), front_) ||
+            !detail::is_same_text(text.substr(text.size() - back_.size()), back_)) {
+            return false;
+        }
+        text.remove_prefix(front_.size());
+        text.remove_suffix(back_.size());
+        return fits_any_ ||
+               (separator_ == '\0' ? detail::match_whole<false>(middle_, text, separator_)
+                                   : detail::match_whole<true>(middle_, text, separator_));
+    }
+
+    std::string_view front_;  ///< stands for itself, up to what does not
+    std::string_view middle_; ///< begins and ends with what does not
+    std::string_view back_;   ///< stands for itself
+    char separator_;
+    bool fits_any_ = false; ///< whether the middle does
+};
 
 } // namespace stemma
 
@@ -11921,9 +11984,50 @@ class vertices_left {
 public:
     explicit vertices_left(const Graph& graph) : graph_(&graph) {}
 
-    /// Leaves only those for which `fits(v)`, which is asked in turn.
+    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
     template <class Fits>
-    void keep_if(Fits fits) {
+    void keep_if(bool wanted, Fits fits) {
+        // Told apart here, as for each vertex it would cost as much as all else.
+        if (wanted) {
+            keep(std::move(fits));
+        } else {
+            keep([&](const auto& v) { return !fits(v); });
+        }
+    }
+
+    /// Takes away the others, which are some of these.
+    friend void drop(const vertices_left& others, vertices_left& left) {
+        auto next = others.listed_.begin();
+        left.keep([&](const auto& v) {
+            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
+            next += dropped && !others.all_ ? 1 : 0;
+            return !dropped;
+        });
+    }
+
+    /// Returns: their indices, ascending.
+    [[nodiscard]] std::vector<id> indices() && {
+        if (all_) {
+            keep([](const auto&) { return true; });
+        }
+        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
+        std::vector<id> found;
+        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
+            found = std::move(listed_);
+            std::transform(found.begin(), found.end(), found.begin(), index);
+        } else {
+            found.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+        }
+        if (!std::is_sorted(found.begin(), found.end())) {
+            std::sort(found.begin(), found.end());
+        }
+        return found;
+    }
+
+private:
+    template <class Fits>
+    void keep(Fits fits) {
         // Each is written before it is known whether it stays, so that no branch is
         // mispredicted.
         std::size_t count = 0;
@@ -11951,37 +12055,6 @@ public:
         }
     }
 
-    /// Takes away the others, which are some of these.
-    friend void drop(const vertices_left& others, vertices_left& left) {
-        auto next = others.listed_.begin();
-        left.keep_if([&](const auto& v) {
-            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
-            next += dropped && !others.all_ ? 1 : 0;
-            return !dropped;
-        });
-    }
-
-    /// Returns: their indices, ascending.
-    [[nodiscard]] std::vector<id> indices() && {
-        if (all_) {
-            keep_if([](const auto&) { return true; });
-        }
-        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
-        std::vector<id> found;
-        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
-            found = std::move(listed_);
-            std::transform(found.begin(), found.end(), found.begin(), index);
-        } else {
-            found.resize(listed_.size());
-            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
-        }
-        if (!std::is_sorted(found.begin(), found.end())) {
-            std::sort(found.begin(), found.end());
-        }
-        return found;
-    }
-
-private:
     const Graph* graph_;
     bool all_ = true;
     std::vector<vertex_t<Graph>> listed_;
@@ -12121,13 +12194,13 @@ private:
         };
         switch (term.kind) {
         case query_kind::tag:
-            return keep([&](id m) {
-                return tags_->is_selected(m) && glob_match(term.pattern, tags_->text(m), '/');
+            return keep([&, pattern = glob(term.pattern, '/')](id m) {
+                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
             });
         case query_kind::class_name:
-            return keep([&](id m) {
-                return glob_match(term.pattern, modules_->class_name(m)) ||
-                       glob_match(term.pattern, modules_->qualified_class(m));
+            return keep([&, pattern = glob(term.pattern)](id m) {
+                return pattern.matches(modules_->class_name(m)) ||
+                       pattern.matches(modules_->qualified_class(m));
             });
         case query_kind::depth:
             return keep([&](id m) { return term.compares(index().depth(m)); });
@@ -12140,18 +12213,19 @@ private:
         }
     }
 
-    void find_paths(std::string_view pattern, marks& holds) const {
-        const bool passes_dots = pattern.find("**") != pattern.npos;
-        const auto dots = std::count(pattern.begin(), pattern.end(), '.');
+    void find_paths(std::string_view asked, marks& holds) const {
+        const glob pattern(asked, '.');
+        const bool may_be_root = asked.empty() || asked.starts_with("**");
+        const bool passes_dots = asked.find("**") != asked.npos;
+        const auto dots = std::count(asked.begin(), asked.end(), '.');
         for_each_path(
             [&](id m, std::string_view path) {
-                const bool may_be_root = pattern.empty() || pattern.starts_with("**");
-                holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.') ? 1 : 0;
+                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
             },
             passes_dots ? no_id : static_cast<id>(dots + 1));
         if constexpr (requires { modules_->aliases().begin()->path; }) {
             for (const auto& alias : modules_->aliases()) {
-                if (alias.module != no_id && glob_match(pattern, alias.path, '.')) {
+                if (alias.module != no_id && pattern.matches(alias.path)) {
                     holds[alias.module] = 1;
                 }
             }
@@ -12199,23 +12273,22 @@ private:
     /// Leaves only those for whose attribution `fits(made)` is what is wanted.
     template <class Fits>
     void keep_if_made(left_t& left, bool wanted, Fits fits) const {
-        left.keep_if([&](const operator_t<Ops>& v) {
-            return fits(attributions_[index_of(ops_->graph(), v)]) == wanted;
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return fits(attributions_[index_of(ops_->graph(), v)]);
         });
     }
 
     void narrow_to_term(const query& term, bool wanted, left_t& left) const {
-        const std::string_view pattern = term.pattern;
+        const glob pattern(term.pattern);
         switch (term.kind) {
         case query_kind::op_type:
-            return narrow_to_types(pattern, wanted, left);
+            return narrow_to_types(term.pattern, wanted, left);
         case query_kind::name:
-            return left.keep_if([&](const operator_t<Ops>& v) {
-                return glob_match(pattern, ops_->name(v)) == wanted;
-            });
+            return left.keep_if(
+                wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
         case query_kind::source:
             return keep_if_made(left, wanted, [&](const attribution& made) {
-                return glob_match(pattern, to_string(made.source));
+                return pattern.matches(to_string(made.source));
             });
         case query_kind::confidence:
             return keep_if_made(left, wanted, [&](const attribution& made) {
@@ -12225,45 +12298,47 @@ private:
             return keep_if_made(left, wanted,
                                 [](const attribution& made) { return made.conflict; });
         case query_kind::reads:
-            return narrow_to_readers(pattern, wanted, left);
+            return narrow_to_readers(term.pattern, wanted, left);
         default:
             return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
     }
 
-    void narrow_to_types(std::string_view pattern, bool wanted, left_t& left) const {
-        if constexpr (requires(operator_t<Ops> v) { ops_->domain(v); }) {
-            if (pattern.find_first_of("*?{:") != pattern.npos) {
-                std::string qualified;
-                return left.keep_if([&](const operator_t<Ops>& v) {
-                    const std::string_view op_type = ops_->op_type(v);
-                    if (glob_match(pattern, op_type)) {
-                        return wanted;
-                    }
-                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
-                    return glob_match(pattern, qualified) == wanted;
-                });
-            }
+    void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
+        if (asked.find_first_of("*?{:") == asked.npos) {
+            return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
+                return is_same_text(asked, ops_->op_type(v));
+            });
         }
-        left.keep_if([&](const operator_t<Ops>& v) {
-            return glob_match(pattern, ops_->op_type(v)) == wanted;
+        std::string qualified;
+        left.keep_if(wanted, [&, pattern = glob(asked)](const operator_t<Ops>& v) {
+            const std::string_view op_type = ops_->op_type(v);
+            bool fits = pattern.matches(op_type);
+            if constexpr (requires { ops_->domain(v); }) {
+                if (!fits && pattern.may_end_in(op_type)) {
+                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
+                    fits = pattern.matches(qualified);
+                }
+            }
+            return fits;
         });
     }
 
-    void narrow_to_readers(std::string_view pattern, bool wanted, left_t& left) const {
+    void narrow_to_readers(std::string_view asked, bool wanted, left_t& left) const {
+        const glob pattern(asked, '.');
         std::vector<char8_t> fits; // by parameter
         if constexpr (parameter_readers<Ops>) {
             fits.resize(ops_->parameter_count());
             for (id p = 0; p < fits.size(); ++p) {
-                fits[p] = glob_match(pattern, ops_->parameter_name(p), '.') ? 1 : 0;
+                fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
             }
         }
-        left.keep_if([&](const operator_t<Ops>& v) {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
             bool reads = false;
             if constexpr (parameter_readers<Ops>) {
                 ops_->for_each_parameter(v, [&](id p) { reads = reads || fits[p] != 0; });
             }
-            return reads == wanted;
+            return reads;
         });
     }
 

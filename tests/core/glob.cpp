@@ -12,6 +12,7 @@
 
 namespace test::core_glob {
 
+using stemma::glob;
 using stemma::glob_match;
 
 namespace {
@@ -147,7 +148,7 @@ std::string random_string(test::random_numbers& random, std::string_view letters
 
 } // namespace
 
-TEST_CASE("glob_match: agrees with a second implementation on all short patterns", "[core][glob]") {
+TEST_CASE("glob: agrees with a second implementation on all short patterns", "[core][glob]") {
     const auto patterns = all_strings("a/*?{,}", 5);
     const auto texts = all_strings("a/{", 3);
     std::string differing;
@@ -155,7 +156,9 @@ TEST_CASE("glob_match: agrees with a second implementation on all short patterns
         for (const auto& pattern : patterns) {
             const slow_glob slow(pattern, separator);
             for (const auto& text : texts) {
-                if (glob_match(pattern, text, separator) != slow.matches(text)) {
+                const bool expected = slow.matches(text);
+                if (glob_match(pattern, text, separator) != expected ||
+                    glob(pattern, separator).matches(text) != expected) {
                     differing.append("'" + pattern + "' on '" + text + "'\n");
                 }
             }
@@ -164,7 +167,7 @@ TEST_CASE("glob_match: agrees with a second implementation on all short patterns
     CHECK(differing.substr(0, 400) == "");
 }
 
-TEST_CASE("glob_match: agrees with a second implementation on long patterns", "[core][glob]") {
+TEST_CASE("glob: agrees with a second implementation on long patterns", "[core][glob]") {
     test::random_numbers random(1);
     std::string differing;
     std::size_t matches = 0;
@@ -174,7 +177,8 @@ TEST_CASE("glob_match: agrees with a second implementation on long patterns", "[
         for (char separator : {'\0', '/'}) {
             const bool fast = glob_match(pattern, text, separator);
             matches += fast ? 1U : 0U;
-            if (fast != slow_glob(pattern, separator).matches(text)) {
+            if (fast != slow_glob(pattern, separator).matches(text) ||
+                fast != glob(pattern, separator).matches(text)) {
                 differing.append("'" + pattern + "' on '" + text + "'\n");
             }
         }
@@ -220,7 +224,28 @@ TEST_CASE("glob_match: many stars take no exponential time", "[core][glob]") {
     CHECK_FALSE(glob_match(pattern + "b", text, '/'));
 }
 
-TEST_CASE("glob_match: works in constant expressions", "[core][glob]") {
+TEST_CASE("glob: tells by the end of a text that no longer one can match", "[core][glob]") {
+    CHECK_FALSE(glob("*::MatMul").may_end_in("Gemm"));
+    CHECK(glob("*::MatMul").may_end_in("MatMul"));
+    CHECK(glob("*::MatMul").may_end_in(""));
+    CHECK(glob("ai.onnx::*").may_end_in("Gemm"));
+    CHECK(glob("{a,b}").may_end_in("b"));
+    std::string wrong;
+    for (const auto& pattern : all_strings("a/*?{,}", 4)) {
+        for (const auto& text : all_strings("a/{,}", 3)) {
+            for (std::size_t i = 0; i <= text.size() && glob(pattern).matches(text); ++i) {
+                if (!glob(pattern).may_end_in(std::string_view(text).substr(i))) {
+                    wrong.append("'" + pattern + "' on '" + text + "'\n");
+                }
+            }
+        }
+    }
+    CHECK(wrong.substr(0, 400) == "");
+}
+
+TEST_CASE("glob: works in constant expressions", "[core][glob]") {
+    STATIC_REQUIRE(glob("*Layer{Norm,s}").matches("BertLayerNorm"));
+    STATIC_REQUIRE_FALSE(glob("a.*", '.').matches("a.b.c"));
     STATIC_REQUIRE(glob_match("*Layer{Norm,s}", "BertLayerNorm"));
     STATIC_REQUIRE_FALSE(glob_match("*Layer{Norm,s}", "BertLayer"));
 }

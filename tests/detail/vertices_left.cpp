@@ -34,9 +34,9 @@ void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
             goes.push_back(random.one_in(4));
         }
         const auto index = [&](const auto& v) { return stemma::index_of(graph, v); };
-        left.keep_if([&](const auto& v) { return fits[index(v)]; });
+        left.keep_if(true, [&](const auto& v) { return fits[index(v)]; });
         auto others = left;
-        others.keep_if([&](const auto& v) { return goes[index(v)]; });
+        others.keep_if(false, [&](const auto& v) { return !goes[index(v)]; });
         drop(others, left);
         std::erase_if(expected, [&](id v) { return !fits[v] || goes[v]; });
     }

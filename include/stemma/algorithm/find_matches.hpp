@@ -147,13 +147,13 @@ private:
         };
         switch (term.kind) {
         case query_kind::tag:
-            return keep([&](id m) {
-                return tags_->is_selected(m) && glob_match(term.pattern, tags_->text(m), '/');
+            return keep([&, pattern = glob(term.pattern, '/')](id m) {
+                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
             });
         case query_kind::class_name:
-            return keep([&](id m) {
-                return glob_match(term.pattern, modules_->class_name(m)) ||
-                       glob_match(term.pattern, modules_->qualified_class(m));
+            return keep([&, pattern = glob(term.pattern)](id m) {
+                return pattern.matches(modules_->class_name(m)) ||
+                       pattern.matches(modules_->qualified_class(m));
             });
         case query_kind::depth:
             return keep([&](id m) { return term.compares(index().depth(m)); });
@@ -166,18 +166,19 @@ private:
         }
     }
 
-    void find_paths(std::string_view pattern, marks& holds) const {
-        const bool passes_dots = pattern.find("**") != pattern.npos;
-        const auto dots = std::count(pattern.begin(), pattern.end(), '.');
+    void find_paths(std::string_view asked, marks& holds) const {
+        const glob pattern(asked, '.');
+        const bool may_be_root = asked.empty() || asked.starts_with("**");
+        const bool passes_dots = asked.find("**") != asked.npos;
+        const auto dots = std::count(asked.begin(), asked.end(), '.');
         for_each_path(
             [&](id m, std::string_view path) {
-                const bool may_be_root = pattern.empty() || pattern.starts_with("**");
-                holds[m] = (m > 0 || may_be_root) && glob_match(pattern, path, '.') ? 1 : 0;
+                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
             },
             passes_dots ? no_id : static_cast<id>(dots + 1));
         if constexpr (requires { modules_->aliases().begin()->path; }) {
             for (const auto& alias : modules_->aliases()) {
-                if (alias.module != no_id && glob_match(pattern, alias.path, '.')) {
+                if (alias.module != no_id && pattern.matches(alias.path)) {
                     holds[alias.module] = 1;
                 }
             }
@@ -225,23 +226,22 @@ private:
     /// Leaves only those for whose attribution `fits(made)` is what is wanted.
     template <class Fits>
     void keep_if_made(left_t& left, bool wanted, Fits fits) const {
-        left.keep_if([&](const operator_t<Ops>& v) {
-            return fits(attributions_[index_of(ops_->graph(), v)]) == wanted;
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return fits(attributions_[index_of(ops_->graph(), v)]);
         });
     }
 
     void narrow_to_term(const query& term, bool wanted, left_t& left) const {
-        const std::string_view pattern = term.pattern;
+        const glob pattern(term.pattern);
         switch (term.kind) {
         case query_kind::op_type:
-            return narrow_to_types(pattern, wanted, left);
+            return narrow_to_types(term.pattern, wanted, left);
         case query_kind::name:
-            return left.keep_if([&](const operator_t<Ops>& v) {
-                return glob_match(pattern, ops_->name(v)) == wanted;
-            });
+            return left.keep_if(
+                wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
         case query_kind::source:
             return keep_if_made(left, wanted, [&](const attribution& made) {
-                return glob_match(pattern, to_string(made.source));
+                return pattern.matches(to_string(made.source));
             });
         case query_kind::confidence:
             return keep_if_made(left, wanted, [&](const attribution& made) {
@@ -251,45 +251,47 @@ private:
             return keep_if_made(left, wanted,
                                 [](const attribution& made) { return made.conflict; });
         case query_kind::reads:
-            return narrow_to_readers(pattern, wanted, left);
+            return narrow_to_readers(term.pattern, wanted, left);
         default:
             return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
     }
 
-    void narrow_to_types(std::string_view pattern, bool wanted, left_t& left) const {
-        if constexpr (requires(operator_t<Ops> v) { ops_->domain(v); }) {
-            if (pattern.find_first_of("*?{:") != pattern.npos) {
-                std::string qualified;
-                return left.keep_if([&](const operator_t<Ops>& v) {
-                    const std::string_view op_type = ops_->op_type(v);
-                    if (glob_match(pattern, op_type)) {
-                        return wanted;
-                    }
-                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
-                    return glob_match(pattern, qualified) == wanted;
-                });
-            }
+    void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
+        if (asked.find_first_of("*?{:") == asked.npos) {
+            return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
+                return is_same_text(asked, ops_->op_type(v));
+            });
         }
-        left.keep_if([&](const operator_t<Ops>& v) {
-            return glob_match(pattern, ops_->op_type(v)) == wanted;
+        std::string qualified;
+        left.keep_if(wanted, [&, pattern = glob(asked)](const operator_t<Ops>& v) {
+            const std::string_view op_type = ops_->op_type(v);
+            bool fits = pattern.matches(op_type);
+            if constexpr (requires { ops_->domain(v); }) {
+                if (!fits && pattern.may_end_in(op_type)) {
+                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
+                    fits = pattern.matches(qualified);
+                }
+            }
+            return fits;
         });
     }
 
-    void narrow_to_readers(std::string_view pattern, bool wanted, left_t& left) const {
+    void narrow_to_readers(std::string_view asked, bool wanted, left_t& left) const {
+        const glob pattern(asked, '.');
         std::vector<char8_t> fits; // by parameter
         if constexpr (parameter_readers<Ops>) {
             fits.resize(ops_->parameter_count());
             for (id p = 0; p < fits.size(); ++p) {
-                fits[p] = glob_match(pattern, ops_->parameter_name(p), '.') ? 1 : 0;
+                fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
             }
         }
-        left.keep_if([&](const operator_t<Ops>& v) {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
             bool reads = false;
             if constexpr (parameter_readers<Ops>) {
                 ops_->for_each_parameter(v, [&](id p) { reads = reads || fits[p] != 0; });
             }
-            return reads == wanted;
+            return reads;
         });
     }
 

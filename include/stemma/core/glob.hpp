@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace stemma {
@@ -39,6 +40,12 @@ namespace detail {
 [[nodiscard]] constexpr bool any_alternative(std::string_view pattern, std::string_view text,
                                              std::size_t end, char separator) noexcept;
 
+/// `a == b`, without a call where the sizes differ: the standard's is one for some compilers.
+[[nodiscard]] constexpr bool is_same_text(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() &&
+           std::char_traits<char>::compare(a.data(), b.data(), a.size()) == 0;
+}
+
 /// Whether a character of a pattern stands for itself, wherever it is.
 [[nodiscard]] constexpr bool is_literal(char c) noexcept {
     return c != '*' && c != '?' && c != '{';
@@ -60,7 +67,7 @@ template <bool Separated>
     while (t < text.size() || p < pattern.size()) {
         if (p < pattern.size()) {
             if (pattern[p] == '*') {
-                const bool deep = !Separated || pattern.substr(p, 2) == "**";
+                const bool deep = !Separated || (p + 1 < pattern.size() && pattern[p + 1] == '*');
                 while (p < pattern.size() && pattern[p] == '*') {
                     ++p;
                 }
@@ -151,6 +158,63 @@ constexpr bool any_alternative(std::string_view pattern, std::string_view text, 
 }
 
 } // namespace detail
+
+/// A pattern that many texts are held against, as `glob_match` does: read once.
+///
+/// Requires: the text of the pattern outlives it.
+class glob {
+public:
+    /// Complexity: O(|pattern|).
+    constexpr explicit glob(std::string_view pattern, char separator = '\0') noexcept
+        : separator_(separator) {
+        const auto is_special = [](char c) { return !detail::is_literal(c) || c == '}'; };
+        const auto first = std::find_if(pattern.begin(), pattern.end(), is_special);
+        const auto last = std::find_if(pattern.rbegin(), pattern.rend(), is_special);
+        const auto front = static_cast<std::size_t>(first - pattern.begin());
+        const auto back =
+            first == pattern.end() ? 0 : static_cast<std::size_t>(last - pattern.rbegin());
+        front_ = pattern.substr(0, front);
+        back_ = pattern.substr(pattern.size() - back);
+        middle_ = pattern.substr(front, pattern.size() - front - back);
+        fits_any_ = middle_ == "**" || (middle_ == "*" && separator == '\0');
+    }
+
+    /// Whether it describes all of `text`. Complexity: as `glob_match`.
+    [[nodiscard, gnu::always_inline]] constexpr bool matches(std::string_view text) const noexcept {
+        if (middle_.empty()) {
+            return detail::is_same_text(text, front_);
+        }
+        // Most texts differ in the ends, which takes no call to see.
+        return text.size() >= front_.size() + back_.size() &&
+               (front_.empty() || front_.front() == text.front()) && may_end_in(text) &&
+               matches_inside(text);
+    }
+
+    /// Whether some text that ends in `text` may match: false where the last character tells that
+    /// none does. Complexity: constant.
+    [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
+        return back_.empty() || text.empty() || back_.back() == text.back();
+    }
+
+private:
+    [[nodiscard]] constexpr bool matches_inside(std::string_view text) const noexcept {
+        if (!detail::is_same_text(text.substr(0, front_.size()), front_) ||
+            !detail::is_same_text(text.substr(text.size() - back_.size()), back_)) {
+            return false;
+        }
+        text.remove_prefix(front_.size());
+        text.remove_suffix(back_.size());
+        return fits_any_ ||
+               (separator_ == '\0' ? detail::match_whole<false>(middle_, text, separator_)
+                                   : detail::match_whole<true>(middle_, text, separator_));
+    }
+
+    std::string_view front_;  ///< stands for itself, up to what does not
+    std::string_view middle_; ///< begins and ends with what does not
+    std::string_view back_;   ///< stands for itself
+    char separator_;
+    bool fits_any_ = false; ///< whether the middle does
+};
 
 } // namespace stemma
 

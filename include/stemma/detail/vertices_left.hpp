@@ -20,9 +20,50 @@ class vertices_left {
 public:
     explicit vertices_left(const Graph& graph) : graph_(&graph) {}
 
-    /// Leaves only those for which `fits(v)`, which is asked in turn.
+    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
     template <class Fits>
-    void keep_if(Fits fits) {
+    void keep_if(bool wanted, Fits fits) {
+        // Told apart here, as for each vertex it would cost as much as all else.
+        if (wanted) {
+            keep(std::move(fits));
+        } else {
+            keep([&](const auto& v) { return !fits(v); });
+        }
+    }
+
+    /// Takes away the others, which are some of these.
+    friend void drop(const vertices_left& others, vertices_left& left) {
+        auto next = others.listed_.begin();
+        left.keep([&](const auto& v) {
+            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
+            next += dropped && !others.all_ ? 1 : 0;
+            return !dropped;
+        });
+    }
+
+    /// Returns: their indices, ascending.
+    [[nodiscard]] std::vector<id> indices() && {
+        if (all_) {
+            keep([](const auto&) { return true; });
+        }
+        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
+        std::vector<id> found;
+        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
+            found = std::move(listed_);
+            std::transform(found.begin(), found.end(), found.begin(), index);
+        } else {
+            found.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+        }
+        if (!std::is_sorted(found.begin(), found.end())) {
+            std::sort(found.begin(), found.end());
+        }
+        return found;
+    }
+
+private:
+    template <class Fits>
+    void keep(Fits fits) {
         // Each is written before it is known whether it stays, so that no branch is
         // mispredicted.
         std::size_t count = 0;
@@ -50,37 +91,6 @@ public:
         }
     }
 
-    /// Takes away the others, which are some of these.
-    friend void drop(const vertices_left& others, vertices_left& left) {
-        auto next = others.listed_.begin();
-        left.keep_if([&](const auto& v) {
-            const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
-            next += dropped && !others.all_ ? 1 : 0;
-            return !dropped;
-        });
-    }
-
-    /// Returns: their indices, ascending.
-    [[nodiscard]] std::vector<id> indices() && {
-        if (all_) {
-            keep_if([](const auto&) { return true; });
-        }
-        const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
-        std::vector<id> found;
-        if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
-            found = std::move(listed_);
-            std::transform(found.begin(), found.end(), found.begin(), index);
-        } else {
-            found.resize(listed_.size());
-            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
-        }
-        if (!std::is_sorted(found.begin(), found.end())) {
-            std::sort(found.begin(), found.end());
-        }
-        return found;
-    }
-
-private:
     const Graph* graph_;
     bool all_ = true;
     std::vector<vertex_t<Graph>> listed_;
