@@ -3416,6 +3416,72 @@ inline void append_json_string(std::string_view text, std::string& out) {
 
 #endif // STEMMA_CORE_JSON_TEXT_HPP
 
+// <stemma/core/path_trail.hpp>
+#ifndef STEMMA_CORE_PATH_TRAIL_HPP
+#define STEMMA_CORE_PATH_TRAIL_HPP
+
+namespace stemma {
+
+/// Follows one path after the other through a tree, and begins each where it leaves the previous
+/// one: neighbours in a list of names mostly differ in their last segment.
+class path_trail {
+public:
+    /// `separator` stands between the segments of a path; an empty segment is one as well.
+    explicit path_trail(char separator) : separator_(separator) {}
+
+    /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.
+    ///
+    /// Requires: a step leads to the same place whenever it is taken, and never to `no_id`.
+    /// Complexity: O(length); one step for each segment that the previous path did not share.
+    template <class Step>
+    id follow(id start, std::string_view path, Step step) {
+        if (places_.empty() || places_.front().at != start) {
+            places_.assign(1, {0, start});
+            previous_.clear();
+        } else if (path == previous_) {
+            return places_.back().at;
+        }
+        const auto shared = leave(path);
+        while (places_.back().end < path.size()) {
+            const auto begin = places_.back().end + (places_.size() > 1 ? 1 : 0);
+            const auto end = std::min(path.find(separator_, begin), path.size());
+            places_.push_back({end, step(places_.back().at, path.substr(begin, end - begin))});
+        }
+        previous_.replace(shared, previous_.npos, path.substr(shared));
+        return places_.back().at;
+    }
+
+private:
+    struct place {
+        std::size_t end = 0; // of its segment, counted from the start of the path
+        id at = no_id;
+    };
+
+    /// Returns: how much of the path was in the previous one.
+    std::size_t leave(std::string_view path) {
+        const auto shared = static_cast<std::size_t>(
+            std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
+            path.begin());
+        const auto ends_here = [&](std::size_t end) {
+            return end <= shared && (end == path.size() || path[end] == separator_) &&
+                   (end == previous_.size() || previous_[end] == separator_);
+        };
+        // Nothing at all is no segment, while one may be empty.
+        while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
+            places_.pop_back();
+        }
+        return shared;
+    }
+
+    char separator_;
+    std::string previous_;
+    std::vector<place> places_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_PATH_TRAIL_HPP
+
 // <stemma/model/module_tree.hpp>
 #ifndef STEMMA_MODEL_MODULE_TREE_HPP
 #define STEMMA_MODEL_MODULE_TREE_HPP
@@ -3904,6 +3970,31 @@ template <class Lookup>
     return rest.empty() ? module : no_id;
 }
 
+/// Finds modules at one dotted path after the other, and begins each where it leaves the previous
+/// one.
+template <class Lookup>
+class module_trail {
+public:
+    /// Requires: the look-up outlives the trail.
+    explicit module_trail(const Lookup& lookup) : lookup_(&lookup) {}
+
+    /// Returns: the module at a dotted path below `from`, or `no_id`.
+    /// Complexity: O(length); one look-up for each segment that the previous path did not share.
+    [[nodiscard]] id find(std::string_view path, id from = 0) {
+        const auto found = trail_.follow(from, path, [&](id parent, std::string_view attribute) {
+            return parent == nowhere ? nowhere
+                                     : std::min(lookup_->child(parent, attribute), nowhere);
+        });
+        return found == nowhere ? no_id : found;
+    }
+
+private:
+    static constexpr id nowhere = no_id - 1; // a trail leads to some place, whatever it is
+
+    const Lookup* lookup_;
+    path_trail trail_{'.'};
+};
+
 } // namespace stemma
 
 #endif // STEMMA_MODEL_MODULE_LOOKUP_HPP
@@ -3984,9 +4075,10 @@ template <module_view Modules>
     best.paths = sample.size();
     const auto attempt = [&](path_mapping tried) {
         tried.paths = sample.size();
+        module_trail trail(lookup);
         for (auto path : sample) {
             const auto rest = tried.apply(path);
-            if (!rest.empty() && find_module(lookup, rest, tried.base) != no_id) {
+            if (!rest.empty() && trail.find(rest, tried.base) != no_id) {
                 ++tried.matched;
             }
         }
@@ -4908,6 +5000,12 @@ inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& st
 /// Throws: what the lowest item threw that did. Complexity: that of `f`.
 inline void for_each_item(std::size_t count, std::size_t workers,
                           const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    if (workers <= 1 || count == 1) {
+        for (std::size_t item = 0; item < count; ++item) {
+            f(item, 0);
+        }
+        return;
+    }
     run_pipeline(count, {{false, f}}, {workers, 1, count});
 }
 
@@ -6013,72 +6111,6 @@ template <operator_view Ops>
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_HIERARCHY_TABLE_HPP
-
-// <stemma/core/path_trail.hpp>
-#ifndef STEMMA_CORE_PATH_TRAIL_HPP
-#define STEMMA_CORE_PATH_TRAIL_HPP
-
-namespace stemma {
-
-/// Follows one path after the other through a tree, and begins each where it leaves the previous
-/// one: neighbours in a list of names mostly differ in their last segment.
-class path_trail {
-public:
-    /// `separator` stands between the segments of a path; an empty segment is one as well.
-    explicit path_trail(char separator) : separator_(separator) {}
-
-    /// Follows `path` down from `start`: `step(at, segment)` says which place comes next.
-    ///
-    /// Requires: a step leads to the same place whenever it is taken, and never to `no_id`.
-    /// Complexity: O(length); one step for each segment that the previous path did not share.
-    template <class Step>
-    id follow(id start, std::string_view path, Step step) {
-        if (places_.empty() || places_.front().at != start) {
-            places_.assign(1, {0, start});
-            previous_.clear();
-        } else if (path == previous_) {
-            return places_.back().at;
-        }
-        const auto shared = leave(path);
-        while (places_.back().end < path.size()) {
-            const auto begin = places_.back().end + (places_.size() > 1 ? 1 : 0);
-            const auto end = std::min(path.find(separator_, begin), path.size());
-            places_.push_back({end, step(places_.back().at, path.substr(begin, end - begin))});
-        }
-        previous_.replace(shared, previous_.npos, path.substr(shared));
-        return places_.back().at;
-    }
-
-private:
-    struct place {
-        std::size_t end = 0; // of its segment, counted from the start of the path
-        id at = no_id;
-    };
-
-    /// Returns: how much of the path was in the previous one.
-    std::size_t leave(std::string_view path) {
-        const auto shared = static_cast<std::size_t>(
-            std::mismatch(path.begin(), path.end(), previous_.begin(), previous_.end()).first -
-            path.begin());
-        const auto ends_here = [&](std::size_t end) {
-            return end <= shared && (end == path.size() || path[end] == separator_) &&
-                   (end == previous_.size() || previous_[end] == separator_);
-        };
-        // Nothing at all is no segment, while one may be empty.
-        while (places_.size() > 1 && (path.empty() || !ends_here(places_.back().end))) {
-            places_.pop_back();
-        }
-        return shared;
-    }
-
-    char separator_;
-    std::string previous_;
-    std::vector<place> places_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_PATH_TRAIL_HPP
 
 // <stemma/model/module_tree_builder.hpp>
 #ifndef STEMMA_MODEL_MODULE_TREE_BUILDER_HPP
@@ -7716,15 +7748,9 @@ template <parameter_readers Ops, module_view Modules>
     parameter_owners result;
     result.reserve(count);
     result.mapping = find_path_mapping(modules, lookup, paths);
-    const auto nowhere = static_cast<id>(modules.index().size());
-    path_trail trail('.');
+    module_trail trail(lookup);
     const auto module_at = [&](std::string_view path) {
-        const auto found = trail.follow(
-            result.mapping.base, result.mapping.apply(path), [&](id parent, auto attribute) {
-                return parent == nowhere ? nowhere
-                                         : std::min(lookup.child(parent, attribute), nowhere);
-            });
-        return path.empty() || found == nowhere ? no_id : found;
+        return path.empty() ? no_id : trail.find(result.mapping.apply(path), result.mapping.base);
     };
     const auto owner_of = [&](std::string_view name) { return module_at(owner_path(name)); };
     const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);
@@ -9437,15 +9463,11 @@ struct parameter_names {
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
             id first = no_id; // parameter that has owners
-            bool differ = false;
+            bool several = false;
             ops_->for_each_parameter(vertex, [&](id p) {
-                if (p == first || owners_->of(p).empty()) {
-                    return;
-                }
-                if (first == no_id) {
-                    first = p;
-                } else {
-                    differ = differ || !are_equal(owners_->of(first), owners_->of(p));
+                if (p != first && !owners_->of(p).empty()) {
+                    several = first != no_id;
+                    first = several ? first : p;
                 }
             });
             if (first == no_id) {
@@ -9456,7 +9478,7 @@ struct parameter_names {
                 f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
                         false});
             };
-            if (differ) {
+            if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
                 std::for_each(joined.begin(), joined.end(), say);
             } else {
@@ -9465,12 +9487,22 @@ struct parameter_names {
         }
 
     private:
-        static bool are_equal(std::span<const id> a, std::span<const id> b) {
-            return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        // What only operators with several parameters need stays apart: within the loop over
+        // operators it would take the others' registers.
+
+        /// Returns: whether some parameter that has owners has others than these.
+        [[nodiscard, gnu::noinline]] bool owners_differ(operator_t<Ops> vertex,
+                                                        std::span<const id> first) const {
+            bool differ = false;
+            ops_->for_each_parameter(vertex, [&](id p) {
+                const auto owners = owners_->of(p);
+                differ = differ || (!owners.empty() && !std::equal(owners.begin(), owners.end(),
+                                                                   first.begin(), first.end()));
+            });
+            return differ;
         }
 
-        /// Returns: the owners that all parameters have, else what is above all of them. Rare, so
-        /// that it stays apart: within the loop over operators it would take the others' registers.
+        /// Returns: the owners that all parameters have, else what is above all of them.
         [[nodiscard, gnu::noinline]] std::vector<id>
         join_owners(operator_t<Ops> vertex, std::span<const id> candidates) const {
             std::vector<id> common(candidates.begin(), candidates.end());
@@ -10310,7 +10342,7 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         bool as_before = true;
         bool is_called = false;
         sources.for_each_claim(*it, [&](const claim& made) {
-            is_called = is_called || made.caller != no_id;
+            is_called |= made.caller != no_id;
             if (end == claims.end()) {
                 claims.push_back(made);
                 end = claims.end();
@@ -10427,9 +10459,11 @@ public:
         }
         auto& bits = page_[member % page_size / 64];
         const auto bit = std::uint64_t{1} << member % 64;
-        const bool missing = (bits & bit) == 0;
+        if ((bits & bit) != 0) {
+            return false;
+        }
         bits |= bit;
-        return missing;
+        return true;
     }
 
 private:

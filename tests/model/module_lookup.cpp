@@ -94,6 +94,23 @@ TEST_CASE("find_module: every path leads back to its module", "[model][module_lo
     }
 }
 
+TEST_CASE("module_trail: finds what find_module does, whatever came before",
+          "[model][module_lookup]") {
+    test::random_numbers random(3);
+    const auto tree = random_tree(random);
+    const seen_modules seen(tree);
+    const module_lookup lookup(seen);
+    stemma::module_trail trail(lookup);
+    for (int i = 0; i < 3000; ++i) {
+        const auto from = static_cast<id>(random.one_in(50) ? random(tree.size()) : 0);
+        auto path = tree.path(static_cast<id>(random(tree.size())));
+        if (random.one_in(4)) {
+            path.append(path.empty() ? "" : ".").append(1, "abcd"[random(4)]);
+        }
+        REQUIRE(trail.find(path, from) == find_module(lookup, path, from));
+    }
+}
+
 TEST_CASE("find_module: starts where it is told to", "[model][module_lookup]") {
     stemma::module_tree_builder builder;
     builder.at_path("a.b.c");

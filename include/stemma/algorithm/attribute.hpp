@@ -115,7 +115,7 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         bool as_before = true;
         bool is_called = false;
         sources.for_each_claim(*it, [&](const claim& made) {
-            is_called = is_called || made.caller != no_id;
+            is_called |= made.caller != no_id;
             if (end == claims.end()) {
                 claims.push_back(made);
                 end = claims.end();

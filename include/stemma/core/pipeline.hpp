@@ -167,6 +167,12 @@ inline void run_pipeline(std::size_t count, const std::vector<pipeline_step>& st
 /// Throws: what the lowest item threw that did. Complexity: that of `f`.
 inline void for_each_item(std::size_t count, std::size_t workers,
                           const std::function<void(std::size_t item, std::size_t worker)>& f) {
+    if (workers <= 1 || count == 1) {
+        for (std::size_t item = 0; item < count; ++item) {
+            f(item, 0);
+        }
+        return;
+    }
     run_pipeline(count, {{false, f}}, {workers, 1, count});
 }
 

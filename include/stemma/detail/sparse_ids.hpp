@@ -25,9 +25,11 @@ public:
         }
         auto& bits = page_[member % page_size / 64];
         const auto bit = std::uint64_t{1} << member % 64;
-        const bool missing = (bits & bit) == 0;
+        if ((bits & bit) != 0) {
+            return false;
+        }
         bits |= bit;
-        return missing;
+        return true;
     }
 
 private:

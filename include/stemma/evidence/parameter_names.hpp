@@ -34,15 +34,11 @@ struct parameter_names {
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
             id first = no_id; // parameter that has owners
-            bool differ = false;
+            bool several = false;
             ops_->for_each_parameter(vertex, [&](id p) {
-                if (p == first || owners_->of(p).empty()) {
-                    return;
-                }
-                if (first == no_id) {
-                    first = p;
-                } else {
-                    differ = differ || !are_equal(owners_->of(first), owners_->of(p));
+                if (p != first && !owners_->of(p).empty()) {
+                    several = first != no_id;
+                    first = several ? first : p;
                 }
             });
             if (first == no_id) {
@@ -53,7 +49,7 @@ struct parameter_names {
                 f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
                         false});
             };
-            if (differ) {
+            if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
                 std::for_each(joined.begin(), joined.end(), say);
             } else {
@@ -62,12 +58,22 @@ struct parameter_names {
         }
 
     private:
-        static bool are_equal(std::span<const id> a, std::span<const id> b) {
-            return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        // What only operators with several parameters need stays apart: within the loop over
+        // operators it would take the others' registers.
+
+        /// Returns: whether some parameter that has owners has others than these.
+        [[nodiscard, gnu::noinline]] bool owners_differ(operator_t<Ops> vertex,
+                                                        std::span<const id> first) const {
+            bool differ = false;
+            ops_->for_each_parameter(vertex, [&](id p) {
+                const auto owners = owners_->of(p);
+                differ = differ || (!owners.empty() && !std::equal(owners.begin(), owners.end(),
+                                                                   first.begin(), first.end()));
+            });
+            return differ;
         }
 
-        /// Returns: the owners that all parameters have, else what is above all of them. Rare, so
-        /// that it stays apart: within the loop over operators it would take the others' registers.
+        /// Returns: the owners that all parameters have, else what is above all of them.
         [[nodiscard, gnu::noinline]] std::vector<id>
         join_owners(operator_t<Ops> vertex, std::span<const id> candidates) const {
             std::vector<id> common(candidates.begin(), candidates.end());

@@ -4,7 +4,6 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/core/path_trail.hpp>
 #include <stemma/core/prefetch.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/finding.hpp>
@@ -210,15 +209,9 @@ template <parameter_readers Ops, module_view Modules>
     parameter_owners result;
     result.reserve(count);
     result.mapping = find_path_mapping(modules, lookup, paths);
-    const auto nowhere = static_cast<id>(modules.index().size());
-    path_trail trail('.');
+    module_trail trail(lookup);
     const auto module_at = [&](std::string_view path) {
-        const auto found = trail.follow(
-            result.mapping.base, result.mapping.apply(path), [&](id parent, auto attribute) {
-                return parent == nowhere ? nowhere
-                                         : std::min(lookup.child(parent, attribute), nowhere);
-            });
-        return path.empty() || found == nowhere ? no_id : found;
+        return path.empty() ? no_id : trail.find(result.mapping.apply(path), result.mapping.base);
     };
     const auto owner_of = [&](std::string_view name) { return module_at(owner_path(name)); };
     const auto folded = detail::find_folded_owners(ops, modules.index(), owner_of);

@@ -87,9 +87,10 @@ template <module_view Modules>
     best.paths = sample.size();
     const auto attempt = [&](path_mapping tried) {
         tried.paths = sample.size();
+        module_trail trail(lookup);
         for (auto path : sample) {
             const auto rest = tried.apply(path);
-            if (!rest.empty() && find_module(lookup, rest, tried.base) != no_id) {
+            if (!rest.empty() && trail.find(rest, tried.base) != no_id) {
                 ++tried.matched;
             }
         }

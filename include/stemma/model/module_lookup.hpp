@@ -5,9 +5,11 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/path_trail.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -83,6 +85,31 @@ template <class Lookup>
     const auto [module, rest] = find_longest(lookup, path, from);
     return rest.empty() ? module : no_id;
 }
+
+/// Finds modules at one dotted path after the other, and begins each where it leaves the previous
+/// one.
+template <class Lookup>
+class module_trail {
+public:
+    /// Requires: the look-up outlives the trail.
+    explicit module_trail(const Lookup& lookup) : lookup_(&lookup) {}
+
+    /// Returns: the module at a dotted path below `from`, or `no_id`.
+    /// Complexity: O(length); one look-up for each segment that the previous path did not share.
+    [[nodiscard]] id find(std::string_view path, id from = 0) {
+        const auto found = trail_.follow(from, path, [&](id parent, std::string_view attribute) {
+            return parent == nowhere ? nowhere
+                                     : std::min(lookup_->child(parent, attribute), nowhere);
+        });
+        return found == nowhere ? no_id : found;
+    }
+
+private:
+    static constexpr id nowhere = no_id - 1; // a trail leads to some place, whatever it is
+
+    const Lookup* lookup_;
+    path_trail trail_{'.'};
+};
 
 } // namespace stemma
 
