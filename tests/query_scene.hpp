@@ -32,6 +32,7 @@ public:
         float confidence = 1;
         bool conflict = false;
         std::vector<stemma::id> reads{};
+        std::string domain{};
     };
 
     using graph_type = stemma::operator_graph;
@@ -66,6 +67,7 @@ public:
     [[nodiscard]] const graph_type& graph() const { return graph_; }
     [[nodiscard]] std::string_view name(stemma::id v) const { return nodes[v].name; }
     [[nodiscard]] std::string_view op_type(stemma::id v) const { return nodes[v].op_type; }
+    [[nodiscard]] std::string_view domain(stemma::id v) const { return nodes[v].domain; }
     [[nodiscard]] std::size_t parameter_count() const { return parameters.size(); }
     [[nodiscard]] std::string_view parameter_name(stemma::id p) const { return parameters[p]; }
     template <class Function>
@@ -84,7 +86,7 @@ public:
         {"fc1", "MatMul", "blocks.1.fc", stemma::provenance::scope, 1, true, {1}},
         {"mix1", "MatMul", "blocks.1.mix.fc"},
         {"add1", "Add", "blocks.1", stemma::provenance::between, 0.5F},
-        {"head", "Gemm", "head", stemma::provenance::parameter, 0.9F, false, {1, 2}}};
+        {"head", "Gemm", "head", stemma::provenance::parameter, 0.9F, false, {1, 2}, "com.zoo"}};
     stemma::module_tree modules;
     stemma::tag_table tags;
     std::vector<stemma::attribution> attributions;

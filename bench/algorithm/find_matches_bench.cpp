@@ -118,7 +118,8 @@ public:
         if (plain_) {
             return false;
         }
-        text_.assign(ops_.domains[v]).append("::").append(ops_.types[v]);
+        text_.assign(ops_.domains[v].empty() ? "ai.onnx" : ops_.domains[v]);
+        text_.append("::").append(ops_.types[v]);
         return pattern_.matches(text_);
     }
 
@@ -126,7 +127,7 @@ private:
     const typed_operators& ops_;
     std::string written_;
     glob pattern_{written_};
-    bool plain_ = written_.find_first_of("*?{:") == written_.npos;
+    bool plain_ = written_.find("::") == written_.npos;
     std::string text_;
 };
 

@@ -1689,6 +1689,12 @@ concept named_operators = operator_view<Ops> && requires(const Ops& ops, operato
     { ops.op_type(v) } -> lasting_text;
 };
 
+/// Operators that also say in which domain their type is; "" is that of the standard.
+template <class Ops>
+concept qualified_operators = named_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.domain(v) } -> lasting_text;
+};
+
 namespace detail {
 
 struct take_id {
@@ -5397,18 +5403,20 @@ template <operator_view Ops>
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = problem.ops.graph();
         const auto* independent = problem.independent; // as every constant is
-        problem.order.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if ((independent != nullptr && !(*independent)[v]) || problem.ops.hides_data(vertex) ||
-                problem.ops.reads_data(vertex)) {
-                return;
-            }
+        const auto is_constant = [&](operator_t<Ops> vertex) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 if (!settled[index_of(graph, source(*it, graph))]) {
-                    return;
+                    return false;
                 }
             }
-            settled[v] = true;
+            return true;
+        };
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
+                !problem.ops.reads_data(vertex) && is_constant(vertex)) {
+                settled[v] = true;
+            }
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
@@ -5543,20 +5551,22 @@ template <operator_view Ops>
     std::vector<bool> steers(problem.evidence.size(), false);
     if constexpr (steered_operators<Ops>) {
         const auto& graph = problem.ops.graph();
-        problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if (problem.evidence[v] != no_id) {
-                return;
-            }
+        const auto all_steer = [&](operator_t<Ops> vertex) {
             bool read = false;
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
                 read = true;
                 if (!problem.ops.reads_condition(*it) &&
                     !steers[index_of(graph, target(*it, graph))]) {
-                    return;
+                    return false;
                 }
             }
-            steers[v] = read;
+            return read;
+        };
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if (problem.evidence[v] == no_id && all_steer(vertex)) {
+                steers[v] = true;
+            }
         });
     }
     return steers;
@@ -11549,7 +11559,8 @@ public:
     /// Whether some text that ends in `text` may match: false where the last character tells that
     /// none does. Complexity: constant.
     [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
-        return back_.empty() || text.empty() || back_.back() == text.back();
+        const auto end = middle_.empty() ? front_ : back_;
+        return end.empty() || text.empty() || end.back() == text.back();
     }
 
 private:
@@ -12339,19 +12350,29 @@ private:
     }
 
     void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
-        if (asked.find_first_of("*?{:") == asked.npos) {
+        if (asked.find("::") != asked.npos) {
+            return narrow_to_qualified_types(glob(asked), wanted, left);
+        }
+        if (asked.find_first_of("*?{") == asked.npos) {
             return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
                 return is_same_text(asked, ops_->op_type(v));
             });
         }
+        left.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
+            return pattern.matches(ops_->op_type(v));
+        });
+    }
+
+    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& left) const {
         std::string qualified;
-        left.keep_if(wanted, [&, pattern = glob(asked)](const operator_t<Ops>& v) {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
             const std::string_view op_type = ops_->op_type(v);
             bool fits = pattern.matches(op_type);
-            if constexpr (requires { ops_->domain(v); }) {
+            if constexpr (qualified_operators<Ops>) {
                 if (!fits && pattern.may_end_in(op_type)) {
-                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
-                    fits = pattern.matches(qualified);
+                    const std::string_view domain = ops_->domain(v);
+                    qualified.assign(domain.empty() ? "ai.onnx" : domain);
+                    fits = pattern.matches(qualified.append("::").append(op_type));
                 }
             }
             return fits;
@@ -13460,8 +13481,7 @@ public:
         auto& operators = dag_.operators;
         const auto members = members_.range(m, end);
         operators.assign(members.begin(), members.end());
-        sort_unless_sorted(operators.begin(), operators.end());
-        operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
+        sort_each_once(operators, 0);
         ++round_;
         for (auto v : operators) {
             known_[v].round = round_;
@@ -13469,15 +13489,14 @@ public:
         auto& edges = dag_.edges;
         edges.clear();
         for (auto v : operators) {
-            const auto first = static_cast<std::ptrdiff_t>(edges.size());
+            const auto first = edges.size();
             for (auto [it, last] = out_edges(known_[v].vertex, graph_); it != last; ++it) {
                 const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
                 if (known_[reader].round == round_) {
                     edges.emplace_back(v, reader);
                 }
             }
-            sort_unless_sorted(edges.begin() + first, edges.end());
-            edges.erase(std::unique(edges.begin() + first, edges.end()), edges.end());
+            sort_each_once(edges, first);
         }
         return dag_;
     }
@@ -13489,11 +13508,14 @@ private:
         id round = 0; // the last one in which it was in the DAG
     };
 
-    // Files have their operators, and graphs their readers, mostly in order.
-    template <class Iterator>
-    static void sort_unless_sorted(Iterator first, Iterator last) {
-        if (!std::is_sorted(first, last)) {
-            std::sort(first, last);
+    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
+    /// graphs their readers, mostly so.
+    template <class T>
+    static void sort_each_once(std::vector<T>& items, std::size_t first) {
+        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
+        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
+            std::sort(begin, items.end());
+            items.erase(std::unique(begin, items.end()), items.end());
         }
     }
 
@@ -16890,7 +16912,7 @@ struct hide_constants {
 
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        if constexpr (requires { std::string_view(ops.domain(v)); }) {
+        if constexpr (qualified_operators<Ops>) {
             if (!std::string_view(ops.domain(v)).empty()) {
                 return true;
             }

@@ -9949,6 +9949,10 @@ public:
 
     /// Returns: as `onnx_model::op_type`.
     [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
+
+    /// Returns: as `onnx_model::domain`.
+    [[nodiscard]] std::string_view domain(id node) const noexcept { return model_->domain(node); }
+
     /// Returns: the name of a node's first output, "" when it has none.
     [[nodiscard]] std::string_view result_name(id node) const noexcept {
         return model_->output_count(node) == 0 ? std::string_view{}

@@ -55,6 +55,15 @@ TEST_CASE("find_matches: a module stands for all that lies in it") {
 TEST_CASE("find_matches: operators are asked for what they are") {
     CHECK(operators_for("op:Add") == names{"add0", "add1"});
     CHECK(operators_for("op:{Add,Gemm}") == names{"add0", "add1", "head"});
+    CHECK(operators_for("op:com.zoo::Gemm") == names{"head"});
+    CHECK(operators_for("op:com.*::*") == names{"head"});
+    CHECK(operators_for("op:ai.onnx::Add") == names{"add0", "add1"});
+    CHECK(operators_for("op:{com.zoo::*,Cast}") == names{"head", "in"});
+    CHECK(operators_for("not op:ai.onnx::*") == names{"head"});
+    CHECK(operators_for("op:*::{Add,Gemm}") == operators_for("op:{Add,Gemm}"));
+    CHECK(operators_for("op:Gemm") == names{"head"});
+    CHECK(operators_for("op:*zoo*").empty()); // no type, and a domain alone is not asked for
+    CHECK(operators_for("op:ai.onnx::Gemm").empty());
     CHECK(operators_for("name:mix?") == names{"mix0", "mix1"});
     CHECK(operators_for("from:{consumer,between}") == names{"add0", "add1"});
     CHECK(operators_for("confidence<=0.7") == names{"in", "add0", "add1"});

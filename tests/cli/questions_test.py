@@ -56,6 +56,18 @@ class Query(Case):
             self.assertEqual(inside & outside, set())
             self.assertEqual(len(inside | outside), 281)
 
+    def test_types_of_nodes_stand_behind_their_domain(self):
+        def nodes(model, query):
+            return self.succeed("query", model, query, "--format", "indices").stdout.splitlines()
+        called = FIXTURES / "shared_twice" / "model.functions.onnx"
+        calls = nodes(called, "op:fixtures_models.shared::*")
+        self.assertEqual(len(calls), 3)
+        self.assertEqual(nodes(called, "op:ResidualMLP"), calls)
+        self.assertEqual(nodes(called, "not op:ai.onnx::*"), calls)
+        micro = MICRO / "model.onnx"
+        self.assertEqual(nodes(micro, "op:ai.onnx::MatMul"), nodes(micro, "op:MatMul"))
+        self.assertEqual(nodes(micro, "op:*::{MatMul,Add}"), nodes(micro, "op:{MatMul,Add}"))
+
     def test_every_module_is_found_by_its_path_and_by_its_tag(self):
         tree = json.loads(self.succeed("tree", MICRO / "model.onnx", "-m", MICRO / "modules.json",
                                        "--format", "json").stdout)

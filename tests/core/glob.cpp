@@ -229,6 +229,7 @@ TEST_CASE("glob: tells by the end of a text that no longer one can match", "[cor
     CHECK(glob("*::MatMul").may_end_in("MatMul"));
     CHECK(glob("*::MatMul").may_end_in(""));
     CHECK(glob("ai.onnx::*").may_end_in("Gemm"));
+    CHECK_FALSE(glob("ai.onnx::MatMul").may_end_in("Gemm"));
     CHECK(glob("{a,b}").may_end_in("b"));
     std::string wrong;
     for (const auto& pattern : all_strings("a/*?{,}", 4)) {

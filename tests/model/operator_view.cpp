@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct named : bare {
 
 struct half_named : bare {
     [[nodiscard]] std::string_view name(id) const;
+};
+
+struct qualified : named {
+    [[nodiscard]] std::string_view domain(id) const;
+};
+
+struct qualified_in_passing : named {
+    [[nodiscard]] std::string domain(id) const;
 };
 
 struct reading : bare {
@@ -94,6 +103,9 @@ TEST_CASE("operator_view: each further concept asks for its own members only",
           "[model][operator_view]") {
     STATIC_REQUIRE(stemma::named_operators<named>);
     STATIC_REQUIRE_FALSE(stemma::named_operators<half_named>);
+    STATIC_REQUIRE_FALSE(stemma::qualified_operators<named>);
+    STATIC_REQUIRE(stemma::qualified_operators<qualified>);
+    STATIC_REQUIRE_FALSE(stemma::qualified_operators<qualified_in_passing>);
     STATIC_REQUIRE(stemma::parameter_readers<reading>);
     STATIC_REQUIRE_FALSE(stemma::valued_parameters<reading>);
     STATIC_REQUIRE(stemma::valued_parameters<valued>);

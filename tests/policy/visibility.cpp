@@ -42,20 +42,11 @@ TEST_CASE("hide_constants: hides constants and nothing else", "[visibility]") {
     }
 }
 
-namespace {
-
-struct scene_of_domain : test::query_scene {
-    std::string_view name_of_domain{};
-    [[nodiscard]] std::string_view domain(stemma::id) const { return name_of_domain; }
-};
-
-} // namespace
-
 TEST_CASE("hide_constants: an operator of another domain is no constant", "[visibility]") {
-    scene_of_domain scene;
+    test::query_scene scene;
     scene.nodes[3].op_type = "Constant";
     CHECK_FALSE(stemma::hide_constants{}.shows(scene, 3));
-    scene.name_of_domain = "module";
+    scene.nodes[3].domain = "module";
     CHECK(stemma::hide_constants{}.shows(scene, 3));
 }
 

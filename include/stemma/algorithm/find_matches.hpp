@@ -258,19 +258,29 @@ private:
     }
 
     void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
-        if (asked.find_first_of("*?{:") == asked.npos) {
+        if (asked.find("::") != asked.npos) {
+            return narrow_to_qualified_types(glob(asked), wanted, left);
+        }
+        if (asked.find_first_of("*?{") == asked.npos) {
             return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
                 return is_same_text(asked, ops_->op_type(v));
             });
         }
+        left.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
+            return pattern.matches(ops_->op_type(v));
+        });
+    }
+
+    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& left) const {
         std::string qualified;
-        left.keep_if(wanted, [&, pattern = glob(asked)](const operator_t<Ops>& v) {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
             const std::string_view op_type = ops_->op_type(v);
             bool fits = pattern.matches(op_type);
-            if constexpr (requires { ops_->domain(v); }) {
+            if constexpr (qualified_operators<Ops>) {
                 if (!fits && pattern.may_end_in(op_type)) {
-                    qualified.assign(ops_->domain(v)).append("::").append(op_type);
-                    fits = pattern.matches(qualified);
+                    const std::string_view domain = ops_->domain(v);
+                    qualified.assign(domain.empty() ? "ai.onnx" : domain);
+                    fits = pattern.matches(qualified.append("::").append(op_type));
                 }
             }
             return fits;

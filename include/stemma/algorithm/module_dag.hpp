@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -56,8 +57,7 @@ public:
         auto& operators = dag_.operators;
         const auto members = members_.range(m, end);
         operators.assign(members.begin(), members.end());
-        sort_unless_sorted(operators.begin(), operators.end());
-        operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
+        sort_each_once(operators, 0);
         ++round_;
         for (auto v : operators) {
             known_[v].round = round_;
@@ -65,15 +65,14 @@ public:
         auto& edges = dag_.edges;
         edges.clear();
         for (auto v : operators) {
-            const auto first = static_cast<std::ptrdiff_t>(edges.size());
+            const auto first = edges.size();
             for (auto [it, last] = out_edges(known_[v].vertex, graph_); it != last; ++it) {
                 const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
                 if (known_[reader].round == round_) {
                     edges.emplace_back(v, reader);
                 }
             }
-            sort_unless_sorted(edges.begin() + first, edges.end());
-            edges.erase(std::unique(edges.begin() + first, edges.end()), edges.end());
+            sort_each_once(edges, first);
         }
         return dag_;
     }
@@ -85,11 +84,14 @@ private:
         id round = 0; // the last one in which it was in the DAG
     };
 
-    // Files have their operators, and graphs their readers, mostly in order.
-    template <class Iterator>
-    static void sort_unless_sorted(Iterator first, Iterator last) {
-        if (!std::is_sorted(first, last)) {
-            std::sort(first, last);
+    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
+    /// graphs their readers, mostly so.
+    template <class T>
+    static void sort_each_once(std::vector<T>& items, std::size_t first) {
+        const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
+        if (std::adjacent_find(begin, items.end(), std::greater_equal<>()) != items.end()) {
+            std::sort(begin, items.end());
+            items.erase(std::unique(begin, items.end()), items.end());
         }
     }
 

@@ -155,18 +155,20 @@ template <operator_view Ops>
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = problem.ops.graph();
         const auto* independent = problem.independent; // as every constant is
-        problem.order.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if ((independent != nullptr && !(*independent)[v]) || problem.ops.hides_data(vertex) ||
-                problem.ops.reads_data(vertex)) {
-                return;
-            }
+        const auto is_constant = [&](operator_t<Ops> vertex) {
             for (auto [it, last] = in_edges(vertex, graph); it != last; ++it) {
                 if (!settled[index_of(graph, source(*it, graph))]) {
-                    return;
+                    return false;
                 }
             }
-            settled[v] = true;
+            return true;
+        };
+        problem.order.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if ((independent == nullptr || (*independent)[v]) && !problem.ops.hides_data(vertex) &&
+                !problem.ops.reads_data(vertex) && is_constant(vertex)) {
+                settled[v] = true;
+            }
         });
         problem.order.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph, vertex);
@@ -301,20 +303,22 @@ template <operator_view Ops>
     std::vector<bool> steers(problem.evidence.size(), false);
     if constexpr (steered_operators<Ops>) {
         const auto& graph = problem.ops.graph();
-        problem.order.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph, vertex);
-            if (problem.evidence[v] != no_id) {
-                return;
-            }
+        const auto all_steer = [&](operator_t<Ops> vertex) {
             bool read = false;
             for (auto [it, last] = out_edges(vertex, graph); it != last; ++it) {
                 read = true;
                 if (!problem.ops.reads_condition(*it) &&
                     !steers[index_of(graph, target(*it, graph))]) {
-                    return;
+                    return false;
                 }
             }
-            steers[v] = read;
+            return read;
+        };
+        problem.order.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph, vertex);
+            if (problem.evidence[v] == no_id && all_steer(vertex)) {
+                steers[v] = true;
+            }
         });
     }
     return steers;

@@ -193,7 +193,8 @@ public:
     /// Whether some text that ends in `text` may match: false where the last character tells that
     /// none does. Complexity: constant.
     [[nodiscard]] constexpr bool may_end_in(std::string_view text) const noexcept {
-        return back_.empty() || text.empty() || back_.back() == text.back();
+        const auto end = middle_.empty() ? front_ : back_;
+        return end.empty() || text.empty() || end.back() == text.back();
     }
 
 private:

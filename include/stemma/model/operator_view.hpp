@@ -38,6 +38,12 @@ concept named_operators = operator_view<Ops> && requires(const Ops& ops, operato
     { ops.op_type(v) } -> lasting_text;
 };
 
+/// Operators that also say in which domain their type is; "" is that of the standard.
+template <class Ops>
+concept qualified_operators = named_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.domain(v) } -> lasting_text;
+};
+
 namespace detail {
 
 struct take_id {

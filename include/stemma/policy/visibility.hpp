@@ -38,7 +38,7 @@ struct hide_constants {
 
     template <named_operators Ops>
     [[nodiscard]] bool shows(const Ops& ops, operator_t<Ops> v) const {
-        if constexpr (requires { std::string_view(ops.domain(v)); }) {
+        if constexpr (qualified_operators<Ops>) {
             if (!std::string_view(ops.domain(v)).empty()) {
                 return true;
             }
