@@ -55,6 +55,7 @@
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertex_ranges.hpp>
+#include <stemma/core/vertices_by_index.hpp>
 #include <stemma/core/xml_text.hpp>
 #include <stemma/core/xxh64.hpp>
 #include <stemma/error.hpp>

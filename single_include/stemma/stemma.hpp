@@ -13434,6 +13434,62 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 
 #endif // STEMMA_ALGORITHM_INHERIT_HPP
 
+// <stemma/core/vertices_by_index.hpp>
+#ifndef STEMMA_CORE_VERTICES_BY_INDEX_HPP
+#define STEMMA_CORE_VERTICES_BY_INDEX_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class Map>
+inline constexpr bool is_identity_map = false;
+
+template <class T>
+inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
+
+} // namespace detail
+
+/// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
+/// Boost's map of each number to itself.
+template <class Graph>
+concept vertices_are_indices = vertex_indexed_graph<Graph> && std::integral<vertex_t<Graph>> &&
+    requires(const Graph& g) {
+    requires detail::is_identity_map<std::remove_cvref_t<decltype(get(boost::vertex_index, g))>>;
+};
+
+/// The vertices of a graph by index. Where these are the same, no table is made.
+template <class Graph>
+    requires vertex_list_graph<Graph> && vertex_indexed_graph<Graph>
+class vertices_by_index {
+public:
+    /// Complexity: O(V), or O(1) where vertices are indices.
+    explicit vertices_by_index(const Graph& graph) {
+        if constexpr (!vertices_are_indices<Graph>) {
+            vertices_.resize(num_vertices(graph));
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                vertices_[index_of(graph, *it)] = *it;
+            }
+        }
+    }
+
+    /// Returns: the vertex with an index. Requires: there is one.
+    [[nodiscard]] vertex_t<Graph> operator[](std::size_t index) const {
+        if constexpr (vertices_are_indices<Graph>) {
+            return static_cast<vertex_t<Graph>>(index);
+        } else {
+            return vertices_[index];
+        }
+    }
+
+private:
+    std::vector<vertex_t<Graph>> vertices_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_VERTICES_BY_INDEX_HPP
+
 // <stemma/algorithm/module_dag.hpp>
 #ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
 #define STEMMA_ALGORITHM_MODULE_DAG_HPP
@@ -13463,16 +13519,13 @@ public:
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
         : graph_(graph)
         , modules_(modules)
-        , known_(num_vertices(graph))
+        , vertex_(graph)
+        , rounds_(num_vertices(graph), 0)
         , members_(modules.size(), [&](auto take) {
-            for (id v = 0; v < known_.size(); ++v) {
+            for (id v = 0; v < rounds_.size(); ++v) {
                 modules_of(v, [&](id m) { take(m, v); });
             }
-        }) {
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            known_[index_of(graph, *it)].vertex = *it;
-        }
-    }
+        }) {}
 
     /// Returns: the DAG of a module, valid until the next call.
     /// Complexity: O(n log n) of its operators, and the edges at them.
@@ -13484,15 +13537,15 @@ public:
         sort_each_once(operators, 0);
         ++round_;
         for (auto v : operators) {
-            known_[v].round = round_;
+            rounds_[v] = round_;
         }
         auto& edges = dag_.edges;
         edges.clear();
         for (auto v : operators) {
             const auto first = edges.size();
-            for (auto [it, last] = out_edges(known_[v].vertex, graph_); it != last; ++it) {
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
                 const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
-                if (known_[reader].round == round_) {
+                if (rounds_[reader] == round_) {
                     edges.emplace_back(v, reader);
                 }
             }
@@ -13502,12 +13555,6 @@ public:
     }
 
 private:
-    // Side by side, as who is asked for one is asked for the other.
-    struct known_vertex {
-        vertex_t<Graph> vertex{};
-        id round = 0; // the last one in which it was in the DAG
-    };
-
     /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
     /// graphs their readers, mostly so.
     template <class T>
@@ -13521,8 +13568,9 @@ private:
 
     const Graph& graph_;
     const tree_index& modules_;
-    std::vector<known_vertex> known_; // by index
-    grouped_ids members_;             // vertex indices, by module
+    vertices_by_index<Graph> vertex_;
+    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
+    grouped_ids members_;    // vertex indices, by module
     id round_ = 0;
     module_dag dag_;
 };

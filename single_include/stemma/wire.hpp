@@ -3047,10 +3047,9 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
                    const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
     const tree_index& tree = modules.index();
-    std::vector<operator_t<Ops>> vertex(num_vertices(graph));
-    std::vector<bool> shown(vertex.size());
+    const vertices_by_index vertex(graph);
+    std::vector<bool> shown(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
-        vertex[index_of(graph, *it)] = *it;
         shown[index_of(graph, *it)] = visibility.shows(ops, *it);
     }
     const module_members members(tree, found.attributions);
@@ -3105,7 +3104,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     }
     close_until(static_cast<id>(tree.size()));
     std::size_t edges = 0;
-    for (id v = 0; v < vertex.size(); ++v) {
+    for (id v = 0; v < shown.size(); ++v) {
         for (auto [it, last] = in_edges(vertex[v], graph); shown[v] && it != last; ++it) {
             const auto from = index_of(graph, source(*it, graph));
             if (!shown[from]) {

@@ -6,6 +6,7 @@
 #include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/core/vertices_by_index.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -39,16 +40,13 @@ public:
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
         : graph_(graph)
         , modules_(modules)
-        , known_(num_vertices(graph))
+        , vertex_(graph)
+        , rounds_(num_vertices(graph), 0)
         , members_(modules.size(), [&](auto take) {
-            for (id v = 0; v < known_.size(); ++v) {
+            for (id v = 0; v < rounds_.size(); ++v) {
                 modules_of(v, [&](id m) { take(m, v); });
             }
-        }) {
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            known_[index_of(graph, *it)].vertex = *it;
-        }
-    }
+        }) {}
 
     /// Returns: the DAG of a module, valid until the next call.
     /// Complexity: O(n log n) of its operators, and the edges at them.
@@ -60,15 +58,15 @@ public:
         sort_each_once(operators, 0);
         ++round_;
         for (auto v : operators) {
-            known_[v].round = round_;
+            rounds_[v] = round_;
         }
         auto& edges = dag_.edges;
         edges.clear();
         for (auto v : operators) {
             const auto first = edges.size();
-            for (auto [it, last] = out_edges(known_[v].vertex, graph_); it != last; ++it) {
+            for (auto [it, last] = out_edges(vertex_[v], graph_); it != last; ++it) {
                 const auto reader = static_cast<id>(index_of(graph_, target(*it, graph_)));
-                if (known_[reader].round == round_) {
+                if (rounds_[reader] == round_) {
                     edges.emplace_back(v, reader);
                 }
             }
@@ -78,12 +76,6 @@ public:
     }
 
 private:
-    // Side by side, as who is asked for one is asked for the other.
-    struct known_vertex {
-        vertex_t<Graph> vertex{};
-        id round = 0; // the last one in which it was in the DAG
-    };
-
     /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
     /// graphs their readers, mostly so.
     template <class T>
@@ -97,8 +89,9 @@ private:
 
     const Graph& graph_;
     const tree_index& modules_;
-    std::vector<known_vertex> known_; // by index
-    grouped_ids members_;             // vertex indices, by module
+    vertices_by_index<Graph> vertex_;
+    std::vector<id> rounds_; // by index, the last one in which it was in the DAG
+    grouped_ids members_;    // vertex indices, by module
     id round_ = 0;
     module_dag dag_;
 };
