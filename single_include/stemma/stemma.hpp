@@ -12389,11 +12389,11 @@ private:
             }
         }
         left.keep_if(wanted, [&](const operator_t<Ops>& v) {
-            bool reads = false;
+            char8_t reads = 0;
             if constexpr (parameter_readers<Ops>) {
-                ops_->for_each_parameter(v, [&](id p) { reads = reads || fits[p] != 0; });
+                ops_->for_each_parameter(v, [&](id p) { reads |= fits[p]; });
             }
-            return reads;
+            return reads != 0;
         });
     }
 
