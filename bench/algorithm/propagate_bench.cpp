@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many edges a second does propagation pass? All policies, in exporter order and in random
-// order, with 0, 10, 50 and 100 % evidence, and with few and many readers. Beside `both_sides` and
-// `consumers_only` the same work by hand on bare arrays, and beside the sweep they begin with
-// another way to do it. `algorithm_sweeps_bench` has the other steps.
+// order, with 0, 10, 50 and 100 % evidence, and with few and many readers. Beside `both_sides`,
+// `consumers_only` and `repropagate` the same work by hand on bare arrays, and beside the sweep
+// they begin with another way to do it. `algorithm_sweeps_bench` has the other steps.
 #include "bare_graph.hpp"
 #include "beside.hpp"
 #include "propagation_scene.hpp"
 
 #include <stemma/algorithm/propagate.hpp>
+#include <stemma/algorithm/repropagate.hpp>
 #include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
@@ -141,6 +142,20 @@ attribution from_both_sides(id below, id above, const stemma::tree_index& tree) 
     return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
 }
 
+/// As `both_sides`.
+void spread_by_hand(const bare_graph& graph, const stemma::tree_index& tree,
+                    std::vector<attribution>& result) {
+    auto up = known_modules(result);
+    const auto down = sweep_by_hand(graph, tree, up);
+    const auto* producers = graph.producer.data();
+    for (id v = 0; v < graph.count; ++v) {
+        if (up[v] == no_id) {
+            up[v] = common_module(up, producers + graph.in[v], producers + graph.in[v + 1], tree);
+            result[v] = from_both_sides(down[v], up[v], tree);
+        }
+    }
+}
+
 void propagate_both_sides(benchmark::State& state) {
     const auto made = make_scene(state);
     const bare_graph graph(made.ops.edges);
@@ -154,16 +169,7 @@ void propagate_both_sides(benchmark::State& state) {
         },
         [&] {
             auto result = known;
-            auto up = known_modules(result);
-            const auto down = sweep_by_hand(graph, made.tree, up);
-            const auto* producers = graph.producer.data();
-            for (id v = 0; v < graph.count; ++v) {
-                if (up[v] == no_id) {
-                    up[v] = common_module(up, producers + graph.in[v], producers + graph.in[v + 1],
-                                          made.tree);
-                    result[v] = from_both_sides(down[v], up[v], made.tree);
-                }
-            }
+            spread_by_hand(graph, made.tree, result);
             return result;
         });
 }
@@ -190,6 +196,44 @@ void propagate_consumers_only(benchmark::State& state) {
                 }
             }
             return result;
+        });
+}
+
+/// Of operators that were attributed before, every hundredth has lost what was known of it.
+void repropagate(benchmark::State& state) {
+    const auto made = make_scene(state);
+    const bare_graph graph(made.ops.edges);
+    auto known = known_of(made);
+    for (auto& one : known) {
+        one.source = one.module == no_id ? provenance::root : provenance::scope;
+    }
+    stemma::propagate(made.ops, made.tree, known);
+    for (std::size_t v = 0; v < known.size(); v += 100) {
+        known[v] = {};
+    }
+    measure_beside(
+        state,
+        [&] {
+            auto result = known;
+            auto changed = stemma::repropagate(made.ops, made.tree, result);
+            return std::pair(std::move(result), std::move(changed));
+        },
+        [&] {
+            auto result = known;
+            const auto before = known_modules(result);
+            for (auto& one : result) {
+                if (one.source != provenance::scope) {
+                    one = {};
+                }
+            }
+            spread_by_hand(graph, made.tree, result);
+            std::vector<id> changed;
+            for (id v = 0; v < graph.count; ++v) {
+                if (result[v].module != before[v]) {
+                    changed.push_back(v);
+                }
+            }
+            return std::pair(std::move(result), std::move(changed));
         });
 }
 
@@ -220,6 +264,7 @@ BENCHMARK_TEMPLATE(whole, stemma::nearest_evidence)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::residual_aware)->Apply(scenes);
 BENCHMARK_TEMPLATE(whole, stemma::no_propagation)->Apply(scenes);
 BENCHMARK(propagate_both_sides)->Apply(ordered_scenes)->Apply(sizes)->Apply(stemma_bench::in_turns);
+BENCHMARK(repropagate)->Apply(ordered_scenes)->Apply(sizes)->Apply(stemma_bench::in_turns);
 BENCHMARK(propagate_consumers_only)
     ->Apply(ordered_scenes)
     ->Apply(sizes)

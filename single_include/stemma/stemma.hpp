@@ -14465,6 +14465,9 @@ struct both_sides {
                        steers = steering_only(problem);
                    }});
         const auto& tree = problem.modules;
+        // What the view never knows is not looked up.
+        constexpr bool knows_data = data_aware_operators<Ops>;
+        constexpr bool knows_conditions = steered_operators<Ops>;
         const auto decide = [&](id v, id below, id above) -> attribution {
             if (below == no_id && above == no_id) {
                 return {0, no_id, 0, provenance::root, false};
@@ -14472,10 +14475,11 @@ struct both_sides {
             if (below == no_id) {
                 return {above, no_id, 0.6F, provenance::producer, false};
             }
-            if (above == no_id || independent[v]) {
-                return {below, no_id, settled[v] ? 0.9F : 0.8F, provenance::consumer, false};
+            if (above == no_id || (knows_data && independent[v])) {
+                return {below, no_id, knows_data && settled[v] ? 0.9F : 0.8F, provenance::consumer,
+                        false};
             }
-            if (tree.are_related(below, above) || steers[v]) {
+            if (tree.are_related(below, above) || (knows_conditions && steers[v])) {
                 return {below, no_id, below == above ? 0.85F : 0.7F, provenance::consumer, false};
             }
             return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
