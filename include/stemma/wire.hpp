@@ -40,7 +40,6 @@
 #include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
 #include <stemma/onnx/picture_notes.hpp>
-#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>

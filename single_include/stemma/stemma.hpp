@@ -9557,6 +9557,62 @@ struct parameter_names {
 
 #endif // STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 
+// <stemma/core/vertices_by_index.hpp>
+#ifndef STEMMA_CORE_VERTICES_BY_INDEX_HPP
+#define STEMMA_CORE_VERTICES_BY_INDEX_HPP
+
+namespace stemma {
+
+namespace detail {
+
+template <class Map>
+inline constexpr bool is_identity_map = false;
+
+template <class T>
+inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
+
+} // namespace detail
+
+/// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
+/// Boost's map of each number to itself.
+template <class Graph>
+concept vertices_are_indices = vertex_indexed_graph<Graph> && std::integral<vertex_t<Graph>> &&
+    requires(const Graph& g) {
+    requires detail::is_identity_map<std::remove_cvref_t<decltype(get(boost::vertex_index, g))>>;
+};
+
+/// The vertices of a graph by index. Where these are the same, no table is made.
+template <class Graph>
+    requires vertex_list_graph<Graph> && vertex_indexed_graph<Graph>
+class vertices_by_index {
+public:
+    /// Complexity: O(V), or O(1) where vertices are indices.
+    explicit vertices_by_index(const Graph& graph) {
+        if constexpr (!vertices_are_indices<Graph>) {
+            vertices_.resize(num_vertices(graph));
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                vertices_[index_of(graph, *it)] = *it;
+            }
+        }
+    }
+
+    /// Returns: the vertex with an index. Requires: there is one.
+    [[nodiscard]] vertex_t<Graph> operator[](std::size_t index) const {
+        if constexpr (vertices_are_indices<Graph>) {
+            return static_cast<vertex_t<Graph>>(index);
+        } else {
+            return vertices_[index];
+        }
+    }
+
+private:
+    std::vector<vertex_t<Graph>> vertices_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_CORE_VERTICES_BY_INDEX_HPP
+
 // <stemma/evidence/parameter_regions.hpp>
 #ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
 #define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
@@ -9625,13 +9681,12 @@ public:
         , order_(graph_)
         , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
-        , vertex_(num_vertices(graph_)) {
+        , vertex_(graph_) {
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             const auto v = index_of(graph_, *it);
-            vertex_[v] = *it;
             bool named = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
             if constexpr (calling_operators<Ops>) {
                 named = named || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
@@ -9867,7 +9922,7 @@ private:
     sweep_order<graph_of<Ops>> order_;
     const std::vector<bool>& steady_; // independent of data: left to propagation
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
-    std::vector<operator_t<Ops>> vertex_;
+    vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<bool> joins_;    // known from two modules before it
     std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
@@ -12109,6 +12164,35 @@ private:
 
 #endif // STEMMA_DETAIL_VERTICES_LEFT_HPP
 
+// <stemma/model/operator_domain.hpp>
+#ifndef STEMMA_MODEL_OPERATOR_DOMAIN_HPP
+#define STEMMA_MODEL_OPERATOR_DOMAIN_HPP
+
+namespace stemma {
+
+/// How the standard's domain is called where it is not left empty (ONNX, "Operator Sets").
+inline constexpr std::string_view standard_domain = "ai.onnx";
+
+/// Returns: the name of the standard domain as "", others as they are.
+[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
+    return domain == standard_domain ? std::string_view() : domain;
+}
+
+/// Returns: the name of the standard domain as `ai.onnx`, others as they are.
+[[nodiscard]] constexpr std::string_view spelled_domain(std::string_view domain) noexcept {
+    return domain.empty() ? standard_domain : domain;
+}
+
+/// Whether a domain is the standard's, or one of those below it, as `ai.onnx.ml`: functions of such
+/// a domain could be taken for operators of the standard.
+[[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
+    return plain_domain(domain).empty() || domain.starts_with("ai.onnx.");
+}
+
+} // namespace stemma
+
+#endif // STEMMA_MODEL_OPERATOR_DOMAIN_HPP
+
 // <stemma/algorithm/find_matches.hpp>
 #ifndef STEMMA_ALGORITHM_FIND_MATCHES_HPP
 #define STEMMA_ALGORITHM_FIND_MATCHES_HPP
@@ -12370,8 +12454,7 @@ private:
             bool fits = pattern.matches(op_type);
             if constexpr (qualified_operators<Ops>) {
                 if (!fits && pattern.may_end_in(op_type)) {
-                    const std::string_view domain = ops_->domain(v);
-                    qualified.assign(domain.empty() ? "ai.onnx" : domain);
+                    qualified.assign(spelled_domain(ops_->domain(v)));
                     fits = pattern.matches(qualified.append("::").append(op_type));
                 }
             }
@@ -13433,62 +13516,6 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 } // namespace stemma
 
 #endif // STEMMA_ALGORITHM_INHERIT_HPP
-
-// <stemma/core/vertices_by_index.hpp>
-#ifndef STEMMA_CORE_VERTICES_BY_INDEX_HPP
-#define STEMMA_CORE_VERTICES_BY_INDEX_HPP
-
-namespace stemma {
-
-namespace detail {
-
-template <class Map>
-inline constexpr bool is_identity_map = false;
-
-template <class T>
-inline constexpr bool is_identity_map<boost::typed_identity_property_map<T>> = true;
-
-} // namespace detail
-
-/// A graph whose vertices are numbers, and each its own index, as its interior `vertex_index` is
-/// Boost's map of each number to itself.
-template <class Graph>
-concept vertices_are_indices = vertex_indexed_graph<Graph> && std::integral<vertex_t<Graph>> &&
-    requires(const Graph& g) {
-    requires detail::is_identity_map<std::remove_cvref_t<decltype(get(boost::vertex_index, g))>>;
-};
-
-/// The vertices of a graph by index. Where these are the same, no table is made.
-template <class Graph>
-    requires vertex_list_graph<Graph> && vertex_indexed_graph<Graph>
-class vertices_by_index {
-public:
-    /// Complexity: O(V), or O(1) where vertices are indices.
-    explicit vertices_by_index(const Graph& graph) {
-        if constexpr (!vertices_are_indices<Graph>) {
-            vertices_.resize(num_vertices(graph));
-            for (auto [it, last] = vertices(graph); it != last; ++it) {
-                vertices_[index_of(graph, *it)] = *it;
-            }
-        }
-    }
-
-    /// Returns: the vertex with an index. Requires: there is one.
-    [[nodiscard]] vertex_t<Graph> operator[](std::size_t index) const {
-        if constexpr (vertices_are_indices<Graph>) {
-            return static_cast<vertex_t<Graph>>(index);
-        } else {
-            return vertices_[index];
-        }
-    }
-
-private:
-    std::vector<vertex_t<Graph>> vertices_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_CORE_VERTICES_BY_INDEX_HPP
 
 // <stemma/algorithm/module_dag.hpp>
 #ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
@@ -16751,7 +16778,7 @@ struct fold_selected {
                             qualified[qualified.size() - name.size() - 1] == '.';
         std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
                                   : std::string_view("module"));
-        if (domain == "ai.onnx" || domain.starts_with("ai.onnx.")) {
+        if (is_standard_domain(domain)) {
             domain.insert(0, "module.");
         }
         return {std::move(domain),
@@ -16865,11 +16892,6 @@ private:
         i += segment[i] == '\\' ? 1U : 0U;
     }
     return false;
-}
-
-/// Whether functions of a domain could be taken for operators of the standard.
-[[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
-    return domain.empty() || domain == "ai.onnx" || domain.starts_with("ai.onnx.");
 }
 
 /// The graph of a view under another numbering, and nothing else of it.
@@ -17280,7 +17302,7 @@ template <class P, module_view Modules>
         laws.expect(name == function_name(policy.name_of(modules, m)),
                     "fold: a function is called this at one time and that at another");
         laws.expect(!folds || !name.name.empty(), "fold: a function has no name");
-        laws.expect(!folds || !detail::is_standard_domain(name.domain),
+        laws.expect(!folds || !is_standard_domain(name.domain),
                     "fold: the domain of a function is one of the standard");
         laws.expect(share(m, m), "fold: a module does not share with itself");
         for (first[m] = 0; first[m] < m && !share(first[m], m);) {

@@ -2728,11 +2728,9 @@ public:
         , annotations_(annotations)
         , boxes_in_(tree_.size())
         , nodes_in_(tree_.size())
-        , vertex_(num_vertices(ops.graph())) {
+        , vertex_(ops.graph()) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto v = index_of(ops.graph(), *it);
-            vertex_[v] = *it;
-            ++nodes_in_[found.attributions[v].module];
+            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
         }
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             nodes_in_[tree_.parent(m)] += nodes_in_[m];
@@ -2932,7 +2930,7 @@ private:
     const Annotations& annotations_;
     std::vector<std::vector<id>> boxes_in_; // by module
     std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
-    std::vector<operator_t<Ops>> vertex_;   // by index
+    vertices_by_index<graph_of<Ops>> vertex_;
     std::map<std::string, std::size_t, std::less<>> colours_;
     std::set<std::string> ends_;
     std::string text_;
@@ -3273,21 +3271,6 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_IO_ORACLE_HPP
-
-// <stemma/onnx/plain_domain.hpp>
-#ifndef STEMMA_ONNX_PLAIN_DOMAIN_HPP
-#define STEMMA_ONNX_PLAIN_DOMAIN_HPP
-
-namespace stemma {
-
-/// Returns: the name of the standard domain as "", others as they are.
-[[nodiscard]] constexpr std::string_view plain_domain(std::string_view domain) noexcept {
-    return domain == "ai.onnx" ? std::string_view() : domain;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_PLAIN_DOMAIN_HPP
 
 // <stemma/onnx/onnx_model.hpp>
 #ifndef STEMMA_ONNX_ONNX_MODEL_HPP
@@ -8667,7 +8650,7 @@ public:
         json_.key("opsets");
         json_.begin_object(true);
         for (const auto& opset : model_.opset_imports()) {
-            json_.member(opset.domain.empty() ? "ai.onnx" : opset.domain, opset.version);
+            json_.member(spelled_domain(opset.domain), opset.version);
         }
         json_.end_object();
         write_texts();

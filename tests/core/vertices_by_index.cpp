@@ -4,7 +4,6 @@
 #include "../catch.hpp"
 
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/id.hpp>
 #include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/operator_graph.hpp>
 
@@ -13,7 +12,6 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
 namespace test::core_vertices_by_index {
 
@@ -22,7 +20,6 @@ namespace {
 using boost::bidirectionalS;
 using boost::listS;
 using boost::vecS;
-using stemma::id;
 
 using indexed_list = boost::adjacency_list<listS, listS, bidirectionalS,
                                            boost::property<boost::vertex_index_t, std::size_t>>;

@@ -10,6 +10,7 @@
 #include <stemma/detail/vertices_left.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 
@@ -278,8 +279,7 @@ private:
             bool fits = pattern.matches(op_type);
             if constexpr (qualified_operators<Ops>) {
                 if (!fits && pattern.may_end_in(op_type)) {
-                    const std::string_view domain = ops_->domain(v);
-                    qualified.assign(domain.empty() ? "ai.onnx" : domain);
+                    qualified.assign(spelled_domain(ops_->domain(v)));
                     fits = pattern.matches(qualified.append("::").append(op_type));
                 }
             }

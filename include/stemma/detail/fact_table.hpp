@@ -7,7 +7,7 @@
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/detail/tensor_facts.hpp>
 #include <stemma/detail/tensor_types.hpp>
-#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_types.hpp>

@@ -60,11 +60,6 @@ private:
     return false;
 }
 
-/// Whether functions of a domain could be taken for operators of the standard.
-[[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {
-    return domain.empty() || domain == "ai.onnx" || domain.starts_with("ai.onnx.");
-}
-
 /// The graph of a view under another numbering, and nothing else of it.
 struct renumbered_operators {
     using graph_type = operator_graph;

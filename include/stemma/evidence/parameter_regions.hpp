@@ -7,6 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/core/vertices_by_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/model/attribution.hpp>
@@ -86,13 +87,12 @@ public:
         , order_(graph_)
         , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
-        , vertex_(num_vertices(graph_)) {
+        , vertex_(graph_) {
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             const auto v = index_of(graph_, *it);
-            vertex_[v] = *it;
             bool named = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
             if constexpr (calling_operators<Ops>) {
                 named = named || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
@@ -328,7 +328,7 @@ private:
     sweep_order<graph_of<Ops>> order_;
     const std::vector<bool>& steady_; // independent of data: left to propagation
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
-    std::vector<operator_t<Ops>> vertex_;
+    vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<bool> joins_;    // known from two modules before it
     std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from

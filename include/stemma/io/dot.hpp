@@ -4,6 +4,7 @@
 
 #include <stemma/algorithm/fold_graph.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/vertices_by_index.hpp>
 #include <stemma/core/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/value_description.hpp>
@@ -98,11 +99,9 @@ public:
         , annotations_(annotations)
         , boxes_in_(tree_.size())
         , nodes_in_(tree_.size())
-        , vertex_(num_vertices(ops.graph())) {
+        , vertex_(ops.graph()) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto v = index_of(ops.graph(), *it);
-            vertex_[v] = *it;
-            ++nodes_in_[found.attributions[v].module];
+            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
         }
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             nodes_in_[tree_.parent(m)] += nodes_in_[m];
@@ -302,7 +301,7 @@ private:
     const Annotations& annotations_;
     std::vector<std::vector<id>> boxes_in_; // by module
     std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
-    std::vector<operator_t<Ops>> vertex_;   // by index
+    vertices_by_index<graph_of<Ops>> vertex_;
     std::map<std::string, std::size_t, std::less<>> colours_;
     std::set<std::string> ends_;
     std::string text_;

@@ -12,6 +12,7 @@
 #include <stemma/io/value_description.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -80,7 +81,7 @@ public:
         json_.key("opsets");
         json_.begin_object(true);
         for (const auto& opset : model_.opset_imports()) {
-            json_.member(opset.domain.empty() ? "ai.onnx" : opset.domain, opset.version);
+            json_.member(spelled_domain(opset.domain), opset.version);
         }
         json_.end_object();
         write_texts();

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/class_path_namer.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/policy/category.hpp>
 #include <stemma/policy/selection.hpp>
 
@@ -127,7 +128,7 @@ struct fold_selected {
                             qualified[qualified.size() - name.size() - 1] == '.';
         std::string domain(packed ? qualified.substr(0, qualified.size() - name.size() - 1)
                                   : std::string_view("module"));
-        if (domain == "ai.onnx" || domain.starts_with("ai.onnx.")) {
+        if (is_standard_domain(domain)) {
             domain.insert(0, "module.");
         }
         return {std::move(domain),

@@ -11,6 +11,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/policy/carrier.hpp>
@@ -302,7 +303,7 @@ template <class P, module_view Modules>
         laws.expect(name == function_name(policy.name_of(modules, m)),
                     "fold: a function is called this at one time and that at another");
         laws.expect(!folds || !name.name.empty(), "fold: a function has no name");
-        laws.expect(!folds || !detail::is_standard_domain(name.domain),
+        laws.expect(!folds || !is_standard_domain(name.domain),
                     "fold: the domain of a function is one of the standard");
         laws.expect(share(m, m), "fold: a module does not share with itself");
         for (first[m] = 0; first[m] < m && !share(first[m], m);) {

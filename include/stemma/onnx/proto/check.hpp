@@ -2,7 +2,7 @@
 #ifndef STEMMA_ONNX_PROTO_CHECK_HPP
 #define STEMMA_ONNX_PROTO_CHECK_HPP
 
-#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/model/operator_domain.hpp>
 
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>

@@ -2,7 +2,7 @@
 #ifndef STEMMA_ONNX_PROTO_INFER_TYPES_HPP
 #define STEMMA_ONNX_PROTO_INFER_TYPES_HPP
 
-#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 
 #include <onnx/defs/schema.h>

@@ -6,9 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/model/finding.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 

@@ -6,12 +6,12 @@
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/fold_constants.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>

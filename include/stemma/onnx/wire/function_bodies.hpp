@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
-#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>

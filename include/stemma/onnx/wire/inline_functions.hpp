@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/plain_domain.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>

@@ -3,8 +3,8 @@
 #define STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
 
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/plain_domain.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
