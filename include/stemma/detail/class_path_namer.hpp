@@ -2,6 +2,7 @@
 #ifndef STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 #define STEMMA_DETAIL_CLASS_PATH_NAMER_HPP
 
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/hash.hpp>
@@ -21,11 +22,6 @@
 #include <vector>
 
 namespace stemma::detail {
-
-[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 /// Characters that have a meaning in a tag, and are written behind a `\`.
 class special_characters {

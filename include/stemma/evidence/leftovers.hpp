@@ -73,6 +73,12 @@ struct leftovers {
                 if (module == no_id) {
                     continue;
                 }
+                const auto end = std::lower_bound(table.ends.begin(), table.ends.end(),
+                                                  std::pair(v, id{0}));
+                if (end != table.ends.end() && end->first == v) {
+                    const auto last = bound.of_scope[end->second].module;
+                    module = last == no_id ? module : tree.lca(module, last);
+                }
                 context.ops().for_each_parameter(*it, [&](id p) {
                     for (auto owner : context.owners().of(p)) {
                         module = tree.lca(module, nearest_called(context.modules(), owner));

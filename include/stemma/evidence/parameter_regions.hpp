@@ -107,10 +107,7 @@ public:
         std::vector<id> found(owner_.size(), no_id);
         const auto direct = owner_;
         complete_affine_operators();
-        nameless_.resize(owner_.size());
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            nameless_[v] = owner_[v] == no_id && bare_[v] && reads_nameless_parameter(vertex_[v]);
-        }
+        nameless_ = find_nameless();
         complete_normalizations();
         for (std::size_t v = 0; v < found.size(); ++v) {
             found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
@@ -135,6 +132,25 @@ private:
             }
         });
         return module;
+    }
+
+    /// Returns: the operators that read a weight whose name is lost: they belong to some module, and
+    /// nobody knows to which. Other constants without an owner tell nothing.
+    [[nodiscard]] std::vector<bool> find_nameless() const {
+        std::vector<bool> nameless(owner_.size(), false);
+        if constexpr (sized_parameters<Ops>) {
+            std::vector<bool> lost(static_cast<std::size_t>(ops_.parameter_count()));
+            for (id p = 0; p < lost.size(); ++p) {
+                lost[p] = owners_.of(p).empty();
+            }
+            ops_.keep_matrices(lost);
+            for (std::size_t v = 0; v < owner_.size(); ++v) {
+                ops_.for_each_parameter(vertex_[v], [&](id p) {
+                    nameless[v] = nameless[v] || (lost[p] && owner_[v] == no_id && bare_[v]);
+                });
+            }
+        }
+        return nameless;
     }
 
     [[nodiscard]] bool reads_nameless_parameter(operator_t<Ops> v) const {
@@ -220,8 +236,18 @@ private:
         }
     }
 
-    [[nodiscard]] bool is_landmark(std::size_t v) const {
-        return owner_[v] != no_id || nameless_[v];
+    /// Adds what is known of a neighbour; where nothing is, what that one's neighbours are.
+    template <class Closer>
+    void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
+                       const nearest_owners& behind_it, Closer closer) const {
+        if (owner_[neighbour] != no_id) {
+            to.add({position, owner_[neighbour]}, closer);
+            return;
+        }
+        to.add(behind_it, closer);
+        if (nameless_[neighbour]) {
+            to.add({position, no_id}, closer);
+        }
     }
 
     /// Whether two operators are in the same body.
@@ -249,8 +275,7 @@ private:
                 if (!are_together(source(*in, graph_), vertex)) {
                     continue;
                 }
-                is_landmark(u) ? before[v].add({position[u], owner_[u]}, std::greater<>())
-                               : before[v].add(before[u], std::greater<>());
+                add_neighbour(before[v], u, position[u], before[u], std::greater<>());
             }
         });
         order_.backward([&](operator_t<Ops> vertex) {
@@ -260,16 +285,14 @@ private:
                 if (!are_together(target(*out, graph_), vertex)) {
                     continue;
                 }
-                is_landmark(w) ? behind[v].add({position[w], owner_[w]}, std::less<>())
-                               : behind[v].add(behind[w], std::less<>());
+                add_neighbour(behind[v], w, position[w], behind[w], std::less<>());
             }
         });
         joins_.assign(found.size(), false);
         for (std::size_t v = 0; v < found.size(); ++v) {
             if (bare_[v] && owner_[v] == no_id && !steady_[v]) {
                 bool joins = false;
-                found[v] =
-                    nameless_[v] ? 0 : shared_around(position[v], before[v], behind[v], joins);
+                found[v] = shared_around(position[v], before[v], behind[v], joins);
                 joins_[v] = joins;
             }
         }
@@ -330,7 +353,7 @@ private:
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<bool> joins_;    // known from two modules before it
-    std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
+    std::vector<bool> nameless_; // reads a weight whose name is lost
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
 };
 

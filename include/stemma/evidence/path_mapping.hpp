@@ -31,14 +31,61 @@ namespace stemma {
                : nullptr;
 }
 
+namespace detail {
+
+/// Returns: the name that a parameter had before an optimizer put it together with others and wrote
+/// in front what it made of it: `ConvBnFusion_BN_B_layer1.bn.bias`.
+[[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
+    constexpr std::string_view fusion = "Fusion_";
+    const auto found = name.substr(0, name.find('.')).find(fusion);
+    if (found == name.npos || name.front() < 'A' || name.front() > 'Z') {
+        return name;
+    }
+    name.remove_prefix(found + fusion.size());
+    for (std::size_t at = 0; at < name.size() && name[at] >= 'A' && name[at] <= 'Z';) {
+        ++at;
+        if (at < name.size() && name[at] == '_') {
+            name.remove_prefix(at + 1);
+            at = 0;
+        }
+    }
+    return name;
+}
+
+/// Whether the last dot in a name is that of a number: `const_-3.4e+38_f32`.
+[[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,
+                                              std::string_view last) noexcept {
+    if (last.front() < '0' || last.front() > '9') {
+        return false;
+    }
+    if (!is_number(last)) {
+        return true; // no attribute is called so
+    }
+    const auto digits = path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
+    const auto before = path.substr(0, path.size() - digits);
+    return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
+}
+
+} // namespace detail
+
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
-/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`), or when it
-/// is no model's.
+/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`,
+/// `const_0.5_f32`), or when it is no model's. What optimizers write in front is left out, and what
+/// training derives from a parameter is its module's: `fc` of `fc.weight_grad.accumulation.buffer`.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
+    if (const auto gradient = parameter.find("_grad"); gradient != parameter.npos) {
+        const auto behind = parameter.substr(gradient + 5);
+        parameter = behind.empty() || behind.front() == '.' || behind.front() == '_'
+                        ? parameter.substr(0, gradient)
+                        : parameter;
+    }
+    parameter = detail::without_fusion_prefix(parameter);
     const auto dot = parameter.rfind('.');
     const bool made_up = parameter.find("::") != parameter.npos ||
-                         parameter.find('/') != parameter.npos || dot == parameter.npos ||
-                         dot == 0 || dot + 1 == parameter.size();
+                         parameter.find_first_of("/;") != parameter.npos || dot == parameter.npos ||
+                         dot == 0 || dot + 1 == parameter.size() ||
+                         detail::ends_in_fraction(parameter.substr(0, dot),
+                                                  parameter.substr(dot + 1));
     if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};
     }

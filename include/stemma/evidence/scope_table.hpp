@@ -60,6 +60,8 @@ struct scope_table {
     std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
+    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and the
+                                         ///< scope in which the last of these was; ascending
     std::vector<finding> problems; ///< names that cannot be read (at most so many)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
@@ -98,48 +100,89 @@ private:
 
 namespace detail {
 
+/// What the names of an operator and of its first result say of where it is.
+struct found_scope {
+    std::optional<scoped_name> name; ///< of the operator
+    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
+                                     ///< that was joined with it
+};
+
+/// Returns: the name of an operator's first result, where it has the form of exporters that write
+/// scopes: `/encoder/fc/Add_output_0`; else "".
+template <named_operators Ops>
+[[nodiscard]] std::string_view scoped_result(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        const std::string_view result = ops.result_name(v);
+        return result.starts_with('/') && result.find("_output_") != result.npos ? result
+                                                                                 : "";
+    } else {
+        return {};
+    }
+}
+
+/// Whether the result of an operator is called after that operator, or says nothing.
+[[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
+    return !result.starts_with('/') ||
+           (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
+}
+
+template <named_operators Ops>
+[[nodiscard]] bool is_own_result(const Ops& ops, operator_t<Ops> v, std::string_view name) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        return is_own_result(ops.result_name(v), name);
+    } else {
+        return true;
+    }
+}
+
 /// Returns: the scope in an operator's name; else in the name of its first result, which exporters
 /// write as `<operator>_output_0`; else what an optimizer left of one.
 template <named_operators Ops>
-[[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
+[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
-            return std::nullopt;
+            return {};
         }
     }
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
-    if (auto found = split_scoped_name(name, op_type)) {
-        if constexpr (calling_operators<Ops>) {
-            // The root of what is inside of a function is not that of the model.
-            if (found->scope.empty() && found->style == scope_style::relative &&
-                ops.enclosing_function(v) != no_id) {
-                return std::nullopt;
-            }
+    const auto result = scoped_result(ops, v);
+    found_scope found{split_scoped_name(name, op_type), std::nullopt};
+    if constexpr (calling_operators<Ops>) {
+        // The root of what is inside of a function is not that of the model.
+        if (found.name && found.name->scope.empty() &&
+            found.name->style == scope_style::relative && ops.enclosing_function(v) != no_id) {
+            return {};
+        }
+    }
+    if (is_own_result(result, name)) {
+        if (!found.name && name.find('/') != name.npos) {
+            found.name = split_leftover_name(name);
         }
         return found;
     }
-    std::string_view result;
-    if constexpr (requires {
-                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
-                  }) {
-        result = ops.result_name(v);
-        const auto output = result.rfind("_output_");
-        if (output != result.npos && result.front() == '/') {
-            result = result.substr(0, output);
-            if (auto found = split_scoped_name(result, op_type)) {
-                return found;
-            }
-        } else {
-            result = {};
-        }
+    auto maker = result;
+    drop_tool_suffixes(maker);
+    auto end = split_scoped_name(maker, op_type);
+    if (!found.name && end) {
+        return {end, std::nullopt};
     }
-    if (name.find('/') != name.npos) {
-        if (auto found = split_leftover_name(name)) {
-            return found;
-        }
+    end = end ? end : split_leftover_name(result);
+    if (!found.name && name.find('/') != name.npos) {
+        found.name = split_leftover_name(name);
     }
-    return result.empty() ? std::nullopt : split_leftover_name(result);
+    if (!found.name) {
+        return {end, std::nullopt};
+    }
+    if (end && found.name->style == scope_style::called && found.name->scope != end->scope) {
+        found.name->exact = false;
+        found.end = end;
+    }
+    return found;
 }
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
@@ -230,7 +273,7 @@ template <named_operators Ops>
     const std::string_view name = ops.name(v);
     return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
            std::memcmp(name.data(), around.data(), around.size()) == 0 &&
-           is_counted(name.substr(around.size()), kind.type);
+           is_counted(name.substr(around.size()), kind.type) && is_own_result(ops, v, name);
 }
 
 /// Adds the scopes of some operators to a table, and notes them in `scope_of`.
@@ -256,23 +299,31 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             count(v, before, kind.hash);
             continue;
         }
-        const auto found = find_scope(ops, *it);
+        const auto [found, end] = find_scope(ops, *it);
         if (!found) {
             continue;
         }
-        if (const char* problem = find_scope_problem(*found)) {
+        const char* problem = find_scope_problem(*found);
+        problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
+        if (problem != nullptr) {
             if (table.problems.size() < max_scope_problems) {
                 table.problems.push_back({"scope.unreadable", v, problem});
             }
             continue;
         }
-        const auto in = trail.follow(static_cast<id>(found->style), found->scope,
-                                     [&](id parent, std::string_view segment) {
-                                         return table.find_or_add(parent, segment);
-                                     });
+        const auto follow = [&](const scoped_name& to) {
+            return trail.follow(static_cast<id>(to.style), to.scope,
+                                [&](id parent, std::string_view segment) {
+                                    return table.find_or_add(parent, segment);
+                                });
+        };
+        const auto in = follow(*found);
         if (!found->exact) {
             scope_of[v] = in;
             table.leftover.push_back(v);
+            if (end) {
+                table.ends.emplace_back(v, follow(*end));
+            }
             continue;
         }
         count(v, in, kind.hash);
@@ -307,6 +358,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
         to.kinds += from.kinds;
     }
     whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    for (const auto& [v, scope] : part.ends) {
+        whole.ends.emplace_back(v, number[scope]);
+    }
     const auto room = max_scope_problems - whole.problems.size();
     whole.problems.insert(whole.problems.end(), part.problems.begin(),
                           part.problems.begin() +
@@ -354,6 +408,7 @@ template <named_operators Ops>
     });
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
+    std::sort(table.ends.begin(), table.ends.end());
     return table;
 }
 

@@ -5,6 +5,8 @@
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -39,12 +41,67 @@ struct scoped_name {
     bool exact = true; ///< written for this operator; else a trace of one that was replaced
 };
 
+namespace detail {
+
+/// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
+constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
+    auto stem = name;
+    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
+        stem.remove_suffix(1);
+    }
+    if (stem.size() < name.size() && stem.ends_with(suffix)) {
+        name = stem.substr(0, stem.size() - suffix.size());
+    }
+}
+
+/// Removes what runtimes and quantizers append to the name of an operator or a value that they
+/// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
+constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
+    constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
+    for (std::size_t before = 0; before != name.size();) {
+        before = name.size();
+        while (name.size() > 1 && name.back() == '/') {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        if (slash != name.npos && slash > 0 && name.ends_with("Fusion")) {
+            name.remove_suffix(name.size() - slash);
+        }
+        drop_numbered(name, "_token_");
+        for (const auto layout : layouts) {
+            name.remove_suffix(name.ends_with(layout) ? layout.size() : 0);
+        }
+    }
+    drop_numbered(name, "_output_");
+}
+
+/// Returns: the name of the operator whose gradient one computes, `/fc/Gemm` of
+/// `/fc/Gemm_Grad/ReduceSum_2`; other names as they are.
+[[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
+    constexpr std::string_view gradient = "_Grad";
+    for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
+        const auto behind = name.substr(at + gradient.size());
+        if (behind.empty() || behind.front() == '/' || behind.front() == '_') {
+            return name.substr(0, at);
+        }
+    }
+    return name;
+}
+
+/// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
+[[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
+    return name.find(';') != name.npos;
+}
+
+} // namespace detail
+
 /// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
 /// operator.
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
     const auto slash = name.rfind('/');
-    if (op_type.empty()) {
+    if (op_type.empty() || detail::is_joined(name) ||
+        detail::differentiated(name).size() != name.size()) {
         return std::nullopt;
     }
     if (slash == name.npos) {
@@ -74,16 +131,15 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
     return std::nullopt;
 }
 
-/// Returns: the scope of the operator whose name an optimizer left as part of this one:
-/// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
-/// `/norm/Pow/LayerNormFusion/`,
-/// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
+/// Returns: the scope of the operator whose name, or whose result's name, an optimizer left as part
+/// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
+/// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
+/// `/fc/MatMul_quant`.
 /// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name) noexcept {
     constexpr std::string_view inlined = "_inlfunc_";
     constexpr std::string_view fused = "fused ";
-    constexpr std::string_view fusion = "Fusion";
     if (name.starts_with(inlined)) {
         const auto original = name.find("_/");
         if (original == name.npos) {
@@ -94,14 +150,12 @@ split_leftover_name(std::string_view name) noexcept {
     if (name.starts_with(fused)) {
         name.remove_prefix(fused.size());
     }
-    while (name.size() > 1 && name.back() == '/') {
-        name.remove_suffix(1);
+    name = detail::differentiated(name);
+    detail::drop_tool_suffixes(name);
+    if (detail::is_joined(name)) {
+        return std::nullopt;
     }
-    auto slash = name.rfind('/');
-    while (slash != name.npos && slash > 0 && name.ends_with(fusion)) {
-        name.remove_suffix(name.size() - slash);
-        slash = name.rfind('/');
-    }
+    const auto slash = name.rfind('/');
     if (slash == name.npos || slash + 1 == name.size()) {
         return std::nullopt;
     }

@@ -69,6 +69,14 @@ concept valued_parameters = parameter_readers<Ops> &&
     ops.keep_uniform(marked);
 };
 
+/// Parameters that can be told from constants by their shape and type: `keep_matrices` leaves those
+/// marked, by parameter, that can only be weights.
+template <class Ops>
+concept sized_parameters = parameter_readers<Ops> &&
+    requires(const Ops& ops, std::vector<bool>& marked) {
+    ops.keep_matrices(marked);
+};
+
 /// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
 /// of that one, or `no_id`.
 template <class Ops>

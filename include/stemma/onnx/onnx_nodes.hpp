@@ -129,14 +129,16 @@ public:
         model.find_uniform(std::vector<bool>{});
     }
     {
-        std::vector<bool> values(model_->value_count(), false);
-        for (id p = 0; p < marked.size(); ++p) {
-            values[parameters_[p]] = marked[p];
-        }
-        values = model_->find_uniform(std::move(values));
-        for (id p = 0; p < marked.size(); ++p) {
-            marked[p] = values[parameters_[p]];
-        }
+        keep(marked, [&](const std::vector<bool>& asked) { return model_->find_uniform(asked); });
+    }
+
+    /// Leaves those parameters marked that can only be weights: initializers of two extents or more
+    /// and of a type that does not count. Complexity: O(parameters).
+    void keep_matrices(std::vector<bool>& marked) const requires requires(const Model& model) {
+        model.find_matrices(std::vector<bool>{});
+    }
+    {
+        keep(marked, [&](const std::vector<bool>& asked) { return model_->find_matrices(asked); });
     }
 
     /// Whether a node asks for nothing but the shape of what it reads.
@@ -253,6 +255,19 @@ public:
     }
 
 private:
+    /// Leaves those parameters marked whose values `find` returns, of those asked for.
+    template <class Find>
+    void keep(std::vector<bool>& marked, Find find) const {
+        std::vector<bool> values(model_->value_count(), false);
+        for (id p = 0; p < marked.size(); ++p) {
+            values[parameters_[p]] = marked[p];
+        }
+        values = find(values);
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = values[parameters_[p]];
+        }
+    }
+
     template <class Function>
     void for_each_origin(Function f) const {
         if constexpr (requires(void (*take)(id, std::string_view, std::string_view)) {

@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/detail/uniform_data.hpp>
+#include <stemma/detail/weight_matrix.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/proto/metadata_props.hpp>
@@ -155,6 +156,17 @@ public:
             }
         }
         return uniform;
+    }
+
+    /// Returns: as `wire_model::find_matrices`. Complexity: that, too.
+    [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
+        std::vector<bool> matrices(asked.size(), false);
+        for (const auto& tensor : tensors_) {
+            matrices[tensor.value] =
+                asked[tensor.value] && detail::is_weight_matrix(tensor.message->data_type(),
+                                                                tensor.message->dims());
+        }
+        return matrices;
     }
 
 private:

@@ -72,32 +72,6 @@ struct tensor_header {
     return data_type_name(data_type).find("float") != std::string_view::npos;
 }
 
-namespace detail {
-
-/// Adds the varints of a repeated field, packed or not.
-inline void read_dims(const wire_reader& around, const wire_field& field,
-                      std::vector<std::int64_t>& dims) {
-    if (field.type == wire_type::varint) {
-        dims.push_back(static_cast<std::int64_t>(field.value));
-        return;
-    }
-    const auto packed = around.text(field);
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    for (char c : packed) {
-        const auto byte = static_cast<unsigned char>(c);
-        value |= shift < 64 ? static_cast<std::uint64_t>(byte & 0x7fU) << shift : 0;
-        shift += 7;
-        if (byte < 0x80U) {
-            dims.push_back(static_cast<std::int64_t>(value));
-            value = 0;
-            shift = 0;
-        }
-    }
-}
-
-} // namespace detail
-
 /// Reads dims, type and place of the data of an initializer; the data itself is not touched. For a
 /// sparse one: those of its values.
 /// Complexity: O(fields).

@@ -6,6 +6,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/detail/uniform_data.hpp>
+#include <stemma/detail/weight_matrix.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/wire/graph_runs.hpp>
@@ -233,6 +234,33 @@ public:
             }
         }
         return uniform;
+    }
+
+    /// Returns: by value, which of those asked for are initializers that can only be weights: of
+    /// two or more extents above one, and of a type that neither counts nor flags.
+    /// Complexity: O(initializers + fields of those asked for).
+    [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
+        using at = detail::onnx_fields::tensor;
+        std::vector<bool> matrices(asked.size(), false);
+        std::vector<std::int64_t> dims;
+        for (const auto& tensor : tensors_) {
+            if (!asked[tensor.value]) {
+                continue;
+            }
+            dims.clear();
+            std::int64_t type = 0;
+            auto fields = reader(tensor.message);
+            for (wire_field field; fields.next(field);) {
+                if (field.number == at::dims &&
+                    (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+                    detail::read_dims(fields, field, dims);
+                } else if (field.is(at::data_type, wire_type::varint)) {
+                    type = static_cast<std::int64_t>(field.value);
+                }
+            }
+            matrices[tensor.value] = detail::is_weight_matrix(type, dims);
+        }
+        return matrices;
     }
 
     /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
