@@ -109,6 +109,7 @@ public:
         complete_affine_operators();
         nameless_ = find_nameless();
         complete_normalizations();
+        complete_flattened();
         for (std::size_t v = 0; v < found.size(); ++v) {
             found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
@@ -119,6 +120,7 @@ public:
             owner_[v] = joins_[v] ? found[v] : owner_[v];
         }
         surround(found);
+        serve_readers(direct, found);
         return found;
     }
 
@@ -244,10 +246,80 @@ private:
             to.add({position, owner_[neighbour]}, closer);
             return;
         }
+        if (steady_[neighbour]) {
+            return;
+        }
         to.add(behind_it, closer);
         if (nameless_[neighbour]) {
             to.add({position, no_id}, closer);
         }
+    }
+
+    /// What only makes a matrix of a value for an operator that wants one, and undoes that behind it.
+    void complete_flattened() {
+        const auto is_reshape = [&](std::size_t v) {
+            return owner_[v] == no_id && bare_[v] &&
+                   std::string_view(ops_.op_type(vertex_[v])) == "Reshape";
+        };
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] == no_id || std::string_view(ops_.op_type(vertex_[v])) != "Gemm") {
+                continue;
+            }
+            const auto before = only_source(v);
+            const auto behind = only_target(v);
+            if (before != no_id && behind != no_id && is_reshape(before) && is_reshape(behind) &&
+                only_target(before) == v) {
+                owner_[before] = owner_[v];
+                owner_[behind] = owner_[v];
+            }
+        }
+    }
+
+    /// Returns: the operator that alone reads the results of one, or `no_id`.
+    [[nodiscard]] id only_target(std::size_t v) const {
+        auto [out, last] = out_edges(vertex_[v], graph_);
+        if (out == last) {
+            return no_id;
+        }
+        const auto only = static_cast<id>(index_of(graph_, target(*out, graph_)));
+        return ++out == last ? only : no_id;
+    }
+
+    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
+    [[nodiscard]] id only_source(std::size_t v) const {
+        id only = no_id;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
+            if (steady_[u]) {
+                continue;
+            }
+            if (only != no_id) {
+                return no_id;
+            }
+            only = u;
+        }
+        return only;
+    }
+
+    /// What is computed without data, as shapes and positions are, serves who reads it. What reads
+    /// parameters itself is served by whoever calls its module.
+    void serve_readers(const std::vector<id>& direct, std::vector<id>& found) const {
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!steady_[v] || !bare_[v] || owner_[v] != no_id) {
+                return;
+            }
+            common_module readers;
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                const auto w = index_of(graph_, target(*out, graph_));
+                const auto module = direct[w] != no_id ? direct[w] : found[w];
+                if (module != no_id) {
+                    const bool leaf = direct[w] != no_id && tree_.end(module) == module + 1;
+                    readers.add(leaf && module != 0 ? tree_.parent(module) : module);
+                }
+            }
+            found[v] = readers.low == no_id ? no_id : readers.get(tree_);
+        });
     }
 
     /// Whether two operators are in the same body.
