@@ -8,6 +8,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertices_by_index.hpp>
+#include <stemma/detail/parameter_blocks.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/model/attribution.hpp>
@@ -19,7 +20,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,14 +41,15 @@ public:
     /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
     template <class Closer>
     void add(entry added, Closer closer) {
-        auto* known = std::find_if(entries_.begin(), end(),
+        auto* const last = entries_.data() + size_;
+        auto* known = std::find_if(entries_.data(), last,
                                    [&](const entry& e) { return e.module == added.module; });
-        if (known == end() && size_ < capacity) {
+        if (known == last && size_ < capacity) {
             entries_[size_++] = added;
             return;
         }
-        if (known == end()) {
-            known = std::max_element(entries_.begin(), end(), [&](const entry& a, const entry& b) {
+        if (known == last) {
+            known = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
                 return closer(a.position, b.position);
             });
         }
@@ -68,8 +69,6 @@ public:
     [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
 
 private:
-    [[nodiscard]] entry* end() noexcept { return entries_.data() + size_; }
-
     std::array<entry, capacity> entries_{};
     std::size_t size_ = 0;
 };
@@ -100,16 +99,17 @@ public:
             bare_[v] = !named;
             owner_[v] = owner_of(*it);
         }
+        lost_ = find_lost();
     }
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
-        std::vector<id> found(owner_.size(), no_id);
         const auto direct = owner_;
-        complete_affine_operators();
-        nameless_ = find_nameless();
-        complete_normalizations();
-        complete_flattened();
+        parameter_blocks<Ops>(ops_, bare_, steady_, lost_).complete(owner_);
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            lost_[v] = lost_[v] && owner_[v] == no_id;
+        }
+        std::vector<id> found(owner_.size(), no_id);
         for (std::size_t v = 0; v < found.size(); ++v) {
             found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
@@ -136,112 +136,29 @@ private:
         return module;
     }
 
-    /// Returns: the operators that read a weight whose name is lost: they belong to some module, and
-    /// nobody knows to which. Other constants without an owner tell nothing.
-    [[nodiscard]] std::vector<bool> find_nameless() const {
-        std::vector<bool> nameless(owner_.size(), false);
+    /// Returns: the operators that read a weight whose name is lost: they belong to some module,
+    /// and nobody knows to which. Other constants without an owner tell nothing.
+    [[nodiscard]] std::vector<bool> find_lost() const {
+        std::vector<bool> lost(owner_.size(), false);
         if constexpr (sized_parameters<Ops>) {
-            std::vector<bool> lost(static_cast<std::size_t>(ops_.parameter_count()));
-            for (id p = 0; p < lost.size(); ++p) {
-                lost[p] = owners_.of(p).empty();
+            std::vector<bool> nameless(static_cast<std::size_t>(ops_.parameter_count()));
+            for (id p = 0; p < nameless.size(); ++p) {
+                nameless[p] = owners_.of(p).empty();
             }
-            ops_.keep_matrices(lost);
+            ops_.keep_matrices(nameless);
             for (std::size_t v = 0; v < owner_.size(); ++v) {
                 ops_.for_each_parameter(vertex_[v], [&](id p) {
-                    nameless[v] = nameless[v] || (lost[p] && owner_[v] == no_id && bare_[v]);
+                    lost[v] = lost[v] || (nameless[p] && owner_[v] == no_id && bare_[v]);
                 });
             }
         }
-        return nameless;
-    }
-
-    [[nodiscard]] bool reads_nameless_parameter(operator_t<Ops> v) const {
-        bool nameless = false;
-        ops_.for_each_parameter(v, [&](id p) { nameless = nameless || owners_.of(p).empty(); });
-        return nameless;
-    }
-
-    /// A multiplication with a weight whose name is lost, and the addition of a bias behind it.
-    void complete_affine_operators() {
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id || !bare_[v] || !reads_nameless_parameter(vertex_[v])) {
-                continue;
-            }
-            auto [out, out_last] = out_edges(vertex_[v], graph_);
-            if (out == out_last) {
-                continue;
-            }
-            const auto reader = target(*out, graph_);
-            const bool alone = ++out == out_last;
-            auto [in, in_last] = in_edges(reader, graph_);
-            if (alone && ++in == in_last) {
-                owner_[v] = owner_[index_of(graph_, reader)];
-            }
-        }
-    }
-
-    /// What lies between one value and the scale of a normalization, and is used for nothing else.
-    void complete_normalizations() {
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id && bare_[v] &&
-                std::string_view(ops_.op_type(vertex_[v])) == "Mul") {
-                complete_normalization(v);
-            }
-        }
-    }
-
-    void complete_normalization(std::size_t scale) {
-        constexpr std::size_t max_region = 32;
-        std::vector<std::size_t> region;
-        std::size_t complete = 0; // how much of the region is known to hang on one value
-        std::vector<std::pair<std::size_t, std::size_t>> outside; // operator, times read inside
-        const auto is_inside = [&](std::size_t v) {
-            return v == scale || std::find(region.begin(), region.end(), v) != region.end();
-        };
-        const auto look = [&](std::size_t v) {
-            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
-                const auto u = index_of(graph_, source(*in, graph_));
-                if (steady_[u] || is_inside(u)) {
-                    continue;
-                }
-                const auto known = std::find_if(outside.begin(), outside.end(),
-                                                [&](const auto& o) { return o.first == u; });
-                known == outside.end() ? outside.emplace_back(u, 1)
-                                       : * known = {u, known->second + 1};
-            }
-        };
-        const auto is_used_inside_only = [&](std::size_t u) {
-            for (auto [out, last] = out_edges(vertex_[u], graph_); out != last; ++out) {
-                if (!is_inside(index_of(graph_, target(*out, graph_)))) {
-                    return false;
-                }
-            }
-            return owner_[u] == no_id && bare_[u];
-        };
-        for (;;) {
-            outside.clear();
-            look(scale);
-            std::for_each(region.begin(), region.end(), look);
-            if (outside.size() == 1 && outside.front().second > 1) {
-                complete = region.size();
-            }
-            const auto next = std::find_if(outside.begin(), outside.end(), [&](const auto& o) {
-                return is_used_inside_only(o.first);
-            });
-            if (next == outside.end() || region.size() == max_region) {
-                break;
-            }
-            region.push_back(next->first);
-        }
-        for (std::size_t i = 0; i < complete; ++i) {
-            owner_[region[i]] = owner_[scale];
-        }
+        return lost;
     }
 
     /// Adds what is known of a neighbour; where nothing is, what that one's neighbours are.
     template <class Closer>
     void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
-                       const nearest_owners& behind_it, Closer closer) const {
+                       const nearest_owners& beyond, Closer closer) const {
         if (owner_[neighbour] != no_id) {
             to.add({position, owner_[neighbour]}, closer);
             return;
@@ -249,56 +166,10 @@ private:
         if (steady_[neighbour]) {
             return;
         }
-        to.add(behind_it, closer);
-        if (nameless_[neighbour]) {
+        to.add(beyond, closer);
+        if (lost_[neighbour]) {
             to.add({position, no_id}, closer);
         }
-    }
-
-    /// What only makes a matrix of a value for an operator that wants one, and undoes that behind it.
-    void complete_flattened() {
-        const auto is_reshape = [&](std::size_t v) {
-            return owner_[v] == no_id && bare_[v] &&
-                   std::string_view(ops_.op_type(vertex_[v])) == "Reshape";
-        };
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] == no_id || std::string_view(ops_.op_type(vertex_[v])) != "Gemm") {
-                continue;
-            }
-            const auto before = only_source(v);
-            const auto behind = only_target(v);
-            if (before != no_id && behind != no_id && is_reshape(before) && is_reshape(behind) &&
-                only_target(before) == v) {
-                owner_[before] = owner_[v];
-                owner_[behind] = owner_[v];
-            }
-        }
-    }
-
-    /// Returns: the operator that alone reads the results of one, or `no_id`.
-    [[nodiscard]] id only_target(std::size_t v) const {
-        auto [out, last] = out_edges(vertex_[v], graph_);
-        if (out == last) {
-            return no_id;
-        }
-        const auto only = static_cast<id>(index_of(graph_, target(*out, graph_)));
-        return ++out == last ? only : no_id;
-    }
-
-    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
-    [[nodiscard]] id only_source(std::size_t v) const {
-        id only = no_id;
-        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
-            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
-            if (steady_[u]) {
-                continue;
-            }
-            if (only != no_id) {
-                return no_id;
-            }
-            only = u;
-        }
-        return only;
     }
 
     /// What is computed without data, as shapes and positions are, serves who reads it. What reads
@@ -314,8 +185,7 @@ private:
                 const auto w = index_of(graph_, target(*out, graph_));
                 const auto module = direct[w] != no_id ? direct[w] : found[w];
                 if (module != no_id) {
-                    const bool leaf = direct[w] != no_id && tree_.end(module) == module + 1;
-                    readers.add(leaf && module != 0 ? tree_.parent(module) : module);
+                    readers.add(direct[w] != no_id ? around(module) : module);
                 }
             }
             found[v] = readers.low == no_id ? no_id : readers.get(tree_);
@@ -331,9 +201,8 @@ private:
         }
     }
 
-    /// Gives every other operator the deepest module that two of the nearest owners around it
-    /// share, one of them before it: it is what calls both. Where only one is near, what calls that
-    /// one.
+    /// Gives every other operator the deepest module that the nearest owners before and behind it
+    /// share: it is what calls both. What joins results is also where these meet.
     void surround(std::vector<id>& found) {
         std::vector<nearest_owners> before(owner_.size());
         std::vector<nearest_owners> behind(owner_.size());
@@ -343,76 +212,100 @@ private:
             const auto v = index_of(graph_, vertex);
             position[v] = step++;
             for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
-                const auto u = index_of(graph_, source(*in, graph_));
-                if (!are_together(source(*in, graph_), vertex)) {
-                    continue;
+                if (const auto u = source(*in, graph_); are_together(u, vertex)) {
+                    const auto i = index_of(graph_, u);
+                    add_neighbour(before[v], i, position[i], before[i], std::greater<>());
                 }
-                add_neighbour(before[v], u, position[u], before[u], std::greater<>());
             }
         });
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
-                const auto w = index_of(graph_, target(*out, graph_));
-                if (!are_together(target(*out, graph_), vertex)) {
-                    continue;
+                if (const auto w = target(*out, graph_); are_together(w, vertex)) {
+                    const auto i = index_of(graph_, w);
+                    add_neighbour(behind[v], i, position[i], behind[i], std::less<>());
                 }
-                add_neighbour(behind[v], w, position[w], behind[w], std::less<>());
             }
         });
+        const auto residual = residual_modules(
+            propagation_problem<Ops>{ops_, tree_, order_, owner_, thread_limit(), &steady_});
         joins_.assign(found.size(), false);
         for (std::size_t v = 0; v < found.size(); ++v) {
             if (bare_[v] && owner_[v] == no_id && !steady_[v]) {
-                bool joins = false;
-                found[v] = shared_around(position[v], before[v], behind[v], joins);
-                joins_[v] = joins;
+                const auto between = shared_around(position[v], before[v], behind[v]);
+                const auto joined = meeting_point(v, before, residual[v]);
+                joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
+                found[v] = joins_[v] ? joined : between;
             }
         }
     }
 
-    [[nodiscard]] id shared_around(id here, const nearest_owners& before,
-                                   const nearest_owners& behind, bool& joins) const {
-        id only = no_id;
-        bool several = false;
-        for (const auto* side : {&before, &behind}) {
-            for (const auto& e : *side) {
-                several = several || (only != no_id && only != e.module) || e.module == no_id;
-                only = e.module;
+    /// Returns: where the results meet that an operator joins: in the module around what it skips,
+    /// else the deepest one that owners before two of its inputs share; `no_id` where it joins
+    /// none.
+    [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
+                                   id residual) const {
+        std::vector<nearest_owners> inputs;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            if (const auto u = source(*in, graph_); are_together(u, vertex_[v])) {
+                const auto i = index_of(graph_, u);
+                nearest_owners owners;
+                add_neighbour(owners, i, 0, before[i], std::greater<>());
+                inputs.push_back(owners);
             }
         }
-        if (!several) {
-            const bool leaf = only != no_id && tree_.end(only) == only + 1;
-            return leaf && only != 0 ? tree_.parent(only) : only;
-        }
-        if (behind.begin() == behind.end()) { // the end of a model: who knows whose
-            common_module all;
-            for (const auto& e : before) {
-                all.add(e.module == no_id ? 0 : e.module);
-            }
-            return all.get(tree_);
-        }
-        id best = 0;
-        id best_distance = no_id;
-        for (const auto& a : before) {
-            for (const auto* side : {&before, &behind}) {
-                for (const auto& b : *side) {
-                    if (a.module == no_id || b.module == no_id || a.module == b.module) {
-                        continue;
-                    }
-                    const auto shared = tree_.lca(a.module, b.module);
-                    const auto distance =
-                        std::max(here - a.position,
-                                 b.position > here ? b.position - here : here - b.position);
-                    if (tree_.depth(shared) > tree_.depth(best) ||
-                        (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
-                        best = shared;
-                        best_distance = distance;
-                        joins = side == &before;
+        id best = residual;
+        for (std::size_t i = 0; i < inputs.size() && residual == no_id; ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                for (const auto& a : inputs[i]) {
+                    for (const auto& b : inputs[j]) {
+                        if (a.module != no_id && b.module != no_id && a.module != b.module) {
+                            const auto shared = tree_.lca(a.module, b.module);
+                            best = best == no_id || tree_.depth(shared) > tree_.depth(best) ? shared
+                                                                                            : best;
+                        }
                     }
                 }
             }
         }
         return best;
+    }
+
+    /// Returns: the deepest module shared by an owner before and one behind; the root before the
+    /// first owner, and behind the last what all before have in common.
+    [[nodiscard]] id shared_around(id here, const nearest_owners& before,
+                                   const nearest_owners& behind) const {
+        if (behind.begin() == behind.end()) { // the end of a model: who knows whose
+            common_module all;
+            for (const auto& e : before) {
+                all.add(e.module == no_id ? 0 : around(e.module));
+            }
+            return all.low == no_id ? no_id : all.get(tree_);
+        }
+        id best = 0;
+        id best_distance = no_id;
+        for (const auto& a : before) {
+            for (const auto& b : behind) {
+                if (a.module == no_id || b.module == no_id) {
+                    continue;
+                }
+                const auto shared =
+                    a.module == b.module ? around(a.module) : tree_.lca(a.module, b.module);
+                const auto distance = std::max(here - a.position, b.position - here);
+                if (tree_.depth(shared) > tree_.depth(best) ||
+                    (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
+                    best = shared;
+                    best_distance = distance;
+                }
+            }
+        }
+        return best;
+    }
+
+    /// Returns: what calls a module without any inside, else the module itself.
+    [[nodiscard]] id around(id module) const {
+        const bool leaf = tree_.end(module) == module + 1;
+        return leaf && module != 0 ? tree_.parent(module) : module;
     }
 
     const Ops& ops_;
@@ -421,12 +314,12 @@ private:
     const tree_index& tree_;
     const parameter_owners& owners_;
     sweep_order<graph_of<Ops>> order_;
-    const std::vector<bool>& steady_; // independent of data: left to propagation
+    const std::vector<bool>& steady_; // independent of data
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::vector<bool> joins_;    // known from two modules before it
-    std::vector<bool> nameless_; // reads a weight whose name is lost
-    std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
+    std::vector<bool> joins_; // joins results of several modules
+    std::vector<bool> lost_;  // reads a weight whose name is lost
+    std::vector<bool> bare_;  // nothing but parameters can tell where it comes from
 };
 
 } // namespace detail
