@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,7 +87,8 @@ public:
         , order_(graph_)
         , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
-        , vertex_(graph_) {
+        , vertex_(graph_)
+        , goes_on_(owner_.size(), false) {
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         bare_.resize(owner_.size());
@@ -229,15 +231,53 @@ private:
         });
         const auto residual = residual_modules(
             propagation_problem<Ops>{ops_, tree_, order_, owner_, thread_limit(), &steady_});
+        std::vector<bool> goes_on = goes_on_; // what is between calls of others in its module
         joins_.assign(found.size(), false);
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            if (bare_[v] && owner_[v] == no_id && !steady_[v]) {
-                const auto between = shared_around(position[v], before[v], behind[v]);
-                const auto joined = meeting_point(v, before, residual[v]);
-                joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
-                found[v] = joins_[v] ? joined : between;
+        order_.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
+                return;
+            }
+            const bool adds = ops_.op_type(vertex) == std::string_view("Add");
+            const auto skipped = adds ? residual[v] : no_id;
+            const auto between = lost_[v] && behind[v].begin() == behind[v].end()
+                                     ? 0
+                                     : shared_around(position[v], before[v], behind[v]);
+            const auto joined = meeting_point(v, before, skipped);
+            joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
+            found[v] = joins_[v] ? joined : between;
+            goes_on[v] = joins_[v] && skipped == no_id;
+            const auto u = only_source(v);
+            if (!joins_[v] && u != no_id && goes_on[u] && arranges(vertex)) {
+                found[v] = owner_[u] != no_id ? owner_[u] : found[u];
+                goes_on[v] = true;
+            }
+        });
+        goes_on_ = std::move(goes_on);
+    }
+
+    /// Whether an operator only lays out anew what it reads: a module does that with what it
+    /// computed itself, before it hands it on.
+    [[nodiscard]] bool arranges(operator_t<Ops> v) const {
+        constexpr std::array<std::string_view, 5> types{"Transpose", "Reshape", "Squeeze",
+                                                        "Unsqueeze", "Flatten"};
+        return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
+               types.end();
+    }
+
+    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
+    [[nodiscard]] id only_source(std::size_t v) const {
+        id only = no_id;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
+            if (!steady_[u]) {
+                if (only != no_id) {
+                    return no_id;
+                }
+                only = u;
             }
         }
+        return only;
     }
 
     /// Returns: where the results meet that an operator joins: in the module around what it skips,
@@ -317,9 +357,10 @@ private:
     const std::vector<bool>& steady_; // independent of data
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::vector<bool> joins_; // joins results of several modules
-    std::vector<bool> lost_;  // reads a weight whose name is lost
-    std::vector<bool> bare_;  // nothing but parameters can tell where it comes from
+    std::vector<bool> goes_on_; // joins results that its module goes on with
+    std::vector<bool> joins_;   // joins results of several modules
+    std::vector<bool> lost_;    // reads a weight whose name is lost
+    std::vector<bool> bare_;    // nothing but parameters can tell where it comes from
 };
 
 } // namespace detail
