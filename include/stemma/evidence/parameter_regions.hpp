@@ -66,6 +66,10 @@ public:
         }
     }
 
+    [[nodiscard]] bool holds(id module) const noexcept {
+        return std::any_of(begin(), end(), [&](const entry& e) { return e.module == module; });
+    }
+
     [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
     [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
 
@@ -239,7 +243,9 @@ private:
                 return;
             }
             const bool adds = ops_.op_type(vertex) == std::string_view("Add");
-            const auto skipped = adds ? residual[v] : no_id;
+            // A single call that is skipped tells little of who calls.
+            const bool several = residual[v] != no_id && around(residual[v]) == residual[v];
+            const auto skipped = adds && several ? residual[v] : no_id;
             const auto between = lost_[v] && behind[v].begin() == behind[v].end()
                                      ? 0
                                      : shared_around(position[v], before[v], behind[v]);
@@ -299,7 +305,9 @@ private:
             for (std::size_t j = 0; j < i; ++j) {
                 for (const auto& a : inputs[i]) {
                     for (const auto& b : inputs[j]) {
-                        if (a.module != no_id && b.module != no_id && a.module != b.module) {
+                        // What is before both inputs has met before.
+                        if (a.module != no_id && b.module != no_id && !inputs[j].holds(a.module) &&
+                            !inputs[i].holds(b.module)) {
                             const auto shared = tree_.lca(a.module, b.module);
                             best = best == no_id || tree_.depth(shared) > tree_.depth(best) ? shared
                                                                                             : best;

@@ -129,7 +129,14 @@ public:
         model.find_uniform(std::vector<bool>{});
     }
     {
-        keep(marked, [&](const std::vector<bool>& asked) { return model_->find_uniform(asked); });
+        std::vector<bool> values(model_->value_count(), false);
+        for (id p = 0; p < marked.size(); ++p) {
+            values[parameters_[p]] = marked[p];
+        }
+        values = model_->find_uniform(std::move(values));
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = values[parameters_[p]];
+        }
     }
 
     /// Leaves those parameters marked that can only be weights: initializers of two extents or more
@@ -138,7 +145,18 @@ public:
         model.find_matrices(std::vector<bool>{});
     }
     {
-        keep(marked, [&](const std::vector<bool>& asked) { return model_->find_matrices(asked); });
+        std::vector<bool> values(model_->value_count(), false);
+        std::vector<id> of(marked.size(), no_id);
+        for (id p = 0; p < marked.size(); ++p) {
+            of[p] = marked[p] ? initializer_of(p) : no_id;
+            if (of[p] != no_id) {
+                values[of[p]] = true;
+            }
+        }
+        values = model_->find_matrices(values);
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = of[p] != no_id && values[of[p]];
+        }
     }
 
     /// Whether a node asks for nothing but the shape of what it reads.
@@ -255,17 +273,17 @@ public:
     }
 
 private:
-    /// Leaves those parameters marked whose values `find` returns, of those asked for.
-    template <class Find>
-    void keep(std::vector<bool>& marked, Find find) const {
-        std::vector<bool> values(model_->value_count(), false);
-        for (id p = 0; p < marked.size(); ++p) {
-            values[parameters_[p]] = marked[p];
+    /// Returns: the initializer that a parameter is, or that is passed on to it; `no_id` where nodes
+    /// pass on each other's.
+    [[nodiscard]] id initializer_of(id p) const noexcept {
+        auto value = parameters_[p];
+        for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
+            if (steps > parameters_.size()) {
+                return no_id;
+            }
+            value = model_->inputs(model_->producer(value))[0];
         }
-        values = find(values);
-        for (id p = 0; p < marked.size(); ++p) {
-            marked[p] = values[parameters_[p]];
-        }
+        return value;
     }
 
     template <class Function>
