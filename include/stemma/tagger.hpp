@@ -72,7 +72,7 @@ consteval bool are_for_this_tagging() {
 /// Says for every operator which module it comes from.
 ///
 /// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
-/// Policies that are not given are the defaults: the sources that need only names, `by_trust`,
+/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
 /// `both_sides`, `not_infrastructure`, `class_paths`.
 /// Requires: with several threads in the context, policies that those may ask at once.
 /// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
@@ -84,7 +84,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
     const auto naming = chosen.template get_or<naming_category, class_paths>();
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
-    const auto resolution = chosen.template get_or<resolution_category, by_trust>();
+    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
     const auto propagation = chosen.template get_or<propagation_category, both_sides>();
     static_assert(detail::are_for_this_tagging<
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,

@@ -169,7 +169,7 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
 /// Requires: the context allows so many.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_trust>
+          resolution_policy Resolution = by_weight>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
                                         const Evidence& evidence, const Resolution& resolution,
                                         thread_limit threads) {
@@ -201,7 +201,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
 
 /// The same, by as many threads as the context allows.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_trust>
+          resolution_policy Resolution = by_weight>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
                                         const Evidence& evidence,
                                         const Resolution& resolution = {}) {

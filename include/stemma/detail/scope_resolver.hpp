@@ -124,6 +124,9 @@ public:
         return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
     }
 
+    /// Whether no parameter is read in a scope, or below it, that tells whose it is.
+    [[nodiscard]] bool owns_nothing(id s) const { return shared_->witness[s].deep.low == no_id; }
+
     /// Whether `module` could print as the segment of scope `s` below `around`.
     [[nodiscard]] bool could_print(id s, id around, id module) const {
         const auto segment = table_.scopes[s].instance();

@@ -45,7 +45,7 @@ struct leftovers {
             const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
                 f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
-                        false, no_id});
+                        true, no_id});
             }
         }
 
@@ -73,25 +73,62 @@ struct leftovers {
                 if (module == no_id) {
                     continue;
                 }
-                const auto end = std::lower_bound(table.ends.begin(), table.ends.end(),
-                                                  std::pair(v, id{0}));
-                if (end != table.ends.end() && end->first == v) {
+                const auto end =
+                    std::lower_bound(table.ends.begin(), table.ends.end(), std::pair(v, id{0}));
+                const bool ends = end != table.ends.end() && end->first == v;
+                if (ends) {
                     const auto last = bound.of_scope[end->second].module;
                     module = last == no_id ? module : tree.lca(module, last);
+                }
+                if constexpr (joined_operators<Ops>) {
+                    // The name is that of one of two, and the other is in another module.
+                    if (!ends && module != 0 && tree.end(module) == module + 1 &&
+                        context.ops().has_activation(*it)) {
+                        module = tree.parent(module);
+                    }
                 }
                 context.ops().for_each_parameter(*it, [&](id p) {
                     for (auto owner : context.owners().of(p)) {
                         module = tree.lca(module, nearest_called(context.modules(), owner));
                     }
                 });
-                found[v] = {module, 0.8F};
+                found[v] = {module, ends ? 0.93F : 0.88F};
             }
+            follow_data(context, found);
         }
         add_folded(context, found);
         return {context.ops(), std::move(found)};
     }
 
 private:
+    /// What was put in to lay data out for a runtime belongs where the data comes from.
+    template <class Ops, class Modules>
+    static void follow_data(evidence_context<Ops, Modules>& context,
+                            std::unordered_map<id, std::pair<id, float>>& found) {
+        const auto& graph = context.ops().graph();
+        const auto& table = context.scopes();
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const std::string_view type = context.ops().op_type(*it);
+            if (type != "ReorderInput" && type != "ReorderOutput") {
+                continue;
+            }
+            const auto v = static_cast<id>(index_of(graph, *it));
+            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto known = found.find(u);
+                if (known != found.end()) {
+                    found[v] = known->second;
+                } else if (table.scope_of[u] != no_id) {
+                    const auto& bound = context.modules_of_scopes().of(u, table.scope_of[u]);
+                    found[v] = {bound.module, std::min(bound.confidence, 0.88F)};
+                }
+                if (found.contains(v) && found[v].first == no_id) {
+                    found.erase(v);
+                }
+            }
+        }
+    }
+
     /// Constants whose metadata say what they were folded from.
     template <class Ops, class Modules>
     static void add_folded(evidence_context<Ops, Modules>& context,

@@ -309,6 +309,10 @@ template <parameter_readers Ops>
     scope_modules ranks; // in `known`, where the module is there
     ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
     auto result = ranks;
+    std::vector<bool> has_inside(table.scopes.size(), false); // scopes of others
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        has_inside[table.scopes[s].parent] = true;
+    }
     detail::hidden_levels hidden(builder);
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto& scope = table.scopes[s];
@@ -337,8 +341,13 @@ template <parameter_readers Ops>
         // Members of lists are numbers: `list.1_2` is a call of `list.1`.
         const bool is_call =
             counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
+        // Where an optimizer took operators away, what is left of two calls may not be alike; what
+        // owns nothing and calls nothing is then rather called again than beside one of its name.
+        const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
+                           !has_inside[first] && resolver.owns_nothing(s) &&
+                           resolver.owns_nothing(first);
         if (first != no_id && first < s &&
-            (is_call ||
+            (is_call || plain ||
              (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
             guess(result.of_scope[first].module, 0.8F);
         } else if (is_call) {

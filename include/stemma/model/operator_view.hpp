@@ -77,6 +77,12 @@ concept sized_parameters = parameter_readers<Ops> &&
     ops.keep_matrices(marked);
 };
 
+/// Operators to which a runtime may have joined an activation that was one of its own.
+template <class Ops>
+concept joined_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.has_activation(v) } -> std::convertible_to<bool>;
+};
+
 /// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
 /// of that one, or `no_id`.
 template <class Ops>

@@ -164,6 +164,16 @@ public:
         return hides_data_[model_->operator_id(node)];
     }
 
+    /// Whether a runtime joined an activation to a node, which says so in an attribute.
+    /// Complexity: O(fields of the node).
+    [[nodiscard]] bool has_activation(id node) const requires requires(const Model& model) {
+        model.has_attribute(node, std::string_view());
+    }
+    {
+        return model_->domain(node).starts_with("com.microsoft") &&
+               model_->has_attribute(node, "activation");
+    }
+
     /// Whether a node reads a value that no node makes and that is no initializer.
     /// Complexity: O(inputs).
     [[nodiscard]] bool reads_data(id node) const noexcept {

@@ -59,7 +59,7 @@ struct named_resolution {
     using policy_category = resolution_category;
 
     /// At first what the facade takes by default.
-    std::variant<by_trust, cautious, by_confidence> chosen;
+    std::variant<by_weight, by_trust, cautious, by_confidence> chosen;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
@@ -155,11 +155,14 @@ struct named_diagnostics {
     return std::nullopt;
 }
 
-/// Returns: the policy called `default` (`by_trust`), `cautious` or `confidence`, which believes
-/// no claim below `min_confidence`.
+/// Returns: the policy called `default` (`by_weight`), `trust`, `cautious` or `confidence`, which
+/// believes no claim below `min_confidence`.
 [[nodiscard]] inline std::optional<named_resolution> parse_resolution(std::string_view name,
                                                                       float min_confidence = 0) {
     if (name.empty() || name == "default") {
+        return named_resolution{by_weight{min_confidence}};
+    }
+    if (name == "trust") {
         return named_resolution{by_trust{min_confidence}};
     }
     if (name == "cautious") {

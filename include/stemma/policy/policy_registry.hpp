@@ -136,7 +136,7 @@ struct policy_registry {
         for (const char* name : {"default", "attribute-paths", "attributes-and-classes"}) {
             namings.add(name, *parse_naming(name));
         }
-        for (const char* name : {"default", "cautious", "confidence"}) {
+        for (const char* name : {"default", "trust", "cautious", "confidence"}) {
             resolutions.add(name, *parse_resolution(name));
         }
         for (const char* name :

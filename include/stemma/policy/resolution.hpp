@@ -8,8 +8,10 @@
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 namespace stemma {
@@ -210,6 +212,72 @@ struct by_confidence {
                    !by_trust::agrees(modules, c, result.module);
         });
         return result;
+    }
+};
+
+/// Weighs what all sources say, as their confidences are measured: several weak ones that agree beat
+/// a stronger one that they contradict, and one that is sure beats a more trusted one that is not.
+///
+/// Each module that is claimed has as much weight as the sources have that agree with it, less that
+/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
+/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
+/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
+struct by_weight {
+    using policy_category = resolution_category;
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
+        if (!trusted.conflict || has_doubt(claims)) {
+            return trusted;
+        }
+        auto best = trusted;
+        auto most = weight_of(modules, claims, trusted.module);
+        for (const auto& c : claims) {
+            const auto weight = weight_of(modules, claims, c.module);
+            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
+                best = {c.module, c.call, c.confidence, c.source, true};
+                most = weight;
+            }
+        }
+        if (best.module != trusted.module) {
+            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
+        }
+        return best;
+    }
+
+private:
+    static constexpr float margin = 0.01F;
+
+    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
+        return std::any_of(claims.begin(), claims.end(),
+                           [](const claim& c) { return c.doubtful; });
+    }
+
+    [[nodiscard]] static float odds(float confidence) {
+        constexpr float sure = 0.995F;
+        confidence = std::clamp(confidence, 1 - sure, sure);
+        return std::log(confidence / (1 - confidence));
+    }
+
+    /// Returns: how much speaks for a module, of each source the best of its alternatives.
+    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
+                                  id module) const {
+        float sum = 0;
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            float most = -std::numeric_limits<float>::infinity();
+            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
+                const auto weight = odds(claims[last].confidence);
+                most = std::max(most, by_trust::agrees(modules, claims[last], module)
+                                          ? weight
+                                          : -std::max(weight, 0.0F));
+            }
+            sum += most;
+        }
+        return sum;
     }
 };
 

@@ -192,6 +192,23 @@ public:
         }
     }
 
+    /// Whether a node has an attribute of a name. Complexity: O(fields of the node).
+    [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
+        auto fields = reader(message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+                auto inside = fields.inner(field);
+                for (wire_field part; inside.next(part);) {
+                    if (part.is_bytes(detail::onnx_fields::attribute::name) &&
+                        inside.text(part) == name) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
     /// Complexity: O(fields of initializers and value infos).
     template <class Function>
