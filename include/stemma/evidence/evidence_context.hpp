@@ -11,6 +11,7 @@
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/scope_modules.hpp>
 #include <stemma/evidence/scope_table.hpp>
+#include <stemma/evidence/shallow_modules.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -91,6 +92,27 @@ public:
         return *bound_hierarchies_;
     }
 
+    /// The modules at which names and metadata stop short; see `find_shallow_modules`.
+    [[nodiscard]] const std::vector<id>&
+    shallow() requires named_operators<Ops> && parameter_readers<Ops> {
+        if (!shallow_) {
+            const auto& table = scopes();
+            const auto& bound = modules_of_scopes();
+            const auto& chains = hierarchies().chain_of;
+            const auto& places = modules_of_hierarchies().of_chain;
+            shallow_ = find_shallow_modules(
+                *ops_, *modules_, owners(), [&](const operator_t<Ops>& vertex) {
+                    const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+                    if (!chains.empty() && chains[v] != no_id) {
+                        return places[chains[v]].exact ? places[chains[v]].module : no_id;
+                    }
+                    const auto scope = table.scope_of[v];
+                    return scope == no_id ? no_id : bound.of(v, scope).module;
+                });
+        }
+        return *shallow_;
+    }
+
     /// What `data_independent` says of the operators.
     [[nodiscard]] const std::vector<bool>& independent() {
         if (!independent_) {
@@ -118,6 +140,7 @@ private:
     std::optional<scope_modules> bound_;
     std::optional<hierarchy_table> hierarchies_;
     std::optional<hierarchy_modules> bound_hierarchies_;
+    std::optional<std::vector<id>> shallow_;
 };
 
 } // namespace stemma

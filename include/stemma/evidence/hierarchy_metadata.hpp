@@ -13,6 +13,7 @@
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace stemma {
 
@@ -28,8 +29,9 @@ struct hierarchy_metadata {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound)
-            : ops_(&ops), table_(&table), bound_(&bound) {}
+        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound,
+               std::span<const id> shallow)
+            : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -51,8 +53,10 @@ struct hierarchy_metadata {
             if (place.module == no_id) {
                 return;
             }
-            claim made{place.module,         no_id,       place.exact ? 0.97F : 0.6F,
-                       provenance::metadata, place.exact, no_id};
+            const bool exact =
+                place.exact && !std::binary_search(shallow_.begin(), shallow_.end(), place.module);
+            claim made{place.module,         no_id, exact ? 0.97F : 0.6F,
+                       provenance::metadata, exact, no_id};
             made.doubtful =
                 std::binary_search(table_->rewritten.begin(), table_->rewritten.end(), v);
             f(made);
@@ -62,12 +66,17 @@ struct hierarchy_metadata {
         const Ops* ops_;
         const hierarchy_table* table_;
         const hierarchy_modules* bound_;
+        std::span<const id> shallow_; // where metadata stop short
     };
 
     /// Requires: the context outlives the claims.
     template <operator_view Ops, module_view Modules>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), context.hierarchies(), context.modules_of_hierarchies()};
+        std::span<const id> shallow;
+        if constexpr (named_operators<Ops> && parameter_readers<Ops>) {
+            shallow = context.shallow();
+        }
+        return {context.ops(), context.hierarchies(), context.modules_of_hierarchies(), shallow};
     }
 };
 

@@ -28,8 +28,9 @@ struct parameter_names {
     template <class Ops, class Modules>
     class claims {
     public:
-        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners)
-            : ops_(&ops), modules_(&modules), owners_(&owners) {}
+        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners,
+               std::span<const id> shallow)
+            : ops_(&ops), modules_(&modules), owners_(&owners), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -46,8 +47,8 @@ struct parameter_names {
             }
             const auto owners = owners_->of(first);
             const auto say = [&](id owner) {
-                f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
-                        false});
+                const auto module = nearest_called(*modules_, owner);
+                f(claim{module, no_id, 0.85F, provenance::parameter, is_below_shallow(module)});
             };
             if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
@@ -58,6 +59,13 @@ struct parameter_names {
         }
 
     private:
+        /// Whether names and metadata stop at a module above, so that parameters tell more.
+        [[nodiscard]] bool is_below_shallow(id module) const {
+            return std::any_of(shallow_.begin(), shallow_.end(), [&](id m) {
+                return m != module && modules_->index().is_ancestor(m, module);
+            });
+        }
+
         // What only operators with several parameters need stays apart: within the loop over
         // operators it would take the others' registers.
 
@@ -105,12 +113,17 @@ struct parameter_names {
         const Ops* ops_;
         const Modules* modules_;
         const parameter_owners* owners_;
+        std::span<const id> shallow_; // where names and metadata stop short
     };
 
     /// Requires: the context outlives the claims.
     template <parameter_readers Ops, module_view Modules>
     [[nodiscard]] claims<Ops, Modules> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), context.modules(), context.owners()};
+        std::span<const id> shallow;
+        if constexpr (named_operators<Ops>) {
+            shallow = context.shallow();
+        }
+        return {context.ops(), context.modules(), context.owners(), shallow};
     }
 };
 

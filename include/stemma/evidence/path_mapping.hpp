@@ -61,7 +61,8 @@ namespace detail {
     if (!is_number(last)) {
         return true; // no attribute is called so
     }
-    const auto digits = path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
+    const auto digits =
+        path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
     const auto before = path.substr(0, path.size() - digits);
     return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
 }
@@ -81,11 +82,10 @@ namespace detail {
     }
     parameter = detail::without_fusion_prefix(parameter);
     const auto dot = parameter.rfind('.');
-    const bool made_up = parameter.find("::") != parameter.npos ||
-                         parameter.find_first_of("/;") != parameter.npos || dot == parameter.npos ||
-                         dot == 0 || dot + 1 == parameter.size() ||
-                         detail::ends_in_fraction(parameter.substr(0, dot),
-                                                  parameter.substr(dot + 1));
+    const bool made_up =
+        parameter.find("::") != parameter.npos || parameter.find_first_of("/;") != parameter.npos ||
+        dot == parameter.npos || dot == 0 || dot + 1 == parameter.size() ||
+        detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
     if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};
     }

@@ -7,6 +7,7 @@
 #include <stemma/core/prefetch.hpp>
 #include <stemma/core/vertex_ranges.hpp>
 #include <stemma/detail/hidden_levels.hpp>
+#include <stemma/detail/reordered_names.hpp>
 #include <stemma/detail/scope_resolver.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/scope_table.hpp>
@@ -314,7 +315,13 @@ template <parameter_readers Ops>
         has_inside[table.scopes[s].parent] = true;
     }
     detail::hidden_levels hidden(builder);
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+    std::vector<bool> is_grown(table.scopes.size(), false);
+    std::optional<bool> reordered; // once it matters
+    const auto grow = [&](id s, auto& self) -> void {
+        if (is_grown[s]) {
+            return;
+        }
+        is_grown[s] = true;
         const auto& scope = table.scopes[s];
         const auto parent = result.of_scope[scope.parent].module;
         auto& module = result.of_scope[s];
@@ -322,13 +329,20 @@ template <parameter_readers Ops>
             module.module = builder_id[module.module];
             module.caller = module.caller == no_id ? no_id : builder_id[module.caller];
             hidden.note(parent, scope.instance(), module.module);
-            continue;
+            return;
         }
         auto counted = detail::split_count(scope.instance());
         if (scope.style == scope_style::relative) {
             counted.reset(); // those are the names of attributes
         }
         const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
+        if (first != no_id && first > s && !reordered) {
+            reordered = detail::are_reordered(ops, table);
+        }
+        const bool repeats = first != no_id && (first < s || *reordered);
+        if (repeats) {
+            self(first, self);
+        }
         // What is guessed is no surer than the module in which it was found.
         const auto guess = [&](id m, float confidence) {
             const auto at_most = result.of_scope[scope.parent].confidence;
@@ -346,7 +360,7 @@ template <parameter_readers Ops>
         const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
                            !has_inside[first] && resolver.owns_nothing(s) &&
                            resolver.owns_nothing(first);
-        if (first != no_id && first < s &&
+        if (repeats &&
             (is_call || plain ||
              (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
             guess(result.of_scope[first].module, 0.8F);
@@ -361,6 +375,9 @@ template <parameter_readers Ops>
         } else {
             guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
         }
+    };
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        grow(s, grow);
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto qualified = table.scopes[s].qualified_class();

@@ -10,6 +10,7 @@
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace stemma {
 
@@ -21,8 +22,9 @@ struct scope_names {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const scope_table& table, const scope_modules& bound)
-            : ops_(&ops), table_(&table), bound_(&bound) {}
+        claims(const Ops& ops, const scope_table& table, const scope_modules& bound,
+               std::span<const id> shallow)
+            : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -41,6 +43,10 @@ struct scope_names {
             if (bound.module != no_id) {
                 claim made{bound.module, bound.call, bound.confidence, provenance::scope, true};
                 made.caller = bound.caller;
+                if (std::binary_search(shallow_.begin(), shallow_.end(), bound.module)) {
+                    made.exact = false;
+                    made.confidence = std::min(made.confidence, 0.6F);
+                }
                 f(made);
             }
         }
@@ -49,13 +55,14 @@ struct scope_names {
         const Ops* ops_;
         const scope_table* table_;
         const scope_modules* bound_;
+        std::span<const id> shallow_; // where names stop short
     };
 
     /// Requires: the context outlives the claims.
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), context.scopes(), context.modules_of_scopes()};
+        return {context.ops(), context.scopes(), context.modules_of_scopes(), context.shallow()};
     }
 };
 

@@ -37,10 +37,11 @@ namespace stemma {
 struct scope_table {
     /// One scope: its name in the scope around it.
     struct scope {
-        std::string_view segment;  ///< a part of some operator's name; valid as long as that
-        std::uint64_t hash = 0;    ///< of the segment
-        std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
-        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        std::string_view segment; ///< a part of some operator's name; valid as long as that
+        std::uint64_t hash = 0;   ///< of the segment
+        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
+                                  ///< but for constants
+        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
         id first_operator = no_id; ///< vertex index of the first operator of its own, by order
         id operators = 0;          ///< of its own
         scope_style style = scope_style::called; ///< that of its root
@@ -60,9 +61,9 @@ struct scope_table {
     std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
-    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and the
-                                         ///< scope in which the last of these was; ascending
-    std::vector<finding> problems; ///< names that cannot be read (at most so many)
+    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
+                                         ///< the scope in which the last of these was; ascending
+    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
@@ -115,8 +116,7 @@ template <named_operators Ops>
                       { ops.result_name(v) } -> std::convertible_to<std::string_view>;
                   }) {
         const std::string_view result = ops.result_name(v);
-        return result.starts_with('/') && result.find("_output_") != result.npos ? result
-                                                                                 : "";
+        return result.starts_with('/') && result.find("_output_") != result.npos ? result : "";
     } else {
         return {};
     }
@@ -154,8 +154,8 @@ template <named_operators Ops>
     found_scope found{split_scoped_name(name, op_type), std::nullopt};
     if constexpr (calling_operators<Ops>) {
         // The root of what is inside of a function is not that of the model.
-        if (found.name && found.name->scope.empty() &&
-            found.name->style == scope_style::relative && ops.enclosing_function(v) != no_id) {
+        if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
+            ops.enclosing_function(v) != no_id) {
             return {};
         }
     }
@@ -250,7 +250,9 @@ public:
 
 private:
     [[nodiscard]] static fact look_at(std::string_view type) {
-        return {type, hash_bytes(type), !type.empty() && type.find('/') == type.npos};
+        // How many constants there are depends on what else an exporter has already written.
+        return {type, type == "Constant" ? 0 : hash_bytes(type),
+                !type.empty() && type.find('/') == type.npos};
     }
 
     std::array<fact, 64> known_ = [] {

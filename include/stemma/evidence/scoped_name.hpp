@@ -88,6 +88,14 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     return name;
 }
 
+/// Whether `text` begins with `stem`, in capitals or not: some write operators as `add`.
+[[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return text.size() >= stem.size() &&
+           std::equal(stem.begin(), stem.end(), text.begin(),
+                      [&](char a, char b) { return small(a) == small(b); });
+}
+
 /// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
     return name.find(';') != name.npos;
@@ -122,9 +130,9 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
         }
         return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
     }
-    if (last.starts_with(op_type)) {
+    if (detail::starts_alike(last, op_type)) {
         last.remove_prefix(op_type.size());
-        if (is_counted(last, "") || is_counted(last, "_node")) {
+        if (is_counted(last, "") || is_counted(last, "_") || is_counted(last, "_node")) {
             return scoped_name{name.substr(0, slash), scope_style::relative, true};
         }
     }

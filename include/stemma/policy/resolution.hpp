@@ -215,8 +215,9 @@ struct by_confidence {
     }
 };
 
-/// Weighs what all sources say, as their confidences are measured: several weak ones that agree beat
-/// a stronger one that they contradict, and one that is sure beats a more trusted one that is not.
+/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
+/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
+/// not.
 ///
 /// Each module that is claimed has as much weight as the sources have that agree with it, less that
 /// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
@@ -253,8 +254,7 @@ private:
     static constexpr float margin = 0.01F;
 
     [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
-        return std::any_of(claims.begin(), claims.end(),
-                           [](const claim& c) { return c.doubtful; });
+        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
     }
 
     [[nodiscard]] static float odds(float confidence) {
