@@ -12,10 +12,10 @@ using stemma::detail::is_weight_matrix;
 using extents = std::vector<std::int64_t>;
 
 TEST_CASE("is_weight_matrix: what extends in two directions and is of a type of weights") {
-    CHECK(is_weight_matrix(1, extents{4, 8}));        // float32
-    CHECK(is_weight_matrix(3, extents{8, 3, 3, 3}));  // int8
-    CHECK(is_weight_matrix(10, extents{2, 1, 2}));    // float16
-    CHECK(is_weight_matrix(22, extents{64, 64}));     // int4
+    CHECK(is_weight_matrix(1, extents{4, 8}));       // float32
+    CHECK(is_weight_matrix(3, extents{8, 3, 3, 3})); // int8
+    CHECK(is_weight_matrix(10, extents{2, 1, 2}));   // float16
+    CHECK(is_weight_matrix(22, extents{64, 64}));    // int4
     CHECK(is_weight_matrix(1, extents{32, 1}));
 }
 

@@ -24,16 +24,29 @@ std::string nameless_block() {
     const auto op = [&](const char* type, const test::names& in, const char* out) {
         return node(type, in, {out}, out);
     };
-    return test::model(
-               test::graph(
-                   {op("MatMul", {"x", "lost_1"}, "m1"), op("Add", {"m1", "block.fc1.bias"}, "a1"),
-                    op("MatMul", {"x", "lost_2"}, "m2"), op("Add", {"m2", "block.fc2.bias"}, "a2"),
-                    op("Mul", {"a1", "a2"}, "join"), op("Pow", {"join", "two"}, "square"),
-                    op("Sub", {"join", "square"}, "centred"),
-                    op("Mul", {"centred", "norm.weight"}, "scaled")},
-                   {"x"}, {"scaled"},
-                   {"lost_1", "lost_2", "block.fc1.bias", "block.fc2.bias", "two", "norm.weight"}))
-        .bytes();
+    auto graph = test::graph(
+        {op("MatMul", {"x", "lost_1"}, "m1"), op("Add", {"m1", "block.fc1.bias"}, "a1"),
+         op("MatMul", {"x", "lost_2"}, "m2"), op("Add", {"m2", "block.fc2.bias"}, "a2"),
+         op("Mul", {"a1", "a2"}, "join"), op("Pow", {"join", "two"}, "square"),
+         op("Sub", {"join", "square"}, "centred"), op("Mul", {"centred", "norm.weight"}, "scaled")},
+        {"x"}, {"scaled"}, {"block.fc1.bias", "block.fc2.bias", "two", "norm.weight"});
+    graph.inner(5, test::tensor("lost_1", {4, 4}));
+    graph.inner(5, test::tensor("lost_2", {4, 4}));
+    return test::model(graph).bytes();
+}
+
+/// A model of nodes that are called after their results, with parameters that are matrices.
+std::string bare_model(const std::vector<test::message>& nodes, const test::names& results,
+                       const test::names& parameters) {
+    auto graph = test::graph(nodes, {"x"}, results);
+    for (const auto& name : parameters) {
+        graph.inner(5, test::tensor(name, {4, 4}));
+    }
+    return test::model(graph).bytes();
+}
+
+test::message bare(const char* type, const test::names& in, const char* out) {
+    return test::node(type, in, {out}, out);
 }
 
 } // namespace
@@ -73,6 +86,78 @@ TEST_CASE("parameter_regions: behind the last parameters, all modules before cou
     CHECK(scene.paths<parameter_regions>("both") == texts{"heads.a"});
     CHECK(scene.paths<parameter_regions>("join") == texts{"heads"});
     CHECK(scene.paths<parameter_regions>("last") == texts{"heads"});
+}
+
+TEST_CASE("parameter_regions: a constant without an owner tells nothing of who reads it") {
+    auto graph = test::graph({bare("MatMul", {"x", "a.fc1.weight"}, "m1"),
+                              bare("Reshape", {"m1", "shape"}, "r"),
+                              bare("MatMul", {"r", "a.fc2.weight"}, "m2")},
+                             {"x"}, {"m2"}, {"a.fc1.weight", "a.fc2.weight"});
+    graph.inner(5, test::tensor("shape", {2}));
+    test::evidence_scene scene(test::model(graph).bytes());
+    CHECK(scene.paths<parameter_regions>("r") == texts{"a"});
+}
+
+TEST_CASE("parameter_regions: an operator between two owners belongs to what calls both") {
+    test::evidence_scene scene(bare_model(
+        {bare("MatMul", {"x", "b.0.fc1.weight"}, "m1"), bare("Relu", {"m1"}, "inside"),
+         bare("MatMul", {"inside", "b.0.fc2.weight"}, "m2"), bare("Relu", {"m2"}, "across"),
+         bare("MatMul", {"across", "b.1.fc1.weight"}, "m3")},
+        {"m3"}, {"b.0.fc1.weight", "b.0.fc2.weight", "b.1.fc1.weight"}));
+    CHECK(scene.paths<parameter_regions>("inside") == texts{"b.0"});
+    CHECK(scene.paths<parameter_regions>("across") == texts{"b"});
+}
+
+TEST_CASE("parameter_regions: a weight whose name is lost belongs somewhere, nobody knows where") {
+    test::evidence_scene scene(bare_model({bare("MatMul", {"x", "lost"}, "m1"),
+                                           bare("MatMul", {"m1", "head.weight"}, "m2"),
+                                           bare("MatMul", {"m2", "gone"}, "m3")},
+                                          {"m3"}, {"lost", "head.weight", "gone"}));
+    CHECK(scene.paths<parameter_regions>("m1") == texts{"/"});
+    CHECK(scene.paths<parameter_regions>("m3") == texts{"/"});
+}
+
+TEST_CASE("parameter_regions: a skip connection ends in the module around what it skips") {
+    test::evidence_scene scene(bare_model(
+        {bare("MatMul", {"x", "b.0.fc1.weight"}, "a"), bare("MatMul", {"a", "b.0.fc2.weight"}, "b"),
+         bare("Add", {"b", "x"}, "sum_0"), bare("MatMul", {"sum_0", "b.1.fc1.weight"}, "c"),
+         bare("MatMul", {"c", "b.1.fc2.weight"}, "d"), bare("Add", {"d", "sum_0"}, "sum_1"),
+         bare("MatMul", {"sum_1", "head.weight"}, "y")},
+        {"y"},
+        {"b.0.fc1.weight", "b.0.fc2.weight", "b.1.fc1.weight", "b.1.fc2.weight", "head.weight"}));
+    CHECK(scene.paths<parameter_regions>("sum_1") == texts{"b.1"});
+}
+
+TEST_CASE("parameter_regions: what met before does not meet again") {
+    test::evidence_scene scene(bare_model(
+        {bare("MatMul", {"x", "enc.a.weight"}, "a"), bare("MatMul", {"x", "enc.b.weight"}, "b"),
+         bare("Concat", {"a", "b"}, "met"), bare("Relu", {"met"}, "r"), bare("Tanh", {"met"}, "t"),
+         bare("Mul", {"r", "t"}, "later"), bare("MatMul", {"later", "dec.weight"}, "y")},
+        {"y"}, {"enc.a.weight", "enc.b.weight", "dec.weight"}));
+    CHECK(scene.paths<parameter_regions>("met") == texts{"enc"});
+    CHECK(scene.paths<parameter_regions>("later") == texts{"/"});
+}
+
+TEST_CASE("parameter_regions: shapes serve whoever reads them, not the parameters read there") {
+    test::evidence_scene scene(
+        bare_model({bare("Shape", {"x"}, "shape"), bare("Range", {"shape"}, "positions"),
+                    bare("Gather", {"m.embed.weight", "positions"}, "e"),
+                    bare("MatMul", {"e", "m.fc.weight"}, "y")},
+                   {"y"}, {"m.embed.weight", "m.fc.weight"}));
+    CHECK(scene.paths<parameter_regions>("positions") == texts{"m"});
+    CHECK(scene.paths<parameter_regions>("shape") == texts{"m"});
+}
+
+TEST_CASE("parameter_regions: what lays out the result of a join stays with it") {
+    test::evidence_scene scene(bare_model(
+        {bare("MatMul", {"x", "at.self.q.weight"}, "q"),
+         bare("MatMul", {"x", "at.self.k.weight"}, "k"), bare("MatMul", {"q", "k"}, "scores"),
+         bare("Transpose", {"scores"}, "turned"), bare("Relu", {"turned"}, "used"),
+         bare("MatMul", {"used", "at.out.weight"}, "y")},
+        {"y"}, {"at.self.q.weight", "at.self.k.weight", "at.out.weight"}));
+    CHECK(scene.paths<parameter_regions>("scores") == texts{"at.self"});
+    CHECK(scene.paths<parameter_regions>("turned") == texts{"at.self"});
+    CHECK(scene.paths<parameter_regions>("used") == texts{"at"});
 }
 
 TEST_CASE("parameter_regions: what reads parameters with names is left to these") {

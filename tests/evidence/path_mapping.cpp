@@ -25,6 +25,32 @@ TEST_CASE("owner_path: all but the last part, unless an exporter made the name u
     CHECK(owner_path("..weight").empty());
 }
 
+TEST_CASE("owner_path: what an optimizer wrote in front is no part of the path") {
+    CHECK(owner_path("ConvBnFusion_W_layer1.0.conv1.weight") == "layer1.0.conv1");
+    CHECK(owner_path("ConvBnFusion_BN_B_layer1.0.bn1.bias") == "layer1.0.bn1");
+    CHECK(owner_path("ConvAddFusion_B_a.weight") == "a");
+    CHECK(owner_path("my_Fusion_block.fc.weight") == "my_Fusion_block.fc");
+    CHECK(owner_path("Fusion_Net.fc.weight") == "Net.fc");
+    CHECK(owner_path("mid.Fusion_B_x.weight") == "mid.Fusion_B_x");
+}
+
+TEST_CASE("owner_path: the dot of a number is none of a path") {
+    CHECK(owner_path("const_-3.4028e+38_f32") == "");
+    CHECK(owner_path("const_0.0_f32") == "");
+    CHECK(owner_path("const_0.5") == "");
+    CHECK(owner_path("0.5") == "");
+    CHECK(owner_path("scales.0") == "scales");
+    CHECK(owner_path("blocks.3.scales.0") == "blocks.3.scales");
+    CHECK(owner_path("blocks.3.weight") == "blocks.3");
+}
+
+TEST_CASE("owner_path: what training derives from a parameter is its module's") {
+    CHECK(owner_path("fc.weight_grad") == "fc");
+    CHECK(owner_path("fc.weight_grad.accumulation.buffer") == "fc");
+    CHECK(owner_path("fc.weight_gradual") == "fc");
+    CHECK(owner_path("a/Conv2D;b/BiasAdd.weight") == "");
+}
+
 TEST_CASE("find_path_mapping: paths that lead to modules need none") {
     const auto tree = test::tree_of({"enc.fc", "dec.fc"});
     const auto mapping = find_path_mapping(tree, paths{"enc.fc", "dec.fc", "dec.gone"});

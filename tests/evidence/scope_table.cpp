@@ -108,6 +108,15 @@ TEST_CASE("collect_scopes: styles have roots of their own") {
     CHECK(table.scopes[table.scope_of[0]].qualified_class().empty());
 }
 
+TEST_CASE("collect_scopes: constants do not tell two calls apart") {
+    test::operator_scene ops;
+    ops.add({}, "/rnn/Constant", "Constant");
+    ops.add({}, "/rnn/LSTM", "LSTM");
+    ops.add({}, "/rnn_1/LSTM", "LSTM");
+    const auto table = stemma::collect_scopes(ops);
+    CHECK(table.scopes[table.scope_of[0]].kinds == table.scopes[table.scope_of[2]].kinds);
+}
+
 TEST_CASE("collect_scopes: what is left of a replaced operator's name counts for no module") {
     test::operator_scene ops;
     ops.add({}, "/enc/fc/MatMul/MatMulAddFusion", "Gemm");

@@ -74,6 +74,27 @@ TEST_CASE("split_leftover_name: what optimizers leave of a name") {
     CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
 }
 
+TEST_CASE("split_scoped_name: operators written small, as TensorFlow writes them") {
+    CHECK(split("bert/embeddings/add", "Add") == "r:bert/embeddings");
+    CHECK(split("bert/embeddings/add_1", "Add") == "r:bert/embeddings");
+    CHECK(split("bert/embeddings/matmul__12", "MatMul") == "r:bert/embeddings");
+    CHECK(split("/bert/embeddings/add", "Add") == "-");
+}
+
+TEST_CASE("split_scoped_name: gradients and joined names are written for no operator") {
+    CHECK(split("/fc/Gemm_Grad/Gemm_2", "Gemm") == "-");
+    CHECK(split("a/Conv2D;a/Conv", "Conv") == "-");
+    CHECK(split("/top_Gradient/Conv", "Conv") == "c:top_Gradient");
+}
+
+TEST_CASE("split_leftover_name: what runtimes append to names, one behind the other") {
+    CHECK(split_leftover("/qk/MatMul/MatmulTransposeFusion//MatMulScaleFusion/") == "qk");
+    CHECK(split_leftover("/conv1/Conv_output_0_nchwc") == "conv1");
+    CHECK(split_leftover("/norm/BatchNormalization_output_0_bn_nchwc") == "norm");
+    CHECK(split_leftover("/relu/Relu_output_0_nchwc_token_40") == "relu");
+    CHECK(split_leftover("/fc/Gemm_Grad/ReduceSum_2") == "fc");
+}
+
 TEST_CASE("split_leftover_name: nothing where no operator's name is left") {
     CHECK(split_leftover("") == "-");
     CHECK(split_leftover("plain") == "-");

@@ -62,6 +62,25 @@ TEST_CASE("onnx_operators: knows which parameters are one number", "[onnx_operat
     CHECK(marked == std::vector<bool>{false, false});
 }
 
+TEST_CASE("onnx_operators: knows which parameters can only be weights", "[onnx_operators]") {
+    STATIC_REQUIRE(stemma::sized_parameters<operators>);
+    STATIC_REQUIRE_FALSE(stemma::sized_parameters<stemma::onnx_operators<>>);
+    auto graph =
+        test::graph({node("Identity", {"w"}, {"tied"}), node("MatMul", {"x", "tied"}, {"y"}),
+                     node("Reshape", {"y", "shape"}, {"z"})},
+                    {"x"}, {"z"});
+    graph.inner(5, test::tensor("w", {4, 4}));
+    graph.inner(5, test::tensor("shape", {2}));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    const operators ops(model);
+    std::vector<bool> marked(ops.parameter_count(), true);
+    ops.keep_matrices(marked);
+    for (stemma::id p = 0; p < marked.size(); ++p) {
+        CHECK(marked[p] == (ops.parameter_name(p) != "shape"));
+    }
+}
+
 TEST_CASE("onnx_operators: an Identity of an initializer is a parameter too", "[onnx_operators]") {
     const auto bytes =
         test::model(test::graph({node("Identity", {"w"}, {"tied"}), node("Identity", {"x"}, {"i"}),

@@ -323,6 +323,8 @@ TEST_CASE("laws: resolution", "[policy][laws]") {
     };
     CHECK(broken(stemma::by_trust{}) == 0);
     CHECK(broken(stemma::by_trust{1}) == 0);
+    CHECK(broken(stemma::by_weight{}) == 0);
+    CHECK(broken(stemma::by_weight{1}) == 0);
     CHECK(broken(stemma::cautious{}) == 0);
     CHECK(broken(stemma::by_confidence{}) == 0);
     CHECK(broken(given_resolution{{99, no_id, 1, provenance::scope, false}}) == 1);

@@ -151,15 +151,16 @@ TEST_CASE("named_resolution: acts as the policy of its name", "[policy][named_po
     const std::vector<stemma::claim> claims{{2, no_id, 0.6F, stemma::provenance::scope},
                                             {3, no_id, 0.9F, stemma::provenance::leftover}};
     const auto module = [&](const auto& policy) { return policy.resolve(modules, claims).module; };
-    CHECK(module(*stemma::parse_resolution("")) == 2);
-    CHECK(module(*stemma::parse_resolution("default")) == 2);
+    CHECK(module(*stemma::parse_resolution("")) == 3);
+    CHECK(module(*stemma::parse_resolution("default")) == 3);
+    CHECK(module(*stemma::parse_resolution("trust")) == 2);
     CHECK(module(*stemma::parse_resolution("cautious")) == 1);
     CHECK(module(*stemma::parse_resolution("confidence")) == 3);
-    for (const auto* name : {"default", "cautious", "confidence"}) {
+    for (const auto* name : {"default", "trust", "cautious", "confidence"}) {
         CHECK(module(*stemma::parse_resolution(name, 0.95F)) == no_id);
         CHECK(module(*stemma::parse_resolution(name, 0.8F)) == 3);
     }
-    CHECK_FALSE(stemma::parse_resolution("trust"));
+    CHECK_FALSE(stemma::parse_resolution("distrust"));
 }
 
 TEST_CASE("named_diagnostics: acts as the policy of its name", "[policy][named_policies]") {

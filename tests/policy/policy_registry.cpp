@@ -72,7 +72,7 @@ TEST_CASE("policy_registry: starts with the policies in the box", "[policy][poli
         INFO(text);
         CHECK_FALSE(known.selections.find(text));
     }
-    for (const auto* text : {"default", "cautious", "confidence"}) {
+    for (const auto* text : {"default", "trust", "cautious", "confidence"}) {
         CHECK(known.resolutions.find(text));
     }
     for (const auto* text : {"bytes", "parameters", "operators"}) {

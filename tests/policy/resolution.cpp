@@ -118,6 +118,44 @@ TEST_CASE("by_trust: a doubtful claim that is contradicted gives way", "[resolut
     CHECK(made.conflict);
 }
 
+TEST_CASE("by_weight: a claim that is sure beats a more trusted one that is not", "[resolution]") {
+    const stemma::by_weight policy;
+    const auto made = policy.resolve(some_tree(), std::vector{says(provenance::trace, 2, 0.39F),
+                                                              says(provenance::leftover, 4, 0.8F)});
+    CHECK(made.module == 4);
+    CHECK(made.source == provenance::leftover);
+    CHECK(made.conflict);
+    CHECK(made.confidence <= 0.8F);
+}
+
+TEST_CASE("by_weight: sources that agree beat a stronger one that they contradict",
+          "[resolution]") {
+    const stemma::by_weight policy;
+    const std::vector claims{says(provenance::scope, 2, 0.9F), says(provenance::trace, 3, 0.85F),
+                             says(provenance::fx, 3, 0.85F)};
+    CHECK(policy.resolve(some_tree(), claims).module == 3);
+    CHECK(by_trust{}.resolve(some_tree(), claims).module == 2);
+}
+
+TEST_CASE("by_weight: what was made of several outweighs the parameters of one", "[resolution]") {
+    const stemma::by_weight policy;
+    const auto made =
+        policy.resolve(some_tree(), std::vector{says(provenance::parameter, 2, 0.85F, false),
+                                                says(provenance::leftover, 1, 0.88F)});
+    CHECK(made.module == 1);
+}
+
+TEST_CASE("by_weight: without a conflict, and between equal ones, trust decides", "[resolution]") {
+    const stemma::by_weight policy;
+    for (const auto& claims :
+         {std::vector{says(provenance::scope, 2, 0.9F)},
+          std::vector{says(provenance::scope, 2, 0.9F), says(provenance::fx, 2, 0.8F)},
+          std::vector{says(provenance::scope, 2, 0.9F), says(provenance::fx, 4, 0.9F)}}) {
+        CHECK(policy.resolve(some_tree(), claims) == by_trust{}.resolve(some_tree(), claims));
+    }
+    CHECK(policy.resolve(some_tree(), std::vector<claim>{}).module == no_id);
+}
+
 TEST_CASE("cautious: where sources disagree, the common ancestor is all that is sure",
           "[resolution]") {
     const std::vector claims{says(provenance::scope, 2, 0.9F), says(provenance::fx, 4, 0.9F)};
@@ -168,6 +206,7 @@ struct without_resolve {
 
 TEST_CASE("resolution_policy: near misses are refused", "[resolution]") {
     STATIC_REQUIRE(stemma::explain_resolution_policy<by_trust>());
+    STATIC_REQUIRE(stemma::resolution_policy<stemma::by_weight>);
     STATIC_REQUIRE(stemma::resolution_policy<stemma::cautious>);
     STATIC_REQUIRE_FALSE(stemma::resolution_policy<without_category>);
     STATIC_REQUIRE_FALSE(stemma::resolution_policy<without_resolve>);

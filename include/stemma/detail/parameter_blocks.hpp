@@ -56,7 +56,8 @@ private:
             const auto reader = target(*out, graph_);
             const bool alone = ++out == out_last;
             auto [in, in_last] = in_edges(reader, graph_);
-            if (alone && ++in == in_last) {
+            const bool adds = ops_.op_type(reader) == std::string_view("Add");
+            if (adds && alone && ++in == in_last) {
                 owner_[v] = owner_[index_of(graph_, reader)];
             }
         }

@@ -94,8 +94,8 @@ struct leftovers {
                 });
                 found[v] = {module, ends ? 0.93F : 0.88F};
             }
-            follow_data(context, found);
         }
+        follow_data(context, found);
         add_folded(context, found);
         return {context.ops(), std::move(found)};
     }

@@ -77,7 +77,7 @@ template <parameter_readers Ops, module_view Modules, class Named>
             return false;
         }
         const auto above = tree.parent(m);
-        const auto way = std::string(modules.path(owner)).substr(modules.path(m).size() + 1);
+        const auto way = path_of(modules, owner).substr(path_of(modules, m).size() + 1);
         std::size_t tried = 0;
         for (auto s = above + 1; s < tree.end(above) && tried < max_siblings; s = tree.end(s)) {
             const auto like = s == m ? no_id : find_module(lookup, way, s);

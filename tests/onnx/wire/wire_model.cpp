@@ -356,6 +356,35 @@ TEST_CASE("wire_model: finds initializers of one number among those asked for",
     }
 }
 
+TEST_CASE("wire_model: finds initializers that can only be weights", "[onnx][wire_model]") {
+    auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"});
+    graph.inner(5, test::tensor("matrix", {4, 8}));
+    graph.inner(5, test::tensor("vector", {8}));
+    graph.inner(5, test::message().number(1, 4).number(1, 8).number(2, 7).text(8, "indices"));
+    graph.inner(5, test::tensor("not asked", {4, 8}));
+    const auto bytes = test::model(graph).bytes();
+    const wire_model model(bytes);
+    std::vector<bool> asked(model.value_count(), true);
+    for (id value = 0; value < model.value_count(); ++value) {
+        asked[value] = model.value_name(value) != "not asked";
+    }
+    const auto matrices = model.find_matrices(asked);
+    for (id value = 0; value < model.value_count(); ++value) {
+        CHECK(matrices[value] == (model.value_name(value) == "matrix"));
+    }
+}
+
+TEST_CASE("wire_model: knows the attributes of nodes by name", "[onnx][wire_model]") {
+    auto node = test::node("Conv", {"x"}, {"y"});
+    node.inner(5, test::message().text(1, "group"));
+    const auto bytes =
+        test::model(test::graph({node, test::node("Relu", {"y"}, {"z"})}, {"x"})).bytes();
+    const wire_model model(bytes);
+    CHECK(model.has_attribute(0, "group"));
+    CHECK_FALSE(model.has_attribute(0, "groups"));
+    CHECK_FALSE(model.has_attribute(1, "group"));
+}
+
 TEST_CASE("wire_model: several threads read the same as one", "[onnx][wire_model]") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);

@@ -169,9 +169,10 @@ public:
     [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
         std::vector<bool> matrices(asked.size(), false);
         for (const auto& tensor : tensors_) {
-            matrices[tensor.value] =
-                asked[tensor.value] && detail::is_weight_matrix(tensor.message->data_type(),
-                                                                tensor.message->dims());
+            if (asked[tensor.value] && !tensor.sparse) {
+                matrices[tensor.value] = detail::is_weight_matrix(tensor.message->data_type(),
+                                                                  tensor.message->dims());
+            }
         }
         return matrices;
     }

@@ -261,7 +261,7 @@ public:
         std::vector<bool> matrices(asked.size(), false);
         std::vector<std::int64_t> dims;
         for (const auto& tensor : tensors_) {
-            if (!asked[tensor.value]) {
+            if (!asked[tensor.value] || tensor.sparse) {
                 continue;
             }
             dims.clear();

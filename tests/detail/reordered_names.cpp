@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/detail/reordered_names.hpp>
+
+#include "../catch.hpp"
+#include "../operator_scene.hpp"
+
+#include <stemma/evidence/scope_table.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test::detail_reordered_names {
+
+namespace {
+
+bool are_reordered(const std::vector<std::pair<std::string, std::string>>& operators) {
+    test::operator_scene ops;
+    for (const auto& [name, type] : operators) {
+        ops.add({}, name, type);
+    }
+    return stemma::detail::are_reordered(ops, stemma::collect_scopes(ops));
+}
+
+} // namespace
+
+TEST_CASE("are_reordered: counts that fall within one scope and type") {
+    CHECK(are_reordered({{"/a/Mul_1", "Mul"}, {"/a/Mul", "Mul"}}));
+    CHECK(are_reordered({{"/a/Mul_10", "Mul"}, {"/b/Mul", "Mul"}, {"/a/Mul_9", "Mul"}}));
+}
+
+TEST_CASE("are_reordered: not counts that rise, or of other scopes and types") {
+    CHECK_FALSE(are_reordered({{"/a/Mul", "Mul"}, {"/a/Mul_1", "Mul"}, {"/a/Mul_10", "Mul"}}));
+    CHECK_FALSE(are_reordered({{"/a/Mul_3", "Mul"}, {"/b/Mul", "Mul"}, {"/a/Add", "Add"}}));
+    CHECK_FALSE(are_reordered({{"Mul_3", "Mul"}, {"Mul_1", "Mul"}}));
+}
+
+} // namespace test::detail_reordered_names
