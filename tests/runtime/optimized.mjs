@@ -246,10 +246,10 @@ class OptimizedTest extends FixtureSuite {
             invented: counts.invented,
             refused: counts.refused,
         }));
-        printTable(known);
+        printTable(known, { markdown: true });
         for (const [which, curve] of [["exported", this.exported], ["optimized", this.optimized]]) {
             console.log(`\nright by confidence, in ${which} models:`);
-            printTable(curve.table());
+            printTable(curve.table(), { markdown: true });
         }
         console.log();
         shares.forEach((one) => this.compareWithGoals(one));

@@ -170,8 +170,11 @@ export function firstLine(text) {
     return text.trim().split("\n")[0].slice(0, 300);
 }
 
-/** Prints rows with the same keys, the first of which is what they are about, and with `sums` a last row of sums. */
-export function printTable(rows, { sums = false } = {}) {
+/**
+ * Prints rows with the same keys, the first of which is what they are about: with `sums` and a last row of sums, with
+ * `markdown` as documents want it.
+ */
+export function printTable(rows, { sums = false, markdown = false } = {}) {
     if (rows.length === 0) {
         console.log("none");
         return;
@@ -180,11 +183,13 @@ export function printTable(rows, { sums = false } = {}) {
     const sumOf = (column) => rows.reduce((sum, row) => sum + row[column], 0);
     const total = { [about]: "all", ...Object.fromEntries(columns.map((column) => [column, sumOf(column)])) };
     const header = Object.fromEntries([about, ...columns].map((column) => [column, column]));
-    const lines = [header, ...rows, ...(sums ? [total] : [])];
+    const ruler = Object.fromEntries([about, ...columns].map((column) => [column, column === about ? "---" : "--:"]));
+    const lines = [header, ...(markdown ? [ruler] : []), ...rows, ...(sums ? [total] : [])];
     const widthOf = (column) => Math.max(...lines.map((line) => String(line[column]).length));
     for (const line of lines) {
         const cells = columns.map((column) => String(line[column]).padStart(widthOf(column)));
-        console.log([String(line[about]).padEnd(widthOf(about)), ...cells].join("  "));
+        const all = [String(line[about]).padEnd(widthOf(about)), ...cells];
+        console.log(markdown ? `| ${all.join(" | ")} |` : all.join("  "));
     }
 }
 
