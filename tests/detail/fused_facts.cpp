@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../inferred_types.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,57 @@ TEST_CASE("fused_facts: a product of matrices that are transposed", "[detail]") 
     CHECK(fused(scene, "FusedMatMul", {"a", "b"}, {set("transA"), set("transB")}) ==
           "float32[2,3,5]");
     CHECK(fused(scene, "FusedMatMul", {"b", "a"}) == "float32[2,5,3]");
-    CHECK(fused(scene, "FusedMatMul", {"a", "b"}, {set("transBatchA")}).empty());
+}
+
+TEST_CASE("fused_facts: a product whose batch is transposed has its first extent before the last",
+          "[detail]") {
+    const auto scene = test::inference_scene().input("a", {6, 2, 4, 3}).input("b", {2, 4, 3, 5});
+    const auto set = [](const char* name) { return test::int_attribute(name, 1); };
+    CHECK(fused(scene, "FusedMatMul", {"a", "b"}, {set("transBatchA")}) == "float32[2,4,6,5]");
+    const auto turned = test::inference_scene().input("a", {6, 2, 4, 3}).input("b", {5, 2, 4, 6});
+    CHECK(fused(turned, "FusedMatMul", {"a", "b"}, {set("transBatchA"), set("transA")}) ==
+          "float32[2,4,3,6]");
+    CHECK(fused(turned, "FusedMatMul", {"b", "a"},
+                {set("transBatchA"), set("transBatchB"), set("transA")}) == "float32[2,4,6,3]");
+}
+
+TEST_CASE("fused_facts: products of quantized weights are of the type of what is not quantized",
+          "[detail]") {
+    const std::uint64_t bytes = 2;
+    const auto scene = test::inference_scene()
+                           .input("a", {2, 4, 3})
+                           .input("q", {4, 3}, bytes)
+                           .weight("scale", {1})
+                           .weight("w", {3, 5});
+    CHECK(fused(scene, "DynamicQuantizeMatMul", {"a", "w"}) == "float32[2,4,5]");
+    CHECK(fused(scene, "MatMulIntegerToFloat", {"q", "w", "scale", "scale"}) == "float32[4,5]");
+    for (const char* op : {"MatMulNBits", "MatMulBnb4"}) {
+        CHECK(fused(scene, op, {"a", "w"}, {test::int_attribute("N", 7)}) == "float32[2,4,7]");
+    }
+    CHECK(fused(scene, "QLinearAdd", {"q", "scale", "q", "q"}) == "uint8[4,3]");
+    CHECK(fused(scene, "QLinearSigmoid", {"q", "scale"}) == "uint8[4,3]");
+}
+
+TEST_CASE("fused_facts: attention has a row for each one of the query", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {2, 4, 6})
+                           .input("packed", {2, 4, 3, 3, 8})
+                           .weight("w", {6, 18});
+    CHECK(fused(scene, "Attention", {"x", "w"}) == "float32[2,4,?]");
+    CHECK(fused(scene, "Attention", {"x", "w"}, {}, {"y", "kept"}) == "float32[2,2,?,?,?]");
+    CHECK(fused(scene, "MultiHeadAttention", {"packed"}) == "float32[2,4,?]");
+    CHECK(fused(scene, "GroupQueryAttention", {"x"}, {}, {"y", "keys", "values"}) ==
+          "float32[2,?,?,?]");
+    CHECK(fused(scene, "RotaryEmbedding", {"x"}) == "float32[2,4,6]");
+}
+
+TEST_CASE("fused_facts: embeddings are rows of the table of words", "[detail]") {
+    const std::uint64_t numbers = 6;
+    const auto scene =
+        test::inference_scene().input("ids", {2, 4}, numbers).weight("words", {30, 6});
+    CHECK(fused(scene, "EmbedLayerNormalization", {"ids", "ids", "words"}) == "float32[2,4,6]");
+    CHECK(fused(scene, "EmbedLayerNormalization", {"ids", "ids", "words"}, {}, {"y", "last"}) ==
+          "int32[2]");
 }
 
 TEST_CASE("fused_facts: nothing is said of others, nor of such names elsewhere", "[detail]") {

@@ -97,6 +97,26 @@ export class Harness {
         });
     }
 
+    /**
+     * Writes what ONNX Runtime makes of a model at a level of optimization. Large tensors go to a file beside `out`
+     * where the model has them in one.
+     */
+    async optimize(model, out, level, { external = false } = {}) {
+        const prefix = "optimized_model_external_initializers";
+        const file = `${path.basename(out)}.data`;
+        const options = { [`${prefix}_file_name`]: file, [`${prefix}_min_size_in_bytes`]: "1024" };
+        const session = await this.ort.InferenceSession.create(path.resolve(model), {
+            extra: external ? { session: options } : {},
+            executionProviders: ["cpu"],
+            graphOptimizationLevel: level,
+            optimizedModelFilePath: path.resolve(out),
+            intraOpNumThreads: 1,
+            interOpNumThreads: 1,
+            logSeverityLevel: 4,
+        });
+        await session.release();
+    }
+
     /** @returns the named outputs (all, without names) as a Map: name -> tensor. */
     async run(session, feeds, names = tensorOutputs(session)) {
         const results = await session.run(feeds, names);

@@ -105,6 +105,14 @@ export class FixtureSuite {
             );
     }
 
+    /** Whether a model is one that the test is about. */
+    takes(_file) {
+        return true;
+    }
+
+    /** Called after all models, before anything is printed. */
+    finish() {}
+
     /** @returns whether the figures are those of a test that has tested something. */
     isComplete() {
         return this.rows.length > 0;
@@ -138,13 +146,17 @@ export class FixtureSuite {
         this.workplace = new Workplace(options.work);
         try {
             for (const [name, models] of fixtureModels(options.fixtures, options.only)) {
-                await this.fixture(name, this.harness.describe(models));
+                const taken = models.filter((file) => this.takes(file));
+                if (taken.length > 0) {
+                    await this.fixture(name, this.harness.describe(taken));
+                }
             }
         } finally {
             this.checker?.stdin.end();
             this.workplace.dispose();
         }
-        printTable(this.rows);
+        this.finish();
+        printTable(this.rows, { sums: true });
         this.lists.forEach((lines, title) => printList(title, lines));
         printList("FAILED", this.failures);
         return this.failures.length === 0 && this.isComplete() ? 0 : 1;
@@ -158,19 +170,26 @@ export function firstLine(text) {
     return text.trim().split("\n")[0].slice(0, 300);
 }
 
-function printTable(rows) {
-    const columns = Object.keys(rows[0] ?? {});
-    const total = { ...rows[0], fixture: "all" };
-    for (const column of columns.filter((c) => c !== "fixture")) {
-        total[column] = rows.reduce((sum, row) => sum + row[column], 0);
+/**
+ * Prints rows with the same keys, the first of which is what they are about: with `sums` and a last row of sums, with
+ * `markdown` as documents want it.
+ */
+export function printTable(rows, { sums = false, markdown = false } = {}) {
+    if (rows.length === 0) {
+        console.log("none");
+        return;
     }
-    const header = Object.fromEntries(columns.map((c) => [c, c]));
-    for (const row of [header, ...rows, total]) {
-        const cells = columns.map((c) => {
-            const width = Math.max(...[header, ...rows].map((other) => String(other[c]).length));
-            return c === "fixture" ? row[c].padEnd(width) : String(row[c]).padStart(width);
-        });
-        console.log(cells.join("  "));
+    const [about, ...columns] = Object.keys(rows[0]);
+    const sumOf = (column) => rows.reduce((sum, row) => sum + row[column], 0);
+    const total = { [about]: "all", ...Object.fromEntries(columns.map((column) => [column, sumOf(column)])) };
+    const header = Object.fromEntries([about, ...columns].map((column) => [column, column]));
+    const ruler = Object.fromEntries([about, ...columns].map((column) => [column, column === about ? "---" : "--:"]));
+    const lines = [header, ...(markdown ? [ruler] : []), ...rows, ...(sums ? [total] : [])];
+    const widthOf = (column) => Math.max(...lines.map((line) => String(line[column]).length));
+    for (const line of lines) {
+        const cells = columns.map((column) => String(line[column]).padStart(widthOf(column)));
+        const all = [String(line[about]).padEnd(widthOf(about)), ...cells];
+        console.log(markdown ? `| ${all.join(" | ")} |` : all.join("  "));
     }
 }
 

@@ -53,23 +53,30 @@ public:
         return true;
     }
 
-    /// A MatMul whose attributes say which of its inputs are transposed.
+    /// A MatMul whose attributes say which of its inputs are transposed. One whose batch is, has
+    /// its first extent in the place before the last.
     void infer_turned_product(id node) {
         const auto attributes = table_.attributes(node);
         const auto is_set = [&](std::string_view name) {
             return attributes.whole(name).value_or(0) != 0;
         };
-        if (is_set("transBatchA") || is_set("transBatchB")) {
-            return;
-        }
-        auto a = table_.input(node, 0);
-        auto b = table_.input(node, 1);
-        for (auto [x, turned] : {std::pair(&a, is_set("transA")), {&b, is_set("transB")}}) {
-            if (turned && x->ranked() && x->rank() > 1) {
-                std::swap(x->dims->back(), (*x->dims)[x->rank() - 2]);
+        const auto turned = [&](std::size_t slot, std::string_view batch, std::string_view matrix) {
+            auto x = table_.input(node, slot);
+            if (x.ranked() && x.rank() > 1 && is_set(batch)) {
+                std::rotate(x.dims->begin(), x.dims->begin() + 1, x.dims->end() - 1);
             }
-        }
-        set_product(node, a, b, a.data_type);
+            if (x.ranked() && x.rank() > 1 && is_set(matrix)) {
+                std::swap(x.dims->back(), (*x.dims)[x.rank() - 2]);
+            }
+            return x;
+        };
+        const auto a = turned(0, "transBatchA", "transA");
+        set_product(node, a, turned(1, "transBatchB", "transB"), a.data_type);
+    }
+
+    /// A MatMul whose result is of another type than what it reads.
+    void infer_product_of(id node, std::int64_t data_type) {
+        set_product(node, table_.input(node, 0), table_.input(node, 1), data_type);
     }
 
 private:

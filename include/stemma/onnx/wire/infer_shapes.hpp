@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/detail/blocked_facts.hpp>
 #include <stemma/detail/computed_facts.hpp>
 #include <stemma/detail/elementwise_facts.hpp>
 #include <stemma/detail/fact_memo.hpp>
@@ -258,6 +259,8 @@ private:
         const auto op = model_.op_type(node);
         if (model_.domain(node) == "com.microsoft") {
             fused_.infer(node, op);
+        } else if (model_.domain(node) == "com.microsoft.nchwc") {
+            blocked_.infer(node, op);
         }
         if (!model_.domain(node).empty()) {
             return;
@@ -335,6 +338,7 @@ private:
     detail::elementwise_facts elementwise_{table_};
     detail::computed_facts computed_{table_};
     detail::fused_facts fused_{table_, computed_};
+    detail::blocked_facts blocked_{table_, computed_};
     detail::moved_facts moved_{table_};
     detail::part_facts parts_{table_};
     graph_contents contents_;

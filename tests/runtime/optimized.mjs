@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets ONNX Runtime optimize every fixture, tagged and as it was exported, and checks how right stemma is about what
+// comes out, with nothing but the optimized file at hand; and how far its confidence can be trusted. docs/evidence.md
+// shows what this prints.
+
+import fs from "node:fs";
+import path from "node:path";
+
+import { Curve, percent } from "./confidence.mjs";
+import { asDynamoExport } from "./dynamo.mjs";
+import { modulesAfter } from "./origins.mjs";
+import { FixtureSuite, firstLine, printTable } from "./suite.mjs";
+import { Graphs } from "./wire.mjs";
+
+const levels = ["basic", "extended", "all"];
+
+// For each kind of model, by level: at least so many nodes exact and at most so many contaminated, in percent; and at
+// most so many modules that do not exist. `sure`: of the nodes that are given a confidence of 0.9 and more, at least so
+// many are right, in percent. `cut`: it is tried whether `cut` refuses a module that it cuts out of the model before it
+// is optimized; there must be none.
+const torchscript = { exact: [99.2, 89.9, 88.4], contaminated: [0.4, 0.5, 0.2], invented: [2, 12, 4], sure: 99.5 };
+const dynamo = { exact: [27, 31, 26], contaminated: [2, 0.3, 13], invented: [892, 892, 435], sure: 99 };
+const dialect = { exact: [36, 32, 32], contaminated: [18, 21, 21], invented: [19, 19, 19], sure: 69 };
+const goals = {
+    TorchScript: { ...torchscript, cut: true },
+    "TorchScript, tagged": { ...torchscript, cut: true },
+    "TorchScript, tagged with a capture": torchscript,
+    dynamo: { ...dynamo, cut: true },
+    "dynamo, tagged": { ...dynamo, cut: true },
+    "dynamo, tagged with a capture": dynamo,
+    dialect: { ...dialect, cut: true },
+    "dialect, tagged": { ...dialect, cut: true },
+};
+
+const relations = ["exact", "ancestor", "descendant", "contaminated"];
+const contaminated = "contaminated";
+const invented = "modules that do not exist";
+const refused = "refused by cut, which cuts them out of the model before it is optimized";
+const unoptimizable = "not optimized by ONNX Runtime";
+
+/** A model before it is optimized, and what is known of it. */
+class Source {
+    constructor(file, moduleOf, modules) {
+        this.file = file;
+        this.graphs = new Graphs(fs.readFileSync(file));
+        this.moduleOf = moduleOf;
+        this.modules = new Set(modules);
+    }
+}
+
+class OptimizedTest extends FixtureSuite {
+    groups = new Map(); // kind and level -> counts
+    exported = new Curve();
+    optimized = new Curve();
+
+    constructor() {
+        super(["optimized", "nodes"], [contaminated, invented, refused, unoptimizable]);
+    }
+
+    takes(file) {
+        return fs.existsSync(truthOf(file));
+    }
+
+    async model(name, info, folder) {
+        const truth = readJson(truthOf(info.file));
+        const plain = path.join(folder, "plain.onnx");
+        fs.copyFileSync(info.file, plain);
+        const modules = byName(truth, ["original"]);
+        const known = (node) => modules.get(node.name);
+        const options = { external: info.external.length > 0, captured: this.captured(info) };
+        if (path.basename(truthOf(info.file)) !== "truth.json") {
+            const source = new Source(plain, known, withAncestors(modules.values()));
+            this.judgeExported(name, plain, [], source.moduleOf);
+            await this.tagged(name, "dialect", source, options);
+            return;
+        }
+        const [initializers, tree] = ["initializers", "modules"].map((fact) =>
+            readJson(path.join(path.dirname(info.file), `${fact}.json`)),
+        );
+        const paths = [...tree.modules.map((module) => module.name), ...(tree.aliases ?? []).map(({ alias }) => alias)];
+        this.judgeVariants(name, info, truth);
+        await this.tagged(name, "TorchScript", new Source(plain, known, paths), options);
+        const made = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
+        const dynamo = path.join(folder, "dynamo.onnx");
+        fs.writeFileSync(dynamo, made.bytes);
+        const source = new Source(dynamo, (node) => made.modules.get(node.outputs[0]), paths);
+        this.judgeExported(name, dynamo, [], source.moduleOf);
+        await this.tagged(name, "dynamo", source, options);
+    }
+
+    /** Optimizes a model as it is, and as stemma tags it. */
+    async tagged(name, kind, source, options) {
+        await this.levels(name, kind, source, source.file, options);
+        const ways = [[`${kind}, tagged`, []]];
+        if (options.captured.length > 0) {
+            ways.push([`${kind}, tagged with a capture`, options.captured]);
+        }
+        for (const [way, words] of ways) {
+            const file = source.file.replace(/\.onnx$/, ".tagged.onnx");
+            fs.rmSync(file, { force: true });
+            const result = this.stemma(["tag", source.file, "-o", file, "--quiet", "--no-sync", ...words]);
+            if (result.status === 0) {
+                await this.levels(name, way, source, file, options);
+            } else {
+                this.fail(name, `${way}: ${result.reason}`);
+            }
+        }
+    }
+
+    async levels(name, kind, source, file, { external }) {
+        const before = goals[kind].cut ? this.cuts(name, file) : null;
+        for (const level of levels) {
+            const out = file.replace(/\.onnx$/, `.${level}.onnx`);
+            const where = `${name}: ${kind}, ${level}`;
+            try {
+                await this.harness.optimize(file, out, level, { external });
+            } catch (error) {
+                this.note(unoptimizable, `${where}: ${firstLine(error.message)}`);
+                continue;
+            }
+            this.judge(where, kind, level, source, out);
+            if (before !== null) {
+                this.compareCuts(where, this.countsOf(kind, level), before, this.cuts(name, out));
+            }
+            fs.rmSync(out);
+            fs.rmSync(`${out}.data`, { force: true });
+        }
+    }
+
+    /** @returns what `stemma tag` finds in a model: nodes and modules; null when it fails. */
+    attribute(where, file, words = []) {
+        const sidecar = path.join(this.workplace.folder, "sidecar.json");
+        fs.rmSync(sidecar, { force: true });
+        const result = this.stemma(["tag", file, "--sidecar", sidecar, "--quiet", "--no-sync", ...words]);
+        if (result.status !== 0) {
+            this.fail(where, result.reason);
+            return null;
+        }
+        const { nodes, modules } = readJson(sidecar);
+        return { nodes: new Map(nodes.map((node) => [`${node.graph}#${node.index}`, node])), modules };
+    }
+
+    judge(where, kind, level, source, file) {
+        const graphs = new Graphs(fs.readFileSync(file));
+        const made = this.attribute(where, file);
+        if (made === null) {
+            return;
+        }
+        const truth = modulesAfter(source.graphs, graphs, source.moduleOf);
+        const counts = this.countsOf(kind, level);
+        this.row.optimized += 1;
+        this.row.nodes += graphs.nodes.length;
+        graphs.nodes.forEach((node, k) => {
+            if (truth[k] === null) {
+                counts.untold += 1;
+                return;
+            }
+            const { scope_module: found, provenance, confidence } = made.nodes.get(`${node.place}#${node.index}`);
+            const relation = relationOf(found, truth[k]);
+            counts[relation] += 1;
+            counts.curve.add(provenance, confidence, relation === "exact");
+            this.optimized.add(provenance, confidence, relation === "exact");
+            if (relation === "contaminated") {
+                const how = `${found} is ${truth[k]}, ${provenance} ${confidence}`;
+                this.note(contaminated, `${where}: ${node.name} (${node.op}): ${how}`);
+            }
+        });
+        const others = made.modules.map((module) => module.path).filter((module) => !source.modules.has(module));
+        counts.invented += others.length;
+        if (others.length > 0) {
+            this.note(invented, `${where}: ${others.length}: ${firstLine(others.slice(0, 5).join(" "))}`);
+        }
+    }
+
+    /** Compares confidence and truth in a model as it was exported. */
+    judgeExported(name, file, words, moduleOf) {
+        const graphs = new Graphs(fs.readFileSync(file));
+        const made = this.attribute(`${name}: as exported`, file, words);
+        for (const node of made === null ? [] : graphs.nodes) {
+            const module = moduleOf(node);
+            if (module !== undefined) {
+                const { scope_module: found, provenance, confidence } = made.nodes.get(`${node.place}#${node.index}`);
+                this.exported.add(provenance, confidence, found === module);
+            }
+        }
+    }
+
+    /** Does that with and without names, with and without captures. */
+    judgeVariants(name, info, truth) {
+        const modules = byName(truth, ["original", "opaque"]);
+        const folder = path.dirname(info.file);
+        const files = [info.file, ...["unnamed.onnx", "anonymous.onnx"].map((file) => path.join(folder, file))];
+        for (const file of files.filter((one) => fs.existsSync(one))) {
+            for (const words of [[], this.captured(info, ["modules.json", "trace.json", "fx.json"])]) {
+                this.judgeExported(name, file, words, (node) => modules.get(node.name));
+            }
+        }
+    }
+
+    countsOf(kind, level) {
+        const key = `${kind}, ${level}`;
+        if (!this.groups.has(key)) {
+            const zeros = [...relations, "untold", "invented", "refused"].map((what) => [what, 0]);
+            this.groups.set(key, { ...Object.fromEntries(zeros), curve: new Curve() });
+        }
+        return this.groups.get(key);
+    }
+
+    /** @returns what `cut --all` says of each part. */
+    cuts(name, file) {
+        const parts = path.join(this.workplace.folder, "parts");
+        const words = ["cut", file, "--all", "-d", parts, "--data", "keep", "--quiet", "--no-sync"];
+        const result = this.stemma(words);
+        if (result.status !== 0 && result.status !== 1) {
+            this.fail(name, `cut --all: ${result.reason}`);
+            return [];
+        }
+        const { cuts } = readJson(path.join(parts, "index.json"));
+        fs.rmSync(parts, { recursive: true });
+        return cuts;
+    }
+
+    compareCuts(where, counts, before, after) {
+        const refusedIn = (cuts) => cuts.filter((cut) => cut.status === "refused");
+        const then = new Set(refusedIn(before).map((cut) => cut.module));
+        const cut = new Set(before.map(({ module }) => module).filter((module) => !then.has(module)));
+        const now = new Map(refusedIn(after).map((one) => [one.module, one]));
+        const lost = [...now.values()].filter(({ module }) => cut.has(module));
+        counts.refused += lost.length;
+        lost.forEach(({ module, reason, text }) =>
+            this.note(refused, `${where}: ${module}: ${reason}: ${firstLine(text ?? "")}`),
+        );
+    }
+
+    finish() {
+        const shares = [...this.groups].map(([group, counts]) => {
+            const nodes = relations.reduce((sum, relation) => sum + counts[relation], 0);
+            return { group, nodes, share: (what) => percent(counts[what], nodes), counts };
+        });
+        const known = shares.map(({ group, nodes, share, counts }) => ({
+            models: group,
+            nodes,
+            ...Object.fromEntries(relations.map((relation) => [relation, `${share(relation).toFixed(2)} %`])),
+            "right of the sure": `${counts.curve.share(0.9).toFixed(2)} %`,
+            untold: counts.untold,
+            invented: counts.invented,
+            refused: counts.refused,
+        }));
+        printTable(known, { markdown: true });
+        for (const [which, curve] of [["exported", this.exported], ["optimized", this.optimized]]) {
+            console.log(`\nright by confidence, in ${which} models:`);
+            printTable(curve.table(), { markdown: true });
+        }
+        console.log();
+        shares.forEach((one) => this.compareWithGoals(one));
+    }
+
+    compareWithGoals({ group, share, counts }) {
+        const kind = group.slice(0, group.lastIndexOf(", "));
+        const k = levels.indexOf(group.slice(kind.length + 2));
+        const goal = goals[kind];
+        const require = (kept, what, value, limit) => {
+            if (!kept) {
+                this.fail(group, `${what}: ${Math.round(value * 1000) / 1000}, the goal is ${limit}`);
+            }
+        };
+        const sure = counts.curve.share(0.9);
+        const [exact, beside] = [share("exact"), share("contaminated")];
+        require(exact >= goal.exact[k], "exact", exact, goal.exact[k]);
+        require(beside <= goal.contaminated[k], "contaminated", beside, goal.contaminated[k]);
+        require(sure >= goal.sure, "right of the sure", sure, goal.sure);
+        require(counts.invented <= goal.invented[k], "invented", counts.invented, goal.invented[k]);
+        require(counts.refused === 0, "refused", counts.refused, 0);
+    }
+}
+
+/** @returns the file that knows the modules of a model's nodes; it need not be there. */
+function truthOf(file) {
+    const whole = ["model.onnx", "model.structure.onnx"].includes(path.basename(file));
+    return whole ? path.join(path.dirname(file), "truth.json") : file.replace(/\.onnx$/, ".truth.json");
+}
+
+function readJson(file) {
+    return JSON.parse(fs.readFileSync(file, "utf8"));
+}
+
+/** @returns the modules of nodes by those of their names; not of names that nodes of several modules have. */
+function byName(truth, keys) {
+    const modules = new Map();
+    for (const node of truth.nodes) {
+        const module = node.module ?? node.known_module ?? node.inferred_module ?? undefined;
+        for (const name of keys.map((key) => node[key]).filter((one) => one !== undefined)) {
+            modules.set(name, !modules.has(name) || modules.get(name) === module ? module : undefined);
+        }
+    }
+    return modules;
+}
+
+function withAncestors(modules) {
+    const parts = [...modules].filter((module) => module !== undefined).map((module) => module.split("."));
+    return new Set(["", ...parts.flatMap((names) => names.map((_, k) => names.slice(0, k + 1).join(".")))]);
+}
+
+function relationOf(found, truth) {
+    const isAbove = (a, b) => a === "" || b.startsWith(`${a}.`);
+    if (found === truth) {
+        return "exact";
+    }
+    return isAbove(found, truth) ? "ancestor" : isAbove(truth, found) ? "descendant" : "contaminated";
+}
+
+process.exitCode = await new OptimizedTest().main();

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the nodes of an optimized model came from, told by what is left of the values of its original: a node belongs
+// to the common ancestor of what stood between its inputs and its outputs.
+
+export function commonAncestor(a, b) {
+    const [x, y] = [a, b].map((path) => (path === "" ? [] : path.split(".")));
+    const differs = x.findIndex((part, i) => part !== y[i]);
+    return (differs < 0 ? x : x.slice(0, differs)).join(".");
+}
+
+/** A model before it was optimized, with the true modules of its nodes. */
+class Original {
+    constructor(graphs, moduleOf) {
+        this.graphs = graphs;
+        this.makers = makersIn(graphs.nodes);
+        this.modules = new Map(graphs.nodes.map((node) => [node, moduleOf(node)]));
+        this.byName = new Map();
+        for (const node of graphs.nodes.filter((one) => one.name)) {
+            this.byName.set(node.name, this.byName.has(node.name) ? null : node);
+        }
+        this.#findEquals();
+        this.#findData();
+    }
+
+    has(value) {
+        const { inputs, initializers, formals } = this.graphs;
+        return this.makers.has(value) || inputs.has(value) || initializers.has(value) || formals.has(value);
+    }
+
+    /** @returns the first of the values that are computed alike, of which optimizers keep one. */
+    same(value) {
+        let first = value;
+        while (this.equals.has(first)) {
+            first = this.equals.get(first);
+        }
+        return first;
+    }
+
+    #findEquals() {
+        this.equals = new Map();
+        const seen = new Map();
+        const meet = (key, values) => {
+            const first = seen.get(key);
+            if (first === undefined) {
+                seen.set(key, values);
+            } else {
+                values.forEach((value, i) => value && first[i] && this.equals.set(value, first[i]));
+            }
+        };
+        for (const [name, content] of this.graphs.initializers) {
+            if (content !== null) {
+                meet(content, [name]);
+            }
+        }
+        for (const { op, domain, attributes, inputs, outputs, results } of this.graphs.nodes) {
+            const large = op === "Constant" && attributes.length > 96;
+            if (op === "Identity" && inputs.length === 1) {
+                this.equals.set(outputs[0], inputs[0]);
+            } else if (results.length === 0 && !large && !/^(Random|Multinomial|Bernoulli)/.test(op)) {
+                const read = inputs.map((input) => this.same(input));
+                meet(JSON.stringify([op, domain, attributes, read, outputs.length]), outputs);
+            }
+        }
+    }
+
+    /** Finds the values that depend on what is in the inputs, not only on their shapes. */
+    #findData() {
+        const { inputs, initializers, formals, nodes } = this.graphs;
+        this.data = new Set([...formals, ...[...inputs].filter((input) => !initializers.has(input))]);
+        let size;
+        do {
+            size = this.data.size; // what bodies return is known after their owners
+            for (const node of nodes.filter(({ op }) => op !== "Shape" && op !== "Size")) {
+                if ([...node.inputs, ...node.results].some((value) => this.data.has(value))) {
+                    node.outputs.filter(Boolean).forEach((output) => this.data.add(output));
+                }
+            }
+        } while (this.data.size > size);
+    }
+
+    /** @returns the nodes that lead from `begins` to `ends`; null when something else leads there, too. */
+    between(begins, ends) {
+        const stops = new Set([...begins].map((value) => this.same(value)));
+        const onlyData = ends.some((value) => this.data.has(value));
+        const { inputs, initializers, formals } = this.graphs;
+        const found = new Set();
+        const seen = new Set();
+        const work = [...ends];
+        while (work.length > 0) {
+            const value = work.pop();
+            const begin = !ends.includes(value) && (begins.has(value) || stops.has(this.same(value)));
+            if (begin || seen.has(value)) {
+                continue;
+            }
+            seen.add(value);
+            const node = this.makers.get(value);
+            if (node) {
+                found.add(node);
+                work.push(...node.inputs.filter((input) => input && (!onlyData || this.data.has(input))));
+            } else if (formals.has(value) || (inputs.has(value) && !initializers.has(value))) {
+                return null;
+            }
+        }
+        return found;
+    }
+
+    /** @returns the common ancestor of nodes, of those that compute with data where there are any, and if it is that
+     * of each of them; null where one's module is not known. */
+    moduleOf(nodes) {
+        const computing = [...nodes].filter((node) => node.outputs.some((output) => this.data.has(output)));
+        const counted = (computing.length > 0 ? computing : [...nodes]).filter(
+            (node) => node.op !== "Constant" || nodes.size === 1,
+        );
+        const modules = counted.map((node) => this.modules.get(node));
+        return modules.length === 0 || modules.includes(undefined)
+            ? null
+            : { module: modules.reduce(commonAncestor), alike: new Set(modules).size === 1 };
+    }
+}
+
+// Operators that an optimizer puts between others without a name of their own.
+const inserted = new Set([
+    ...["ReorderInput", "ReorderOutput", "Cast", "QuantizeLinear", "DequantizeLinear"],
+    ...["Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze"],
+]);
+const layoutName = /^(.*?)(_bn)?_nchwc(_token_\d+)?$/;
+const suffix = /(_nchwc|_token_\d+|_transpose_optimized)$/;
+
+/** An optimized model, with what its values are called in the original. */
+class Optimized {
+    constructor(graphs, original) {
+        this.graphs = graphs;
+        this.original = original;
+        this.makers = makersIn(graphs.nodes);
+        this.readers = new Map();
+        graphs.nodes.forEach((node) =>
+            node.inputs.filter(Boolean).forEach((input) => {
+                this.readers.set(input, [...(this.readers.get(input) ?? []), node]);
+            }),
+        );
+        this.known = new Map();
+        graphs.nodes.forEach((node) => node.outputs.filter(Boolean).forEach((output) => this.origin(output)));
+        const { inputs, formals } = original.graphs;
+        this.left = new Set([...this.known.values(), ...inputs, ...formals].filter(Boolean));
+    }
+
+    /** @returns the value of the original that a value is; undefined when it is none of them. */
+    origin(value) {
+        if (!this.known.has(value)) {
+            this.known.set(value, undefined); // no way around in circles
+            this.known.set(value, this.#byName(value) ?? this.#byNeighbours(value));
+        }
+        return this.known.get(value);
+    }
+
+    #byName(value) {
+        let name = value;
+        while (!this.original.has(name) && suffix.test(name)) {
+            name = name.replace(suffix, "");
+        }
+        return this.original.has(name) ? name : undefined;
+    }
+
+    #byNeighbours(value) {
+        if (this.graphs.initializers.has(value)) {
+            return undefined;
+        }
+        const readers = this.readers.get(value) ?? [];
+        for (const reader of readers) {
+            const known = reader.op.startsWith("Reorder") ? this.#byName(reader.outputs[0]) : undefined;
+            const read = known ?? this.#originalOf(reader)?.inputs[reader.inputs.indexOf(value)];
+            if (read) {
+                return read;
+            }
+        }
+        const node = this.makers.get(value);
+        if (node && inserted.has(node.op) && node.inputs[0]) {
+            return this.origin(node.inputs[0]);
+        }
+        const before = node && layoutName.exec(node.name)?.[1];
+        return before && this.original.has(before)
+            ? before
+            : node && this.#originalOf(node)?.outputs[node.outputs.indexOf(value)];
+    }
+
+    // Layout optimization calls a node after the value that it made before more was fused into it.
+    #originalOf(node) {
+        const layout = layoutName.exec(node.name);
+        if (!layout) {
+            const found = this.original.byName.get(node.name);
+            return found?.op === node.op ? found : null;
+        }
+        const op = layout[2] ? "BatchNormalization" : node.op === "Upsample" ? "Resize" : node.op;
+        let found = this.original.makers.get(layout[1]);
+        for (let k = 0; found && found.op !== op && k < 3; ++k) {
+            found = this.original.makers.get(found.inputs[0]);
+        }
+        return found?.op === op ? found : null;
+    }
+
+    /** Whether a node only passes on what stands in the original already. */
+    isInserted(node) {
+        const from = node.inputs[0] && inserted.has(node.op) ? this.origin(node.inputs[0]) : undefined;
+        const to = this.origin(node.outputs[0]);
+        return (
+            from !== undefined &&
+            to !== undefined &&
+            (this.original.same(from) === this.original.same(to) || !this.original.has(node.outputs[0]))
+        );
+    }
+
+    /** @returns what a node and those around it, with which it shares values of its own, begin and end with. */
+    #surroundings(node) {
+        const region = new Set([node]);
+        const begins = new Set();
+        const ends = new Set();
+        const note = (value, to, others) => {
+            const known = this.origin(value);
+            if (known !== undefined) {
+                to.add(known);
+            } else {
+                others.forEach((other) => region.add(other));
+            }
+        };
+        const outputsOf = (one) => one.outputs.filter(Boolean);
+        const isKnown = (one) => outputsOf(one).some((output) => this.origin(output) !== undefined);
+        for (const member of region) {
+            member.inputs
+                .filter((input) => input && !this.graphs.initializers.has(input))
+                .forEach((input) => note(input, begins, this.makers.has(input) ? [this.makers.get(input)] : []));
+            if (member === node || !isKnown(member)) {
+                outputsOf(member).forEach((output) => note(output, ends, this.readers.get(output) ?? []));
+            } else if (!isKnown(node)) {
+                outputsOf(member).forEach((output) => ends.add(this.origin(output)));
+            }
+        }
+        ends.delete(undefined);
+        ends.forEach((end) => begins.delete(end));
+        return { begins, ends: [...ends], shared: region.size > 1 };
+    }
+
+    /** @returns the module of a node; null where it cannot be told. */
+    moduleOf(node) {
+        const { begins, ends, shared } = this.#surroundings(node);
+        if (ends.length === 0) {
+            return null;
+        }
+        const others = [...this.left].filter((value) => !ends.includes(value));
+        const nodes =
+            this.original.between(begins, ends) ?? this.original.between(new Set([...begins, ...others]), ends);
+        const told = nodes?.size > 0 ? this.original.moduleOf(nodes) : null;
+        return told === null || (shared && !told.alike) ? null : told.module;
+    }
+}
+
+/**
+ * @param before the model as `Graphs`; `moduleOf` says which module a node of it belongs to, if that is known
+ * @param after what an optimizer made of it
+ * @returns for each node of `after` its module; null where it cannot be told. What was inserted belongs where its data
+ *          comes from.
+ */
+export function modulesAfter(before, after, moduleOf) {
+    const optimized = new Optimized(after, new Original(before, moduleOf));
+    const modules = new Map();
+    const tell = (node, through) => {
+        if (modules.has(node)) {
+            return modules.get(node);
+        }
+        let module;
+        if (!optimized.isInserted(node) || through.has(node)) {
+            module = optimized.moduleOf(node);
+        } else if (optimized.makers.has(node.inputs[0])) {
+            module = tell(optimized.makers.get(node.inputs[0]), new Set([...through, node]));
+        } else {
+            const readers = node.outputs.flatMap((output) => optimized.readers.get(output) ?? []);
+            const read = readers.map((reader) => tell(reader, new Set([...through, node])));
+            module = read.filter((one) => one !== null).reduce((a, b) => (a === null ? b : commonAncestor(a, b)), null);
+        }
+        modules.set(node, module);
+        return module;
+    };
+    return after.nodes.map((node) => tell(node, new Set()));
+}
+
+function makersIn(nodes) {
+    return new Map(nodes.flatMap((node) => node.outputs.filter(Boolean).map((output) => [output, node])));
+}
