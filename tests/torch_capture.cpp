@@ -223,6 +223,76 @@ TEST_CASE("torch_capture: an archive has the modules that Python saw", "[torch]"
     }
 }
 
+TEST_CASE("torch_capture: how often a module runs that an archive never calls is unknown",
+          "[torch]") {
+    // as the layers of a Transformer that computes them all by one operator
+    torch::jit::Module layer("Layer");
+    layer.register_parameter("weight", torch::ones({4, 4}), false);
+    layer.define("def forward(self, x):\n    return torch.matmul(x, self.weight)\n");
+    torch::jit::Module root("Net");
+    root.register_module("slow", layer);
+    root.register_module("fast", torch::jit::Module("Layer2"));
+    root.define("def forward(self, x):\n    return self.slow.forward(self.slow.forward(x))\n");
+    const auto all = describe(adapter::from_archive(root).modules);
+    CHECK(std::get<2>(all.at("slow")) == 2);
+    CHECK(std::get<2>(all.at("fast")) == no_id);
+}
+
+TEST_CASE("torch_capture: a module of several names is the one of its first", "[torch]") {
+    // Tracing copies it for each name, calls the last, and hands its tensors to it as arguments.
+    torch::jit::Module inner("Inner");
+    inner.register_parameter("weight", torch::ones({4, 4}), false);
+    inner.register_parameter("bias", torch::ones({4}), false);
+    inner.define("def forward(self, w, b, x):\n    return torch.matmul(x, w) + b\n");
+    torch::jit::Module caller("Caller");
+    caller.register_module("inner", inner.copy());
+    caller.define("def forward(self, w, b, x):\n    return self.inner.forward(w, b, x)\n");
+    torch::jit::Module root("Net");
+    root.register_module("shared", inner.copy());
+    root.register_module("caller", caller);
+    SECTION("calls go to the last") {
+        root.define("def forward(self, x):\n"
+                    "    w, b = self.shared.weight, self.shared.bias\n"
+                    "    x = self.caller.forward(w, b, x)\n"
+                    "    return self.caller.inner.forward(w, b, x)\n");
+    }
+    SECTION("calls go to each") {
+        root.define("def forward(self, x):\n"
+                    "    w, b = self.shared.weight, self.shared.bias\n"
+                    "    return self.shared.forward(w, b, self.caller.forward(w, b, x))\n");
+    }
+    const auto found = adapter::from_archive(root);
+    CHECK((describe_aliases(found.modules) ==
+           std::map<std::string, std::string>{{"caller.inner", "shared"}}));
+    const auto all = describe(found.modules);
+    CHECK(all.size() == 3);
+    CHECK(std::get<2>(all.at("shared")) == 2);
+    const auto made = describe(found);
+    REQUIRE(made.size() == 4);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        CHECK(made[i].module == "shared");
+        CHECK(made[i].call == i / 2);
+    }
+    CHECK(made[0].parameters == std::vector<std::string>{"shared.weight"});
+}
+
+TEST_CASE("torch_capture: modules that share their only tensor and both run stay two", "[torch]") {
+    torch::jit::Module table("Table");
+    table.register_parameter("weight", torch::ones({4, 4}), false);
+    table.define("def forward(self, x):\n    return torch.matmul(x, self.weight)\n");
+    torch::jit::Module root("Net");
+    root.register_module("unused", table.copy());
+    root.register_module("first", table.copy());
+    root.register_module("second", table.copy());
+    root.define("def forward(self, x):\n    return self.second.forward(self.first.forward(x))\n");
+    const auto found = adapter::from_archive(root);
+    CHECK(found.modules.aliases().empty());
+    const auto made = describe(found);
+    REQUIRE(made.size() == 2);
+    CHECK(made[0].module == "first");
+    CHECK(made[1].module == "second");
+}
+
 TEST_CASE("torch_capture: operators of a layer are in the module whose weights they read",
           "[torch]") {
     std::size_t seen = 0;

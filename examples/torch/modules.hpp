@@ -118,6 +118,20 @@ inline std::string join(const std::string& path, const std::string& name) {
     return path.empty() ? name : path + "." + name;
 }
 
+/// Counts the calls of modules through, as they began, where one was looked at as several.
+class call_numbers {
+public:
+    /// Returns: which call of module `m` it is that was call `call` of its part `number`.
+    stemma::id through(stemma::id m, stemma::id number, stemma::id call) {
+        auto& calls = calls_[m];
+        return calls.emplace(std::pair(number, call), static_cast<stemma::id>(calls.size()))
+            .first->second;
+    }
+
+private:
+    std::map<stemma::id, std::map<std::pair<stemma::id, stemma::id>, stemma::id>> calls_;
+};
+
 /// A model while it is looked at: modules are numbered as they stand, and calls are counted.
 class model_record {
 public:
@@ -139,32 +153,34 @@ public:
     stemma::id count_call(stemma::id module) { return calls_[module]++; }
 
     /// Returns: the tree, and the operations with its modules. `complete`: whether all calls were
-    /// seen; then a module that was never called is an alias when it has the class and tensors of
-    /// one that was, since tracing makes two of one.
+    /// seen, as of an archive; then modules that look like one are one, see `find_twins`. A module
+    /// that was never called may run in another way, so how often it runs is unknown.
     captured_model finish(stemma::captured_operations operations, bool complete) {
-        stemma::module_tree_builder builder;
-        std::map<twin, stemma::id> twins;
         if (complete) {
-            find_called(root_, twins);
+            find_twins();
         }
+        stemma::module_tree_builder builder;
         std::vector<stemma::id> made(calls_.size(), stemma::no_id);
-        add(builder, root_, 0, "", twins, made, complete);
+        add(builder, root_, 0, "", made);
         for (const auto& [where, names] : named_) {
             if (names.size() > 1) {
                 builder.add_shared_parameters(names);
             }
         }
         captured_model result{builder.build(), std::move(operations)};
+        call_numbers calls;
         for (stemma::id i = 0; i < result.operations.size(); ++i) {
-            auto& module = result.operations[i].module;
-            module = builder.rank_of(made[module]);
+            auto& operation = result.operations[i];
+            const auto m = made[operation.module];
+            operation.call = calls.through(m, operation.module, operation.call);
+            operation.module = builder.rank_of(m);
         }
         return result;
     }
 
 private:
     using place = std::pair<const void*, std::vector<std::int64_t>>;
-    using twin = std::pair<std::string, std::vector<place>>;
+    using twin = std::pair<std::string, std::map<std::string, place>>;
 
     /// Where a tensor lies, its shape and strides: the same for all that is said to be it.
     static place place_of(const at::Tensor& tensor) {
@@ -189,17 +205,19 @@ private:
         }
     }
 
-    /// Everything that two records of one module have in common.
+    /// Everything that two records of one module have in common: the class, and the tensors by
+    /// name.
     static twin describe_twin(const module_record& module) {
         twin found{module.qualified_class, {}};
         for (const auto* list : {&module.parameters, &module.buffers}) {
             for (const auto& [name, tensor] : *list) {
-                found.second.push_back(place_of(tensor));
+                found.second.emplace(name, place_of(tensor));
             }
         }
         for (const auto& [name, child] : module.children) {
-            const auto below = describe_twin(child).second;
-            found.second.insert(found.second.end(), below.begin(), below.end());
+            for (const auto& [below, where] : describe_twin(child).second) {
+                found.second.emplace(join(name, below), where);
+            }
         }
         return found;
     }
@@ -210,26 +228,44 @@ private:
                            [&](const auto& child) { return was_called(child.second); });
     }
 
-    void find_called(const module_record& module, std::map<twin, stemma::id>& twins) const {
-        if (calls_[number_of(module.object)] > 0) {
-            twins.emplace(describe_twin(module), number_of(module.object));
+    void collect_twins(const module_record& module,
+                       std::map<twin, std::vector<const module_record*>>& twins) const {
+        auto looks = describe_twin(module);
+        if (!looks.second.empty()) {
+            twins[std::move(looks)].push_back(&module);
         }
         for (const auto& [name, child] : module.children) {
-            find_called(child, twins);
+            collect_twins(child, twins);
+        }
+    }
+
+    /// An archive has a module of several names several times, and calls of it go to one of them or
+    /// to each: the first stands for all. Modules of a single tensor that ran apart may as well be
+    /// different ones that share it.
+    void find_twins() {
+        std::map<twin, std::vector<const module_record*>> twins;
+        collect_twins(root_, twins);
+        for (const auto& [looks, modules] : twins) {
+            const auto called = std::count_if(modules.begin(), modules.end(),
+                                              [&](const auto* each) { return was_called(*each); });
+            const auto first = number_of(modules.front()->object);
+            for (const auto* each : modules) {
+                const auto number = number_of(each->object);
+                if (number != first && (called <= 1 || looks.second.size() > 1)) {
+                    first_of_[number] = first;
+                }
+            }
         }
     }
 
     void add(stemma::module_tree_builder& builder, const module_record& module, stemma::id m,
-             const std::string& path, const std::map<twin, stemma::id>& twins,
-             std::vector<stemma::id>& made, bool complete) const {
+             const std::string& path, std::vector<stemma::id>& made) const {
         const auto number = number_of(module.object);
         made[number] = m;
         const auto dot = module.qualified_class.rfind('.');
         builder.set_class(m, std::string_view(module.qualified_class).substr(dot + 1),
                           module.qualified_class);
-        if (complete || calls_[number] > 0) {
-            builder.set_calls(m, calls_[number]);
-        }
+        add_calls(builder, m, number);
         for (const bool is_buffer : {false, true}) {
             for (const auto& [name, tensor] : is_buffer ? module.buffers : module.parameters) {
                 const auto shape = tensor.sizes().vec();
@@ -240,23 +276,32 @@ private:
         }
         for (const auto& [name, child] : module.children) {
             auto first = made[number_of(child.object)];
-            if (first == stemma::no_id && !was_called(child)) {
-                const auto looks = describe_twin(child);
-                const auto found = looks.second.empty() ? twins.end() : twins.find(looks);
-                first = found == twins.end() ? stemma::no_id : made[found->second];
+            if (const auto twin = first_of_.find(number_of(child.object));
+                first == stemma::no_id && twin != first_of_.end()) {
+                first = made[twin->second];
             }
             if (first == stemma::no_id) {
-                add(builder, child, builder.child(m, name), join(path, name), twins, made,
-                    complete);
+                add(builder, child, builder.child(m, name), join(path, name), made);
             } else {
                 add_alias(builder, child, first, join(path, name), made);
             }
         }
     }
 
+    void add_calls(stemma::module_tree_builder& builder, stemma::id m, stemma::id number) const {
+        if (calls_[number] > 0) {
+            const auto known = builder.calls(m);
+            builder.set_calls(m, calls_[number] + (known == stemma::no_id ? 0 : known));
+        }
+    }
+
     void add_alias(stemma::module_tree_builder& builder, const module_record& module, stemma::id m,
                    const std::string& path, std::vector<stemma::id>& made) const {
-        made[number_of(module.object)] = m;
+        const auto number = number_of(module.object);
+        if (made[number] == stemma::no_id) {
+            made[number] = m;
+            add_calls(builder, m, number);
+        }
         builder.add_alias(path, m);
         for (const auto& [name, child] : module.children) {
             const auto below = builder.find_child(m, name);
@@ -269,6 +314,7 @@ private:
     module_record root_;
     std::unordered_map<const void*, stemma::id> numbers_;
     std::vector<stemma::id> calls_;
+    std::unordered_map<stemma::id, stemma::id> first_of_; // by number, of those that are aliases
     std::map<place, std::vector<std::string>> named_;
 };
 

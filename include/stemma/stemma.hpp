@@ -79,6 +79,7 @@
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/evidence/scoped_name.hpp>
+#include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/edgeless_graph.hpp>

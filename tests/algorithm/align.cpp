@@ -146,6 +146,33 @@ TEST_CASE("align: an operation may become nothing, one or several operators", "[
     CHECK(count_wrong(scene, align_scene(scene)) == 0);
 }
 
+TEST_CASE("align: layers of one operation may have shapes between them", "[align]") {
+    test::alignment_scene scene;
+    const auto table = scene.add_module();
+    const auto layers = scene.add_module();
+    const auto input = test::alignment_scene::tensor{};
+    scene.capture(table, "torch.nn.functional.embedding", {input});
+    scene.capture(layers, "torch.lstm", {{0, no_id}});
+    scene.capture(0, "torch.tanh", {{1, no_id}});
+    const auto looked_up = scene.export_node(table, "Gather", {no_id});
+    auto x = scene.export_node(layers, "Transpose", {looked_up});
+    for (int layer = 0; layer < 2; ++layer) {
+        auto state = scene.export_node(layers, "Shape", {x});
+        for (const char* type : {"Gather", "Unsqueeze", "Concat", "Expand"}) {
+            state = scene.export_node(layers, type, {state});
+        }
+        x = scene.export_node(layers, "LSTM", {x, state});
+        x = scene.export_node(layers, "Transpose", {x});
+    }
+    scene.export_node(0, "Tanh", {x});
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured);
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        INFO(v << " " << scene.graph.op_type(v));
+        CHECK(found.of[v].module == scene.truth[v]);
+    }
+}
+
 TEST_CASE("align: constants follow the operators that read them", "[align]") {
     alignment_scene scene;
     const auto a = scene.add_module();

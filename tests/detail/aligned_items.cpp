@@ -42,4 +42,21 @@ TEST_CASE("describe_items: what could have been folded may be missing", "[alignm
     CHECK(items.profile[0] != items.profile[2]);
 }
 
+TEST_CASE("describe_items: what could have been fused may be missing, what leads it may not",
+          "[alignment]") {
+    stemma::captured_operations captured;
+    for (const char* name : {"torch.conv2d", "torch.relu"}) {
+        captured.add({}, name);
+        captured.add_input();
+    }
+    stemma::string_pool types;
+    types.intern("Relu");
+    const auto conv = types.intern("com.microsoft::FusedConv");
+    const auto items = stemma::detail::describe_items(captured, types, stemma::torch_lexicon{},
+                                                      alignment_weights{});
+    CHECK(items.leaves == std::vector{trail::always, trail::maybe});
+    CHECK(items.is_fused[conv]);
+    CHECK_FALSE(items.is_fused[types.find("Relu")]);
+}
+
 } // namespace test::detail_aligned_items

@@ -100,6 +100,16 @@ TEST_CASE("scope_resolver: a segment leads past modules that never run") {
     CHECK(deep.path_of(0) == "a.b.fc");
 }
 
+TEST_CASE("scope_resolver: a module that was never counted has a scope that nothing else has") {
+    // as of layers whose capture took another way through them
+    scene s(counted({{"layer", 1}, {"layer.fc", 0}, {"layer.norm", 0}}),
+            {"/layer/fc/Add", "/layer/norm/Add"});
+    CHECK(s.path_of(0) == "layer.fc");
+    CHECK(s.path_of(1) == "layer.norm");
+    scene called(counted({{"a", 1}, {"a.b", 1}, {"a.b.fc", 0}, {"fc", 1}}), {"/a/b/fc/Add"});
+    CHECK(called.path_of(0) == "fc"); // one that ran comes first, wherever it is
+}
+
 TEST_CASE("scope_resolver: a called Sequential repeats itself in its children") {
     scene s(counted({{"layer1", 1}, {"layer1.0", 1}, {"layer1.1", 1}}),
             {"/layer1/layer1.0/Add", "/layer1/layer1.1/Add"});

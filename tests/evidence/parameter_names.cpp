@@ -79,6 +79,8 @@ TEST_CASE("parameter_names: a tied parameter makes a claim for each owner") {
     builder.add_shared_parameters({"embed.weight", "head.weight"});
     const auto tree = builder.build();
     CHECK(paths_of(tree, {"embed.weight"}) == texts{"embed", "head"});
+    const auto made = claims_of(tree, {"embed.weight"});
+    CHECK(made[0].confidence > made[1].confidence); // as the name in the file is the first reader's
     // Another parameter decides between them.
     CHECK(paths_of(tree, {"embed.weight", "head.bias"}) == texts{"head"});
     CHECK(paths_of(tree, {"embed.weight", "tail.bias"}) == texts{""});

@@ -3,9 +3,14 @@
 
 #include "../catch.hpp"
 #include "../evidence_scene.hpp"
+#include "../find_in_model.hpp"
 #include "../model_with_metadata.hpp"
 
+#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
 
 #include <string>
 #include <vector>
@@ -58,6 +63,25 @@ TEST_CASE("parameter_regions: a multiplication by a weight without a name goes w
     for (const auto& one : scene.claims<parameter_regions>("m1")) {
         CHECK_FALSE(one.exact);
         CHECK(one.confidence < 0.9F);
+    }
+}
+
+TEST_CASE("parameter_regions: a module that is never called bounds a region, and owns none") {
+    const auto bytes = nameless_block();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("block"), 1);
+    builder.set_calls(builder.at_path("block.fc1"), 0);
+    builder.set_calls(builder.at_path("block.fc2"), 0);
+    builder.set_calls(builder.at_path("norm"), 1);
+    const auto tree = builder.build();
+    stemma::evidence_context context(ops, tree);
+    const auto claims = parameter_regions{}.prepare(context);
+    for (const char* name : {"m1", "m2", "join"}) {
+        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& made) {
+            CHECK(tree.path(made.module) == "block");
+        });
     }
 }
 

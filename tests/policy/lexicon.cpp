@@ -60,6 +60,29 @@ TEST_CASE("torch_lexicon: knows what leaves no trace", "[lexicon]") {
     CHECK(lexicon.trail_of("torch.nn.functional.conv2d") == trail::always);
 }
 
+TEST_CASE("torch_lexicon: what a runtime fuses is what it was fused from", "[lexicon]") {
+    const torch_lexicon lexicon;
+    CHECK(lexicon.correspond("aten.conv2d.default", "FusedConv") == correspondence::head);
+    CHECK(lexicon.correspond("aten.relu.default", "FusedConv") == correspondence::rare);
+    CHECK(lexicon.correspond("aten.linear.default", "MatMulNBits") == correspondence::head);
+    CHECK(lexicon.fuses("aten.relu.default", "FusedConv"));
+    CHECK(lexicon.fuses("aten.relu.default", "com.microsoft::FusedConv"));
+    CHECK_FALSE(lexicon.fuses("aten.softmax.int", "FusedConv"));
+    CHECK_FALSE(lexicon.fuses("aten.linear.default", "MatMul"));
+    // the standard's name in another domain
+    CHECK_FALSE(lexicon.fuses("aten.relu.default", "Conv"));
+    CHECK(lexicon.fuses("aten.relu.default", "com.microsoft.nchwc::Conv"));
+    CHECK(stemma::fuses(lexicon, "aten.relu.default", "FusedConv"));
+    CHECK_FALSE(stemma::fuses(stemma::equal_names{}, "Relu", "FusedConv"));
+    CHECK_FALSE(torch_lexicon("relu = Relu").fuses("relu", "FusedConv"));
+    CHECK(torch_lexicon("relu = Relu", "Both = Conv | Relu").fuses("relu", "Both"));
+}
+
+TEST_CASE("plain_type: a type without its domain", "[lexicon]") {
+    CHECK(stemma::plain_type("com.microsoft::FusedConv") == "FusedConv");
+    CHECK(stemma::plain_type("Conv") == "Conv");
+}
+
 TEST_CASE("torch_lexicon: another table may be given", "[lexicon]") {
     const torch_lexicon lexicon("?twist spin = Twist | Turn | Bend\n\nnonsense\n");
     CHECK(lexicon.correspond("spin", "Twist") == correspondence::head);

@@ -101,6 +101,19 @@ TEST_CASE("by_trust: claims below the threshold are not believed", "[resolution]
     CHECK_FALSE(made.conflict);
 }
 
+TEST_CASE("by_trust: of several alternatives the surest counts where no other source decides") {
+    const auto says = [](id module, float confidence) {
+        return claim{module, 1, confidence, provenance::parameter, false};
+    };
+    const auto surest = resolve({says(2, 0.8F), says(3, 0.5F), says(4, 0.5F)});
+    CHECK(surest.module == 2);
+    CHECK(surest.call == 1);
+    CHECK(surest.confidence == 0.8F);
+    const auto common = resolve({says(2, 0.8F), says(3, 0.8F), says(4, 0.5F)});
+    CHECK(common.module == 1);
+    CHECK(common.call == no_id);
+}
+
 TEST_CASE("by_trust: of several alternatives the one that another source supports counts",
           "[resolution]") {
     const auto first = says(provenance::scope, 2, 0.9F);

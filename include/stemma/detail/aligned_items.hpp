@@ -23,8 +23,10 @@ struct aligned_items {
     std::vector<bool> of_shapes; ///< asks for a shape
     id_lists sources; ///< items whose results they may read, through such as may leave no trace
     std::vector<std::vector<correspondence>> table; ///< by profile, then by type of operator
-    std::vector<double> part_costs;                 ///< by profile
-    std::vector<double> skipped;                    ///< what it costs to leave out all before
+    std::vector<std::vector<bool>> fuses; ///< the same: the type may be made of it and of others
+    std::vector<bool> is_fused;     ///< by type of operator: it may be made of several operations
+    std::vector<double> part_costs; ///< by profile
+    std::vector<double> skipped;    ///< what it costs to leave out all before
 };
 
 /// What the steps of an alignment weigh: natural logarithms of likelihoods, up to a constant.
@@ -34,7 +36,8 @@ struct alignment_weights {
     double rare = 2;
     double plumbing = 2.5;
     double early = 0.7;     ///< ahead of the head, but for shapes that the operation needs
-    double late = 1;        ///< shapes behind the head
+    double late = 1;        ///< shapes behind the head,
+    double late_part = 0.3; ///< and such as the operation usually comes with
     double foreign = 7;     ///< an operator that does not fit the operation at all
     double repeated = 2;    ///< a second head of one operation
     double silent = 3;      ///< anything from an operation that leaves no trace
@@ -63,12 +66,15 @@ template <class Lexicon>
                                            const string_pool& types, const Lexicon& lexicon,
                                            const alignment_weights& weights) {
     aligned_items items;
+    items.is_fused.resize(types.size(), false);
     const auto& names = captured.names();
     std::vector<std::vector<correspondence>> by_name(names.size());
+    std::vector<std::vector<bool>> fused_by_name(names.size());
     std::vector<bool> has_head(names.size(), false);
     for (id n = 0; n < names.size(); ++n) {
         for (id t = 0; t < types.size(); ++t) {
-            by_name[n].push_back(lexicon.correspond(names[n], types[t]));
+            by_name[n].push_back(lexicon.correspond(names[n], plain_type(types[t])));
+            fused_by_name[n].push_back(fuses(lexicon, names[n], types[t]));
             has_head[n] = has_head[n] || by_name[n].back() == correspondence::head;
         }
     }
@@ -95,6 +101,10 @@ template <class Lexicon>
             items.part_costs.push_back(weights.part +
                                        weights.parts * std::log1p(static_cast<double>(parts)));
             items.table.push_back(std::move(row));
+            items.fuses.push_back(fused_by_name[key.front()]);
+            for (id t = 0; t < types.size(); ++t) {
+                items.is_fused[t] = items.is_fused[t] || items.fuses.back()[t];
+            }
         }
         auto leaves = lexicon.trail_of(names[own.front()]);
         bool head = has_head[own.front()];
@@ -102,10 +112,14 @@ template <class Lexicon>
             head = head || has_head[n];
         }
         // what stands for it occurs nowhere in the model, so it cannot be missed here
-        // or it is the same at every run, and may have been computed while exporting
-        leaves = leaves == trail::always && (!head || !captured[i].varies || captured[i].optional)
-                     ? trail::maybe
-                     : leaves;
+        // or it is the same at every run, and may have been computed while exporting,
+        // or it may have become part of another operator
+        const auto& row = items.table[known->second];
+        bool spared = !head || !captured[i].varies || captured[i].optional;
+        for (id t = 0; t < types.size() && !spared; ++t) {
+            spared = items.fuses[known->second][t] && row[t] != correspondence::head;
+        }
+        leaves = leaves == trail::always && spared ? trail::maybe : leaves;
         const auto shape = types.find("Shape");
         items.of_shapes.push_back(shape != no_id &&
                                   items.table[known->second][shape] == correspondence::head);

@@ -56,7 +56,7 @@ private:
 /// bodies of functions are left out.
 struct aligned_nodes {
     std::vector<id> vertex;
-    std::vector<id> type;        ///< number of the operator type
+    std::vector<id> type;        ///< number of the operator type, with a domain not the standard's
     std::vector<bool> of_shapes; ///< computes with shapes only
     std::vector<bool> fixed;     ///< computes with constants only
     std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
@@ -166,6 +166,15 @@ private:
         }
     }
 
+    [[nodiscard]] std::string type_of(vertex_type v) const {
+        std::string type(std::string_view(ops_.op_type(v)));
+        if constexpr (qualified_operators<Ops>) {
+            const std::string_view domain = ops_.domain(v);
+            return domain.empty() || domain == "ai.onnx" ? type : std::string(domain) + "::" + type;
+        }
+        return type;
+    }
+
     [[nodiscard]] bool in_function(vertex_type v) const {
         if constexpr (calling_operators<Ops>) {
             return ops_.enclosing_function(v) != no_id;
@@ -253,7 +262,7 @@ private:
         }
         place_[index] = found_.size();
         found_.vertex.push_back(index);
-        found_.type.push_back(found_.types.intern(ops_.op_type(v)));
+        found_.type.push_back(found_.types.intern(type_of(v)));
         found_.of_shapes.push_back(shapes_only);
         found_.fixed.push_back(fixed);
     }

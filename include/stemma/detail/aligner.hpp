@@ -9,6 +9,7 @@
 #include <stemma/detail/aligned_nodes.hpp>
 #include <stemma/detail/alignment_lattice.hpp>
 #include <stemma/detail/follow_readers.hpp>
+#include <stemma/detail/join_fused.hpp>
 #include <stemma/detail/parameter_scores.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/model/captured_operations.hpp>
@@ -62,6 +63,7 @@ public:
                 result.found += made_head_[item] ? 1U : 0U;
             }
         }
+        fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
         follow_readers(ops_, nodes_, result);
         result.partial = nodes_.partial;
         doubt(result, captured_.faults());
@@ -134,7 +136,7 @@ private:
             const auto fitting = parameters_.agrees(p, item);
             result.reads += fitting ? 1U : 0U;
             result.agreed += fitting.value_or(false) ? 1U : 0U;
-            if (parameters_.is_named(p) && !*fitting) {
+            if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
                 ++result.contradicted;
                 auto& made = result.of[nodes_.vertex[n]];
                 made.confidence = std::min(made.confidence, 0.5F);
@@ -260,6 +262,7 @@ private:
     [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
         const auto read = nodes_.parameters[n];
         double made = parameters_.of(read, item, head);
+        made = items_.is_fused[nodes_.type[n]] ? std::max(0.0, made) : made;
         const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
         if (!with_flow) {
             return {made, lost};
@@ -332,11 +335,9 @@ private:
         auto& made = result.of[nodes_.vertex[n]];
         shares_.clear();
         double lost = 0;
-        const placement* beside = nullptr;
         for (const auto& place : places) {
             if (place.item == no_id) {
                 lost += static_cast<double>(place.mass);
-                beside = beside == nullptr || place.mass > beside->mass ? &place : beside;
                 continue;
             }
             const auto module = captured_[place.item].module;
@@ -362,11 +363,6 @@ private:
                 fitting ? (operation.exact ? 0.99 : 0.7) : (operation.exact ? 0.85 : 0.5);
             made = {best->module, operation.call, best->item,
                     static_cast<float>(std::min(best->mass, limit)), operation.exact};
-        } else if (beside != nullptr) {
-            const auto next = std::min(beside->beside + 1, captured_.size() - 1);
-            made.module = modules_.lca(captured_[beside->beside].module, captured_[next].module);
-            made.confidence = 0.3F;
-            made.exact = false;
         }
     }
 

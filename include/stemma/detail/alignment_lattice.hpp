@@ -31,7 +31,6 @@ struct lattice_state {
 struct placement {
     id item = no_id; ///< `no_id`: from none
     float mass = 0;
-    id beside = no_id; ///< where from none: the operation before
 };
 
 /// Sums over all monotone alignments of a sequence of operators with a sequence of operations, each
@@ -77,7 +76,7 @@ public:
                 if (!found.empty() && !lost && found.back().item == s.at.item) {
                     found.back().mass += s.mass;
                 } else {
-                    found.push_back({lost ? no_id : s.at.item, s.mass, lost ? s.at.item : no_id});
+                    found.push_back({lost ? no_id : s.at.item, s.mass});
                 }
             }
             f(n, std::span<const placement>(found));
@@ -139,7 +138,9 @@ private:
             made -= shapes ? weights_.plumbing + weights_.part : weights_.foreign;
         }
         const auto early = shapes && fits >= correspondence::part ? 0 : weights_.early;
-        const auto late = shapes && !items_.of_shapes[item] ? weights_.late : 0;
+        const auto late = !shapes || items_.of_shapes[item] ? 0
+                          : fits >= correspondence::part    ? weights_.late_part
+                                                            : weights_.late;
         const auto repeated = shapes ? 0 : weights_.repeated;
         if (items_.leaves[item] == trail::never) {
             made -= weights_.silent;

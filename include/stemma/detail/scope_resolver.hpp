@@ -99,7 +99,7 @@ public:
                 return found(full, around, deep, 0.97F);
             }
         }
-        const auto plain = candidates(around, segment);
+        auto plain = candidates(around, segment);
         note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, 0.95F);
@@ -112,6 +112,13 @@ public:
         }
         if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
             return found(elsewhere, around, deep, 0.9F);
+        }
+        if (plain.empty() && calls_known_) {
+            // Here it ran, though not where calls were counted.
+            plain = candidates(around, segment, true);
+            if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
+                return found(fit, around, deep, 0.9F);
+            }
         }
         return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
     }
@@ -201,11 +208,13 @@ private:
         return true;
     }
 
-    /// The modules below `around` that a call from there prints as `segment`, likely ones first.
-    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment) {
+    /// The modules below `around` that a call from there prints as `segment`, likely ones first;
+    /// among them such as are known never to have run only if these are `uncalled` ones as well.
+    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment,
+                                             bool uncalled = false) {
         std::vector<id> fits;
         const auto add = [&](id m) {
-            if (m != no_id && m != around && calls(m) != 0 && prints_as(m, segment) &&
+            if (m != no_id && m != around && (uncalled || calls(m) != 0) && prints_as(m, segment) &&
                 reached_without_call(around, m) &&
                 std::find(fits.begin(), fits.end(), m) == fits.end()) {
                 fits.push_back(m);

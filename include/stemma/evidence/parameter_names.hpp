@@ -5,12 +5,14 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -20,8 +22,8 @@ namespace stemma {
 ///
 /// A witness, not a proof: the operator may belong to the owner, to a module above it that uses the
 /// parameter itself, or, when the owner hands it down, to one below. A parameter of several owners
-/// makes a claim for each; of several parameters those owners count that all have in common, else
-/// the common ancestor of all.
+/// makes a claim for each, surer ones for those that the type of the operator favours; of several
+/// parameters those owners count that all have in common, else the common ancestor of all.
 struct parameter_names {
     using policy_category = evidence_category;
 
@@ -30,7 +32,11 @@ struct parameter_names {
     public:
         claims(const Ops& ops, const Modules& modules, const parameter_owners& owners,
                std::span<const id> shallow)
-            : ops_(&ops), modules_(&modules), owners_(&owners), shallow_(shallow) {}
+            : ops_(&ops)
+            , modules_(&modules)
+            , owners_(&owners)
+            , shallow_(shallow)
+            , tied_(ops, owners) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -46,15 +52,18 @@ struct parameter_names {
                 return;
             }
             const auto owners = owners_->of(first);
-            const auto say = [&](id owner) {
+            const auto say = [&](id owner, float confidence) {
                 const auto module = nearest_called(*modules_, owner);
-                f(claim{module, no_id, 0.85F, provenance::parameter, is_below_shallow(module)});
+                f(claim{module, no_id, confidence, provenance::parameter,
+                        is_below_shallow(module)});
             };
             if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
-                std::for_each(joined.begin(), joined.end(), say);
+                std::for_each(joined.begin(), joined.end(), [&](id owner) { say(owner, 0.85F); });
             } else {
-                std::for_each(owners.begin(), owners.end(), say);
+                for (std::size_t i = 0; i < owners.size(); ++i) {
+                    say(owners[i], tied_.favours(vertex, first, i) ? 0.85F : 0.5F);
+                }
             }
         }
 
@@ -114,6 +123,7 @@ struct parameter_names {
         const Modules* modules_;
         const parameter_owners* owners_;
         std::span<const id> shallow_; // where names and metadata stop short
+        tied_parameters<Ops> tied_;
     };
 
     /// Requires: the context outlives the claims.

@@ -11,6 +11,7 @@
 #include <stemma/detail/parameter_blocks.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
+#include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -85,9 +86,9 @@ public:
     explicit region_finder(evidence_context<Ops, Modules>& context)
         : ops_(context.ops())
         , graph_(ops_.graph())
-        , modules_(context.modules())
         , tree_(context.index())
         , owners_(context.owners())
+        , tied_(ops_, owners_)
         , order_(graph_)
         , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
@@ -134,9 +135,11 @@ private:
     [[nodiscard]] id owner_of(operator_t<Ops> v) const {
         id module = no_id;
         ops_.for_each_parameter(v, [&](id p) {
-            for (auto owner : owners_.of(p)) {
-                const auto called = nearest_called(modules_, owner);
-                module = module == no_id ? called : tree_.lca(module, called);
+            const auto owners = owners_.of(p);
+            for (std::size_t i = 0; i < owners.size(); ++i) {
+                if (tied_.favours(v, p, i)) {
+                    module = module == no_id ? owners[i] : tree_.lca(module, owners[i]);
+                }
             }
         });
         return module;
@@ -358,9 +361,9 @@ private:
 
     const Ops& ops_;
     const graph_of<Ops>& graph_;
-    const Modules& modules_;
     const tree_index& tree_;
     const parameter_owners& owners_;
+    tied_parameters<Ops> tied_;
     sweep_order<graph_of<Ops>> order_;
     const std::vector<bool>& steady_; // independent of data
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
@@ -409,9 +412,15 @@ struct parameter_regions {
         for (std::size_t v = 0; v < scopes.size(); ++v) {
             named += scopes[v] != no_id || (!chains.empty() && chains[v] != no_id) ? 1U : 0U;
         }
-        return {context.ops(), named * few > scopes.size()
-                                   ? std::vector<id>{}
-                                   : detail::region_finder<Ops, Modules>(context).run()};
+        std::vector<id> found;
+        if (named * few <= scopes.size()) {
+            found = detail::region_finder<Ops, Modules>(context).run();
+        }
+        // Regions end where parameters are read, whoever ran there.
+        for (auto& module : found) {
+            module = module == no_id ? no_id : nearest_called(context.modules(), module);
+        }
+        return {context.ops(), std::move(found)};
     }
 };
 

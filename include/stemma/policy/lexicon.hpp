@@ -2,6 +2,7 @@
 #ifndef STEMMA_POLICY_LEXICON_HPP
 #define STEMMA_POLICY_LEXICON_HPP
 
+#include <stemma/detail/fused_operators.hpp>
 #include <stemma/detail/torch_operators.hpp>
 #include <stemma/policy/category.hpp>
 
@@ -43,13 +44,20 @@ concept has_trail_of = requires(const P& p, std::string_view captured) {
     { p.trail_of(captured) } -> std::convertible_to<trail>;
 };
 
+template <class P>
+concept has_fuses = requires(const P& p, std::string_view captured, std::string_view type) {
+    { p.fuses(captured, type) } -> std::convertible_to<bool>;
+};
+
 } // namespace detail
 
 /// Says which operators an exporter makes of which captured ones.
 ///
 /// `correspond(captured, type)`: how an exported operator of a type fits a captured one.
 /// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators come
-/// as the front end prints them, see `plain_operator_name`.
+/// as the front end prints them, see `plain_operator_name`. It may say more: `fuses(captured,
+/// type)`, whether a runtime makes operators of a type of several, one of which stands for the
+/// captured one; types of other domains than the standard's come as `domain::Type`.
 ///
 /// Requires: the same answer every time. Complexity: callers ask once per pair of distinct names.
 template <class P>
@@ -91,44 +99,64 @@ concept lexicon_policy =
     return plain;
 }
 
+/// Returns: `fuses` of a lexicon, if it says that. Complexity: that of the lexicon.
+template <lexicon_policy Lexicon>
+[[nodiscard]] bool fuses(const Lexicon& lexicon, std::string_view captured, std::string_view type) {
+    if constexpr (detail::has_fuses<Lexicon>) {
+        return lexicon.fuses(captured, type);
+    } else {
+        return false;
+    }
+}
+
+/// Returns: a type without its domain: `FusedConv` for `com.microsoft::FusedConv`.
+[[nodiscard]] inline std::string_view plain_type(std::string_view type) noexcept {
+    const auto domain = type.rfind("::");
+    return domain == type.npos ? type : type.substr(domain + 2);
+}
+
 /// PyTorch's operators and layers, and what its exporters make of them; what is not listed is
-/// compared by name.
+/// compared by name. Operators that runtimes fuse are what they were fused from.
 class torch_lexicon {
 public:
     using policy_category = lexicon_category;
 
-    /// PyTorch's operators, from the table in the box.
-    torch_lexicon() : torch_lexicon(detail::torch_operators) {}
+    /// PyTorch's operators and those of runtimes, from the tables in the box.
+    torch_lexicon() : torch_lexicon(detail::torch_operators, detail::fused_operators) {}
 
-    /// Reads a table of that form. Requires: `table` outlives the lexicon. Complexity: O(length).
-    explicit torch_lexicon(std::string_view table) {
-        while (!table.empty()) {
-            const auto end = table.find('\n');
-            read_line(table.substr(0, end));
-            table.remove_prefix(end == table.npos ? table.size() : end + 1);
-        }
+    /// Reads tables of that form. Requires: they outlive the lexicon. Complexity: O(length).
+    explicit torch_lexicon(std::string_view table, std::string_view fused = "") {
+        for_each_line(table, [&](std::string_view line) { read_line(line); });
+        for_each_line(fused, [&](std::string_view line) { read_fused(line); });
     }
 
     [[nodiscard]] correspondence correspond(std::string_view captured,
                                             std::string_view type) const {
         const auto plain = plain_operator_name(captured);
-        if (const auto* known = find(plain)) {
-            if (contains(known->heads, "*")) {
-                return correspondence::rare; // anything may come of it
+        auto best = compare(plain, plain_type(type));
+        if (const auto* made = find_fused(type)) {
+            for (auto part : made->heads) {
+                best = std::max(best, compare(plain, part));
             }
-            if (contains(known->heads, type)) {
-                return correspondence::head;
+            for (auto part : made->parts) {
+                best = std::max(best, std::min(compare(plain, part), correspondence::rare));
             }
-            if (contains(known->parts, type)) {
-                return correspondence::part;
-            }
-            if (contains(known->rare, type)) {
-                return correspondence::rare;
-            }
-        } else if (is_similar(plain, type)) {
-            return correspondence::head;
         }
-        return is_plumbing(type) ? correspondence::plumbing : correspondence::none;
+        return best;
+    }
+
+    /// Whether operators of a type may be made of one for the captured operator, and of others.
+    [[nodiscard]] bool fuses(std::string_view captured, std::string_view type) const {
+        const auto* made = find_fused(type);
+        if (made == nullptr || made->parts.empty()) {
+            return false;
+        }
+        const auto plain = plain_operator_name(captured);
+        const auto stands_for_it = [&](std::string_view part) {
+            return compare(plain, part) == correspondence::head;
+        };
+        return std::any_of(made->heads.begin(), made->heads.end(), stands_for_it) ||
+               std::any_of(made->parts.begin(), made->parts.end(), stands_for_it);
     }
 
     [[nodiscard]] trail trail_of(std::string_view captured) const {
@@ -151,6 +179,35 @@ private:
         trail leaves = trail::always;
     };
 
+    template <class Function>
+    static void for_each_line(std::string_view table, Function f) {
+        while (!table.empty()) {
+            const auto end = table.find('\n');
+            f(table.substr(0, end));
+            table.remove_prefix(end == table.npos ? table.size() : end + 1);
+        }
+    }
+
+    [[nodiscard]] correspondence compare(const std::string& plain, std::string_view type) const {
+        if (const auto* known = find(plain)) {
+            if (contains(known->heads, "*")) {
+                return correspondence::rare; // anything may come of it
+            }
+            if (contains(known->heads, type)) {
+                return correspondence::head;
+            }
+            if (contains(known->parts, type)) {
+                return correspondence::part;
+            }
+            if (contains(known->rare, type)) {
+                return correspondence::rare;
+            }
+        } else if (is_similar(plain, type)) {
+            return correspondence::head;
+        }
+        return is_plumbing(type) ? correspondence::plumbing : correspondence::none;
+    }
+
     static types split(std::string_view text) {
         types words;
         while (true) {
@@ -170,6 +227,15 @@ private:
             made.leaves = line.front() == '?' ? trail::maybe : trail::never;
             line.remove_prefix(1);
         }
+        read_into(line, made, group_of_, groups_);
+    }
+
+    void read_fused(std::string_view line) { read_into(line, {}, fused_of_, fused_); }
+
+    using numbers = std::unordered_map<std::string, std::size_t>;
+
+    static void read_into(std::string_view line, group made, numbers& group_of,
+                          std::vector<group>& groups) {
         const auto equals = line.find('=');
         if (equals == line.npos) {
             return;
@@ -181,9 +247,16 @@ private:
             rest.remove_prefix(bar == rest.npos ? rest.size() : bar + 1);
         }
         for (auto name : split(line.substr(0, equals))) {
-            group_of_.emplace(std::string(name), groups_.size());
+            group_of.emplace(std::string(name), groups.size());
         }
-        groups_.push_back(std::move(made));
+        groups.push_back(std::move(made));
+    }
+
+    /// The whole type, or else what it is called in any domain.
+    [[nodiscard]] const group* find_fused(std::string_view type) const {
+        auto found = fused_of_.find(std::string(type));
+        found = found == fused_of_.end() ? fused_of_.find(std::string(plain_type(type))) : found;
+        return found == fused_of_.end() ? nullptr : &fused_[found->second];
     }
 
     /// Also finds `batchnorm2d` as `batchnorm`, `adaptiveavgpool` only by its whole name, and
@@ -226,7 +299,9 @@ private:
     }
 
     std::vector<group> groups_;
-    std::unordered_map<std::string, std::size_t> group_of_;
+    numbers group_of_;
+    std::vector<group> fused_; // what leads as heads, what is fused in as parts
+    numbers fused_of_;
 };
 
 /// No table: what is captured and what is exported are compared by name alone, as for front ends

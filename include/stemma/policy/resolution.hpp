@@ -40,9 +40,10 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
 /// below its own, and where it leads, an aligned operation says which of them it is. Several claims
-/// of one source are alternatives: the one that fits the rest counts, and where none does, their
-/// common ancestor. A doubtful claim gives way to the common ancestor of it and whatever
-/// contradicts it, or speaks for a module above. Whatever disagrees makes a conflict.
+/// of one source are alternatives: the one that fits the rest counts, and where none does, the
+/// surest, or the common ancestor of those that are equally sure. A doubtful claim gives way to the
+/// common ancestor of it and whatever contradicts it, or speaks for a module above. Whatever
+/// disagrees makes a conflict.
 struct by_trust {
     using policy_category = resolution_category;
 
@@ -148,12 +149,18 @@ private:
                 }
             }
         }
-        auto result = as_attribution(leading.front());
+        const auto surest =
+            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
+                return a.confidence < b.confidence;
+            });
+        auto result = as_attribution(*surest);
         for (const auto& alternative : leading) {
+            if (alternative.confidence < surest->confidence) {
+                continue;
+            }
+            result.call = alternative.module == result.module ? result.call : no_id;
             result.module = modules.lca(result.module, alternative.module);
-            result.confidence = std::min(result.confidence, alternative.confidence);
         }
-        result.call = no_id;
         return result;
     }
 };
