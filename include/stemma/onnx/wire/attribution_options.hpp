@@ -46,9 +46,10 @@ struct attribution_options {
     std::string propagation{};           ///< see `parse_propagation`
     std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
     float min_confidence = 0;            ///< claims below it are not believed
-    bool recompute = false;              ///< do not take over tags that the file carries
-    bool digest = false;                 ///< find what `record` needs while the file is read
-    thread_limit threads{};              ///< that may read; the same is found by any number
+    bool recompute = false;              ///< use nothing of what the file carries of tags
+    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;    ///< find what `record` needs while the file is read
+    thread_limit threads{}; ///< that may read; the same is found by any number
 };
 
 namespace detail {
