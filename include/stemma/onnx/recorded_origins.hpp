@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -181,8 +182,8 @@ private:
         });
     }
 
-    /// Collects the nodes of the sketch that the neighbours of a node stand for.
-    void neighbours(id node) {
+    /// Returns: the nodes that read what a node makes now.
+    [[nodiscard]] std::span<const id> readers_of(id node) {
         if (readers_.size() == 0) {
             readers_ = grouped_ids(now_.node_count(), [&](auto take) {
                 for (id reader = 0; reader < now_.node_count(); ++reader) {
@@ -193,6 +194,11 @@ private:
                 }
             });
         }
+        return readers_[node];
+    }
+
+    /// Collects the nodes of the sketch that the neighbours of a node stand for.
+    void neighbours(id node) {
         near_.clear();
         const auto note = [&](id other) {
             if (const auto& known = found_[other]; known.node != no_id) {
@@ -206,7 +212,8 @@ private:
             const auto maker = value == no_id ? no_id : now_.producer(value);
             maker == no_id ? void() : note(maker);
         }
-        std::for_each(readers_[node].begin(), readers_[node].end(), note);
+        const auto readers = readers_of(node);
+        std::for_each(readers.begin(), readers.end(), note);
     }
 
     /// What makes another value than before took in what came next and is gone: the ones that read
@@ -232,7 +239,7 @@ private:
         for (auto last = region_.front(); region_.size() < max_region;) {
             const auto next = lookup_.only_reader(last);
             if (next == no_id || holder_[next] != no_id || marked_[next] != no_id ||
-                !reads_only(next)) {
+                !reads_only(next) || is_of_reader(next, node)) {
                 break;
             }
             region_.push_back(next);
@@ -240,6 +247,17 @@ private:
             absorbed_[node].push_back(next);
             last = next;
         }
+    }
+
+    /// Whether a node of the sketch is what gave a reader of `node` its type, as Conv a FusedConv.
+    [[nodiscard]] bool is_of_reader(id before, id node) {
+        const auto spelled = then_.type(before);
+        const auto domain = spelled.rfind("::");
+        const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
+        const auto readers = readers_of(node);
+        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+            return now_.op_type(reader).find(type) != std::string_view::npos;
+        });
     }
 
     /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
