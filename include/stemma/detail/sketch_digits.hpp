@@ -18,16 +18,22 @@ public:
     explicit digit_writer(std::string& out) : out_(out) {}
 
     void number(std::uint64_t n) {
+        char digits[13];
+        std::size_t count = 0;
         for (; n >= 32; n >>= 5U) {
-            out_.push_back(base64_digits[32 | (n & 31U)]);
+            digits[count++] = base64_digits[32 | (n & 31U)];
         }
-        out_.push_back(base64_digits[n]);
+        digits[count++] = base64_digits[n];
+        out_.append(digits, count);
     }
 
-    void fixed(std::uint32_t n, unsigned digits) {
-        for (; digits > 0; --digits, n >>= 6U) {
-            out_.push_back(base64_digits[n & 63U]);
+    template <unsigned Digits>
+    void fixed(std::uint32_t n) {
+        char digits[Digits];
+        for (unsigned i = 0; i < Digits; ++i, n >>= 6U) {
+            digits[i] = base64_digits[n & 63U];
         }
+        out_.append(digits, Digits);
     }
 
     /// 1, -1, 2, -2 as 1, 2, 3, 4; 0 as 0.

@@ -143,7 +143,7 @@ public:
         }
         for (id i = 0; i < model_.output_count(node); ++i) {
             if (const auto name = model_.value_name(first + i); !name.empty()) {
-                digits.fixed(graph_sketch::hash_of(name), graph_sketch::hash_digits);
+                digits.fixed<graph_sketch::hash_digits>(graph_sketch::hash_of(name));
             }
         }
         reads.clear();

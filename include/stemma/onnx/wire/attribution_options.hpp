@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
+#include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -145,7 +146,8 @@ public:
         evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
                          optional_source<function_calls>, optional_source<scope_names>,
                          optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, given_claims, added_sources>;
+                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                         added_sources>;
 
     explicit chosen_policies(const attribution_options& options) : options_(options) {
         for (const auto& source : options.sources) {
@@ -175,7 +177,8 @@ public:
                           {{}, on(provenance::function)}, {{}, on(provenance::scope)},
                           {{}, on(provenance::parameter)},
                           {{}, on(provenance::parameter) && given.empty()},
-                          {{}, on(provenance::leftover)}, given_claims{&given}, added);
+                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                          given_claims{&given}, added);
     }
 
     [[nodiscard]] any_selection<module_tree> selection() const {
