@@ -35,6 +35,9 @@ public:
     /// Whether what a node made depended on data, rather than on constants and shapes.
     [[nodiscard]] bool is_dependent(id node) const { return dependent_[node]; }
 
+    /// Returns: the nodes that read what a node made, one as often as it did.
+    [[nodiscard]] std::span<const id> readers(id node) const { return readers_[node]; }
+
     /// Returns: the node that alone reads what a node made, `no_id` for none or several.
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {

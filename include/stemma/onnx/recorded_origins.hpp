@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -74,7 +75,7 @@ private:
     };
 
     // An operator is made of a handful; what is larger says nothing.
-    static constexpr std::size_t max_region = 512;
+    static constexpr std::size_t max_region = 128;
 
     void find_by_names() {
         for (id node = 0; node < now_.node_count(); ++node) {
@@ -236,16 +237,25 @@ private:
                 }
             }
         }
-        for (auto last = region_.front(); region_.size() < max_region;) {
-            const auto next = lookup_.only_reader(last);
-            if (next == no_id || holder_[next] != no_id || marked_[next] != no_id ||
-                !reads_only(next) || is_of_reader(next, node)) {
-                break;
-            }
+        const auto before = static_cast<std::ptrdiff_t>(region_.size());
+        auto next = lookup_.only_reader(region_.front());
+        while (next != no_id && is_gone(next, node) && region_.size() < max_region &&
+               reads_only(next) && !is_of_reader(next, node)) {
             region_.push_back(next);
-            holder_[next] = node;
-            absorbed_[node].push_back(next);
-            last = next;
+            next = lookup_.only_reader(next);
+        }
+        // Where nothing of what came behind is left, all that was cut off rather than taken in.
+        const auto behind = lookup_.readers(region_.back());
+        if (std::all_of(behind.begin(), behind.end(),
+                        [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
+            return;
+        }
+        if (std::ssize(region_) > before) {
+            auto& took = absorbed_[node];
+            took.assign(region_.begin() + before, region_.end());
+            for (const auto one : took) {
+                holder_[one] = node;
+            }
         }
     }
 
