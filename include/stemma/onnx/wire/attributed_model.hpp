@@ -106,10 +106,8 @@ public:
 
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
-
     /// Whether the record of the file was used: its tree, or the options in it.
     [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
-
     /// Returns: how many modules the file knew a class of that the tree has none of.
     /// Complexity: O(modules).
     [[nodiscard]] std::size_t lost_classes() const {
