@@ -188,6 +188,34 @@ TEST_CASE("find_recorded: to tag again uses the record's tree and evidence, not 
     CHECK(stemma::attributed_model(tagged, options).lost_classes() > 10);
 }
 
+TEST_CASE("find_recorded: with a capture of the modules, what is left counts in its tree") {
+    const test::scratch_folder folder;
+    stemma::attribution_options options;
+    options.captures = {folder.make("modules.json", R"({"schema": "stemma.capture/1", "modules": [
+        {"name": "", "class_name": "Net"}, {"name": "new", "class_name": "New"},
+        {"name": "a", "class_name": "A"}, {"name": "a.conv", "class_name": "Conv"}]})")};
+    const auto bytes = model_of(changed(), "3", record());
+    stemma::attributed_model opened(folder.make("changed.onnx", bytes), options);
+    CHECK_FALSE(opened.uses_record());
+    REQUIRE(opened.modules().size() == 4);
+    CHECK(path_of(opened, 0) == "a.conv");
+    CHECK(opened.tags().attributions[0].source == provenance::recorded);
+    CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is not there
+    // Tagged with it, and again, that is the same.
+    const auto write = [](stemma::attributed_model& from) {
+        stemma::tag_editor editor(from.model(), from.modules(), from.tags(), stemma::carrier_set{},
+                                  {}, stemma::to_json(from.record({}), from.modules()), "");
+        stemma::rewrite plan(from.model(), editor);
+        stemma::string_splice out(from.model().bytes());
+        plan.write(out);
+        return std::move(out.text);
+    };
+    const auto once = write(opened);
+    stemma::attributed_model again(folder.make("again.onnx", once), options);
+    const bool same = write(again) == once;
+    CHECK(same);
+}
+
 TEST_CASE("find_recorded: a nameless model that was tagged and then changed is no one module") {
     // Its values alone tell, as optimizers keep their names.
     const auto bytes =

@@ -106,18 +106,15 @@ public:
 
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
-    /// Whether the record of the file was used: its tree, or the options in it.
+    /// Whether the record of the file was used.
     [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
-    /// Returns: how many modules the file knew a class of that the tree has none of.
-    /// Complexity: O(modules).
+    /// Returns: of how many modules only the file knew the class. Complexity: O(modules).
     [[nodiscard]] std::size_t lost_classes() const {
         return record_ && !uses_record_ ? count_lost_classes(record_->modules, modules_) : 0;
     }
 
     /// Returns: what a user should know of what the file says of its tags and could not be used.
-    [[nodiscard]] std::span<const std::string> record_notes() const noexcept {
-        return record_notes_;
-    }
+    [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
 
     /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
     /// nothing may be asked about these any more; model, tags, tree and record stay.
@@ -246,7 +243,7 @@ private:
             if (problem.code() != error_code::malformed) {
                 throw;
             }
-            record_notes_.push_back(std::string(model_key) + " cannot be read and is ignored");
+            problems_.push_back(std::string(model_key) + " cannot be read and is ignored");
         }
     }
 
@@ -276,14 +273,9 @@ private:
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
 
-    /// Asks the parts of the capture about the nodes, or takes over what they said when the file
-    /// was tagged, or what is left of that.
+    /// Asks the parts of the capture, or takes over what was known when the file was tagged.
     void find_claims() {
-        if (uses_record_ && !fresh_) {
-            find_recorded_claims();
-            return;
-        }
-        if (uses_record_) {
+        if (uses_record_ && fresh_) {
             for (const auto& recorded : record_->claims) {
                 if (uses(recorded.source)) {
                     claims_.push_back(to_table(recorded));
@@ -291,7 +283,11 @@ private:
             }
             return;
         }
-        if (!capture_ || !capture_->has_operations()) {
+        const bool has_operations = capture_ && capture_->has_operations();
+        if (uses_record_ || (record_ && capture_ && !has_operations && !options_.recompute)) {
+            find_recorded_claims(uses_record_ ? modules_ : record_->modules);
+        }
+        if (!has_operations) {
             return;
         }
         const auto open = find_open_nodes();
@@ -319,13 +315,16 @@ private:
         capture_.reset();
     }
 
-    void find_recorded_claims() {
+    void find_recorded_claims(const module_tree& tree) {
         if (!uses(provenance::recorded)) {
             return;
         }
-        auto found = find_recorded(model_, modules_);
+        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model_, tree);
+        if (&tree != &modules_) {
+            move_claims(tree, modules_, found);
+        }
         if (found.sketch_damaged) {
-            record_notes_.push_back(std::string(sketch_key) + " cannot be read and is ignored");
+            problems_.push_back(std::string(sketch_key) + " cannot be read and is ignored");
         }
         if (!found.by_module_alone.empty()) {
             drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()), found);
@@ -391,7 +390,7 @@ private:
     std::optional<capture_reader> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
     std::vector<std::string> notes_;
-    std::vector<std::string> record_notes_;
+    std::vector<std::string> problems_;
     tagging found_;
 };
 

@@ -9,6 +9,8 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/graph_sketch.hpp>
+#include <stemma/onnx/model_record.hpp>
+#include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/recorded_origins.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
@@ -93,6 +95,33 @@ struct recorded_evidence {
     return found;
 }
 
+/// Returns: what the record kept of that when the file was tagged again after it was changed.
+/// Complexity: O(nodes).
+[[nodiscard]] inline recorded_evidence kept_evidence(const model_record& record) {
+    recorded_evidence found;
+    for (const auto& claims : record.claims) {
+        if (claims.source == provenance::recorded) {
+            found.claims.push_back(to_table(claims));
+        }
+    }
+    return found;
+}
+
+/// Makes claims about modules of one tree claims about those of the same paths in another one;
+/// where that lacks one, there is none. Complexity: O(length of all paths + nodes).
+inline void move_claims(const module_tree& from, const module_tree& to, recorded_evidence& found) {
+    const module_lookup<module_tree> lookup(to);
+    std::vector<id> moved(from.size());
+    for (id m = 0; m < from.size(); ++m) {
+        moved[m] = find_module(lookup, from.path(m));
+    }
+    for (auto& table : found.claims) {
+        for (auto& made : table.of) {
+            made.module = made.module == no_id ? no_id : moved[made.module];
+        }
+    }
+}
+
 /// Drops what nodes that carry nothing but a module say where the other sources, which `prepared`
 /// is of, and all neighbours say something else: it was copied from elsewhere. Complexity: O(such
 /// nodes and their neighbours), and that of the sources.
@@ -105,11 +134,12 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
         bool agreed = false;
         prepared.for_each_claim(node, [&](const claim& made) {
             contradicted = true;
-            agreed = agreed || tree.are_related(made.module, said);
+            agreed = agreed || (said != no_id && tree.are_related(made.module, said));
         });
         const auto ask = [&](id neighbour) {
             const auto other = found.claims.front().of[neighbour].module;
-            agreed = agreed || (other != no_id && other != 0 && tree.are_related(other, said));
+            agreed = agreed || (other != no_id && other != 0 && said != no_id &&
+                                tree.are_related(other, said));
         };
         for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
             ask(source(*it, graph));
