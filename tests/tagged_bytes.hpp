@@ -12,6 +12,7 @@
 #include <stemma/evidence/parameter_regions.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
@@ -69,10 +70,13 @@ public:
         const auto table =
             carriers.model ? stemma::to_json(stemma::to_table(found)) : std::string();
         const auto text = stemma::to_json(record, modules);
-        stemma::tag_editor editor(model, modules, found, carriers,
-                                  carriers.metadata ? stemma::find_value_tags(model, modules, found)
-                                                    : std::vector<stemma::id_set>(),
-                                  text, table);
+        stemma::tag_editor editor(
+            model, modules, found, carriers,
+            carriers.metadata ? stemma::find_value_tags(model, modules, found)
+                              : std::vector<stemma::id_set>(),
+            text, table,
+            carriers.mark ? stemma::to_json(stemma::sketch_of(model, found.attributions))
+                          : std::string());
         return apply(editor);
     }
 
@@ -113,11 +117,12 @@ inline std::string strip(std::string_view bytes) {
 }
 
 /// How many combinations of carriers there are.
-inline constexpr unsigned carrier_sets = 32;
+inline constexpr unsigned carrier_sets = 64;
 
 /// Returns: combination number `i` of the carriers.
 inline stemma::carrier_set carriers_of(unsigned i) {
-    return {(i & 1U) != 0, (i & 2U) != 0, (i & 4U) != 0, (i & 8U) != 0, (i & 16U) != 0};
+    return {(i & 1U) != 0, (i & 2U) != 0,  (i & 4U) != 0,
+            (i & 8U) != 0, (i & 16U) != 0, (i & 32U) != 0};
 }
 
 } // namespace test

@@ -43,8 +43,8 @@ void add_common_options(CLI::App& command, common_options& options, const std::s
     const std::string added = known.sources.names();
     command
         .add_option("--sources", how.sources,
-                    "evidence to use: export, metadata, function, scope, parameter, torchscript, "
-                    "trace, fx, leftover" +
+                    "evidence to use: export, recorded, metadata, function, scope, parameter, "
+                    "torchscript, trace, fx, leftover" +
                         (added.empty() ? added : ", " + added))
         ->type_name("S,...")
         ->delimiter(',')
@@ -194,9 +194,13 @@ open_model(const common_options& options,
         std::make_unique<stemma::attributed_model>(options.model, std::move(how), meanwhile);
     const auto& model = opened->model();
     if (opened->was_tagged() && !opened->is_fresh()) {
-        note(options,
-             fmt::format("{}: the graph changed since it was tagged; tags are computed anew",
-                         options.model));
+        note(options, fmt::format("{}: the graph changed since it was tagged; tags are computed "
+                                  "anew{}",
+                                  options.model,
+                                  opened->uses_record() ? " from what it carries of them" : ""));
+    }
+    for (const auto& text : opened->record_notes()) {
+        note(options, fmt::format("{}: {}", options.model, text));
     }
     if (!options.attribution.captures.empty()) {
         report_match(options, *opened);

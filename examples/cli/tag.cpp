@@ -7,6 +7,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
+#include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/sidecar.hpp>
 #include <stemma/onnx/value_tags.hpp>
@@ -29,7 +30,7 @@ namespace {
 struct tag_options {
     common_options common;
     std::string output;
-    std::string carriers = "metadata";
+    std::string carriers = "metadata,mark";
     std::string sidecar;
     std::string oracle;
     std::string data = "keep";
@@ -43,20 +44,27 @@ stemma::tag_editor<stemma::carrier_set> editor_of(stemma::attributed_model& open
                                                   stemma::thread_limit threads) {
     const auto& model = opened.model();
     std::string record;
+    std::string sketch;
     std::vector<stemma::id_set> values;
     const bool carries_values =
         carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
-    stemma::run_tasks(threads.parts_of_operators(model.node_count()),
-                      {[&] { record = stemma::to_json(opened.record(carriers), opened.modules()); },
-                       [&] {
-                           if (carries_values) {
-                               values =
-                                   stemma::find_value_tags(model, opened.modules(), opened.tags());
-                           }
-                       }});
+    stemma::run_tasks(
+        threads.parts_of_operators(model.node_count()),
+        {[&] { record = stemma::to_json(opened.record(carriers), opened.modules()); },
+         [&] {
+             if (carries_values) {
+                 values = stemma::find_value_tags(model, opened.modules(), opened.tags());
+             }
+         },
+         [&] {
+             if (carriers.mark) {
+                 sketch = stemma::to_json(stemma::sketch_of(model, opened.tags().attributions));
+             }
+         }});
     const auto table =
         carriers.model ? stemma::to_json(stemma::to_table(opened.tags())) : std::string();
-    return {model, opened.modules(), opened.tags(), carriers, std::move(values), record, table};
+    return {model, opened.modules(), opened.tags(), carriers, std::move(values), record, table,
+            sketch};
 }
 
 void write_model(const tag_options& options, stemma::attributed_model& opened,
@@ -118,11 +126,16 @@ int tag(const tag_options& options) {
         note(options.common, "the ONNX checker and ONNX Runtime refuse models with the attributes "
                              "of --carrier attribute");
     }
-    // The report must be about the model without tags, and those in the file are about to go.
+    // The tags in the file are about to go; what its record knows of the modules is not.
     auto common = options.common;
-    common.attribution.recompute = true;
+    common.attribution.retag = true;
     common.attribution.digest = !options.output.empty();
     auto opened = open_model(common);
+    if (const auto lost = opened->lost_classes(); lost > 0 && common.attribution.captures.empty()) {
+        note(common,
+             fmt::format("{}: classes of {} modules that only the record in it knew are lost",
+                         common.model, lost));
+    }
     const bool printed = common.format != "text" || !common.quiet;
     auto summary = printed || !options.sidecar.empty() || !options.oracle.empty()
                        ? summarize(*opened, options.oracle)
@@ -159,9 +172,9 @@ void add_tag(CLI::App& app, action& chosen) {
         ->type_name("OUT");
     command
         .add_option("--carrier", options->carriers,
-                    "how tags are stored: metadata, attribute, doc-string, namespace, model")
+                    "how tags are stored: metadata, mark, attribute, doc-string, namespace, model")
         ->type_name("C,...")
-        ->default_str("metadata");
+        ->default_str("metadata,mark");
     command.add_option("--sidecar", options->sidecar, "write all that is known as JSON")
         ->type_name("FILE");
     command

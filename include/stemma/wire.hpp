@@ -27,6 +27,7 @@
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/html_report.hpp>
 #include <stemma/onnx/model_analysis.hpp>
 #include <stemma/onnx/model_explorer.hpp>
@@ -43,6 +44,7 @@
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/query_answer.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
+#include <stemma/onnx/recorded_origins.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/region_classes.hpp>
 #include <stemma/onnx/region_exports.hpp>
@@ -76,6 +78,7 @@
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
+#include <stemma/onnx/wire/find_recorded.hpp>
 #include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
 #include <stemma/onnx/wire/fold_infos.hpp>

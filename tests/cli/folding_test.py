@@ -110,7 +110,7 @@ class Fold(Case):
                          ["folded.onnx", "other.onnx", "tagged.onnx"])
 
     def test_tags_of_every_kind_come_back(self):
-        for carrier in ("metadata", "attribute", "doc-string", "namespace", "model",
+        for carrier in ("metadata", "mark", "attribute", "doc-string", "namespace", "model",
                         "metadata,doc-string"):
             for fixture in ("bert_micro", "two_tower", "quirks"):
                 with self.subTest(carrier=carrier, fixture=fixture):

@@ -20,8 +20,8 @@ import unittest
 PROGRAM = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 2 else None
 FIXTURES = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
 
-CARRIERS = ["metadata", "attribute", "doc-string", "namespace", "model", "metadata,doc-string",
-            "metadata,attribute,doc-string,namespace,model"]
+CARRIERS = ["metadata", "mark", "attribute", "doc-string", "namespace", "model", "metadata,doc-string",
+            "metadata,mark", "metadata,mark,attribute,doc-string,namespace,model"]
 
 
 def run(*arguments, **options):
@@ -141,6 +141,46 @@ class TaggedFiles(Case):
         tagged.write_bytes(tagged.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
         result = self.succeed("tree", tagged)
         self.assertIn("changed since it was tagged", result.stderr)
+        self.assertIn("from what it carries of them", result.stderr)
+        # The tree is still that of the capture.
+        self.assertIn("MLP", result.stdout)
+        anew = self.succeed("tree", tagged, "--recompute")
+        self.assertNotIn("MLP", anew.stdout)
+
+    def test_marks_are_written_unless_told_otherwise(self):
+        model = FIXTURES / "mlp/model.onnx"
+        sizes = {}
+        for name, carrier in ("default", []), ("both", ["--carrier", "metadata,mark"]), \
+                ("metadata", ["--carrier", "metadata"]):
+            out = self.folder / f"{name}.onnx"
+            self.succeed("tag", model, "-o", out, "-q", *carrier)
+            sizes[name] = out.read_bytes()
+        self.assertEqual(sizes["default"], sizes["both"])
+        self.assertIn(b"stemma#0", sizes["default"])
+        self.assertNotIn(b"stemma#", sizes["metadata"])
+        self.assertNotIn(b"pkg.stemma.graph", sizes["metadata"])
+
+    def test_to_tag_again_keeps_the_classes_or_says_that_it_does_not(self):
+        tagged, again = self.folder / "tagged.onnx", self.folder / "again.onnx"
+        self.succeed("tag", FIXTURES / "mlp/model.onnx", "-m", FIXTURES / "mlp/modules.json", "-o",
+                     tagged, "-q")
+        told = self.succeed("tag", tagged, "-o", again)
+        self.assertNotIn("lost", told.stderr)
+        self.assertEqual(again.read_bytes(), tagged.read_bytes())
+        told = self.succeed("tag", tagged, "-o", again, "--recompute")
+        self.assertIn("that only the record in it knew are lost", told.stderr)
+        self.assertNotEqual(again.read_bytes(), tagged.read_bytes())
+
+    def test_a_record_that_cannot_be_read_is_ignored(self):
+        tagged, again = self.folder / "tagged.onnx", self.folder / "again.onnx"
+        self.succeed("tag", FIXTURES / "mlp/model.onnx", "-o", tagged, "-q")
+        whole = tagged.read_bytes()
+        tagged.write_bytes(whole.replace(b'{"schema": "stemma.model/1"', b'{"schema": {stemma.model/1"'))
+        for arguments in ["tree", tagged], ["tag", tagged, "-o", again, "--recompute"], \
+                ["tag", tagged, "-o", again]:
+            told = self.succeed(*arguments)
+            self.assertIn("pkg.stemma.model cannot be read and is ignored", told.stderr)
+        self.assertEqual(again.read_bytes(), whole)
 
     def test_a_tag_changed_by_hand_counts(self):
         tagged = self.folder / "tagged.onnx"

@@ -7,6 +7,7 @@
 
 #include <stemma/model/attribution.hpp>
 #include <stemma/policy/evidence.hpp>
+#include <stemma/policy/resolution.hpp>
 
 #include <string>
 #include <type_traits>
@@ -74,6 +75,30 @@ TEST_CASE("hierarchy_metadata: in the branches of a condition, an operation with
         CHECK(scene.paths<builder_metadata>(name).empty());
     }
     CHECK(scene.paths<exporter_metadata>("z").empty());
+}
+
+TEST_CASE("hierarchy_metadata: keys that stand several times are several origins, all doubtful") {
+    const auto first = test::dynamo({"", "a", "a.fc", "linear"}, {"p.Net", "p.A", "p.Fc", "op"});
+    const auto second = test::dynamo({"", "a", "a.act", "relu"}, {"p.Net", "p.A", "p.Act", "op"});
+    auto by_node = first;
+    by_node.insert(by_node.end(), second.begin(), second.end());
+    const test::metadata by_key{first[0], second[0], first[1], second[1]};
+    auto same = first;
+    same.insert(same.end(), first.begin(), first.end());
+    test::evidence_scene scene(test::chain_of({by_node, by_key, same}));
+    for (const auto* name : {"node_v0", "node_v1"}) {
+        CHECK(scene.paths<stemma::exporter_metadata>(name) ==
+              std::vector<std::string>{"a.fc", "a.act"});
+        for (const auto& one : scene.claims<stemma::exporter_metadata>(name)) {
+            CHECK(one.doubtful);
+        }
+        const auto claims = scene.claims<stemma::exporter_metadata>(name);
+        const auto made = stemma::by_trust{}.resolve(scene.modules().index(), claims);
+        CHECK(scene.modules().path(made.module) == "a");
+    }
+    const auto one = scene.claims<stemma::exporter_metadata>("node_v2");
+    REQUIRE(one.size() == 1);
+    CHECK_FALSE(one[0].doubtful);
 }
 
 } // namespace test::evidence_hierarchy_metadata

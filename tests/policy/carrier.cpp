@@ -34,6 +34,7 @@ struct written {
     }
     void doc_line(std::string_view line) { add("doc", "", line); }
     void name_space(std::string_view path) { add("namespace", "", path); }
+    void mark() { add("mark", "", ""); }
 
 private:
     void add(std::string_view what, std::string_view key, std::string_view value) {
@@ -70,6 +71,7 @@ struct sink_without_name_space {
     void attribute(std::string_view, std::string_view) {}
     void attribute(std::string_view, std::span<const std::string>) {}
     void doc_line(std::string_view) {}
+    void mark() {}
 };
 
 } // namespace
@@ -114,10 +116,29 @@ TEST_CASE("model_carrier: writes nothing on the operators", "[policy][carrier]")
     CHECK(lines(stemma::model_carrier{}, two_tags).empty());
 }
 
+TEST_CASE("mark_carrier: asks for the number of the operator, whatever its tags",
+          "[policy][carrier]") {
+    CHECK(lines(stemma::mark_carrier{}, one_tag) == texts{"mark  "});
+    CHECK(lines(stemma::mark_carrier{}, two_tags) == texts{"mark  "});
+}
+
+TEST_CASE("append_mark: parse_mark reads every number back and nothing else", "[policy][carrier]") {
+    for (const stemma::id number : {0U, 1U, 35U, 36U, 1295U, 1296U, 999999U, stemma::no_id - 1}) {
+        std::string line;
+        stemma::append_mark(number, line);
+        CHECK(line.size() <= stemma::node_mark.size() + 7);
+        CHECK(stemma::parse_mark(line) == number);
+    }
+    for (const auto* other : {"", "stemma#", "stemma#A", "stemma# 1", "stemma#1 ", "Stemma#1",
+                              "x stemma#1", "stemma#zzzzzzz", "stemma#10000000", "stemma"}) {
+        CHECK(stemma::parse_mark(other) == stemma::no_id);
+    }
+}
+
 TEST_CASE("carrier_set: writes what its members write, in their order", "[policy][carrier]") {
-    for (unsigned chosen = 0; chosen < 32; ++chosen) {
+    for (unsigned chosen = 0; chosen < 64; ++chosen) {
         const auto has = [&](unsigned bit) { return (chosen >> bit & 1U) != 0; };
-        const stemma::carrier_set set{has(0), has(1), has(2), has(3), has(4)};
+        const stemma::carrier_set set{has(0), has(1), has(2), has(3), has(4), has(5)};
         texts expected;
         const auto add = [&](bool wanted, const texts& more) {
             expected.insert(expected.end(), more.begin(), wanted ? more.end() : more.begin());
@@ -126,6 +147,7 @@ TEST_CASE("carrier_set: writes what its members write, in their order", "[policy
         add(set.attribute, lines(stemma::attribute_carrier{}, two_tags));
         add(set.doc_string, lines(stemma::doc_string_carrier{}, two_tags));
         add(set.name_space, lines(stemma::namespace_carrier{}, two_tags));
+        add(set.mark, lines(stemma::mark_carrier{}, two_tags));
         CHECK(lines(set, two_tags) == expected);
         CHECK((set == stemma::carrier_set{}) == (chosen == 1));
     }

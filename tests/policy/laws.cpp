@@ -354,12 +354,14 @@ TEST_CASE("laws: propagation", "[policy][laws]") {
 }
 
 TEST_CASE("laws: carrier", "[policy][laws]") {
-    CHECK(stemma::broken_carrier_laws(stemma::carrier_set{true, true, true, true, true}, some_tags)
+    CHECK(stemma::broken_carrier_laws(stemma::carrier_set{true, true, true, true, true, true},
+                                      some_tags)
               .empty());
     CHECK(stemma::broken_carrier_laws(stemma::metadata_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(stemma::attribute_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(stemma::doc_string_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(stemma::namespace_carrier{}, some_tags).empty());
+    CHECK(stemma::broken_carrier_laws(stemma::mark_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(stemma::model_carrier{}, some_tags).empty());
     CHECK(stemma::broken_carrier_laws(fickle_carrier{}, some_tags).size() == 1);
     for (int kind = 0; kind < 4; ++kind) {

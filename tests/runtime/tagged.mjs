@@ -11,10 +11,11 @@ import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 // Which carriers run at which level of graph optimization. Fusions copy what a node carries.
 const carriers = {
     metadata: ["none", "all"],
+    mark: ["none"],
     "doc-string": ["none"],
     namespace: ["none"],
     model: ["none"],
-    "metadata,doc-string,namespace,model": ["all"],
+    "metadata,mark,doc-string,namespace,model": ["all"],
 };
 const levels = ["none", "all"];
 

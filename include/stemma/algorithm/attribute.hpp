@@ -8,6 +8,7 @@
 #include <stemma/core/pipeline.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertex_ranges.hpp>
+#include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -96,8 +97,9 @@ struct evidence_result {
 };
 
 /// The sources that need nothing but the model itself.
-using name_sources = evidence_sources<exporter_metadata, builder_metadata, function_calls,
-                                      scope_names, parameter_names, parameter_regions, leftovers>;
+using name_sources =
+    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
+                     parameter_names, parameter_regions, leftovers, class_tags>;
 
 namespace detail {
 

@@ -111,6 +111,7 @@ struct recording_sink {
     }
     void doc_line(std::string_view line) { add("doc_line", "", line); }
     void name_space(std::string_view path) { add("name_space", "", path); }
+    void mark() { add("mark", "", ""); }
 
 private:
     void add(std::string_view what, std::string_view key, std::string_view value) {

@@ -20,8 +20,8 @@ namespace stemma {
 /// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
 /// that were running, with their classes.
 ///
-/// What an optimizer made of several operators carries the metadata of the first of them only, and
-/// is marked as doubtful.
+/// What an optimizer made of several operators carries the metadata of the first of them only, or
+/// of all, one key several times: a claim for each, marked as doubtful.
 template <hierarchy_dialect Dialect>
 struct hierarchy_metadata {
     using policy_category = evidence_category;
@@ -57,9 +57,22 @@ struct hierarchy_metadata {
                 place.exact && !std::binary_search(shallow_.begin(), shallow_.end(), place.module);
             claim made{place.module,         no_id, exact ? 0.97F : 0.6F,
                        provenance::metadata, exact, no_id};
-            made.doubtful =
-                std::binary_search(table_->rewritten.begin(), table_->rewritten.end(), v);
+            const auto stands_before = [](const auto& one, id wanted) {
+                return one.first < wanted;
+            };
+            auto other =
+                std::lower_bound(table_->further.begin(), table_->further.end(), v, stands_before);
+            const bool several = other != table_->further.end() && other->first == v;
+            made.doubtful = several || std::binary_search(table_->rewritten.begin(),
+                                                          table_->rewritten.end(), v);
             f(made);
+            for (; several && other != table_->further.end() && other->first == v; ++other) {
+                const auto further = bound_->of_chain[other->second];
+                if (further.module != no_id) {
+                    made.module = further.module;
+                    f(made);
+                }
+            }
         }
 
     private:

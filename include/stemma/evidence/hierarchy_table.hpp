@@ -13,6 +13,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -44,9 +45,14 @@ struct module_chain {
 /// The distinct chains of modules in the metadata of operators.
 struct hierarchy_table {
     std::vector<module_chain> chains; ///< in the order in which operators first have them
-    std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
+    std::vector<id> chain_of; ///< by vertex index; `no_id` for none; empty when nothing has one
+    std::vector<std::pair<id, id>> further; ///< a vertex index and one more chain, of those that
+                                            ///< have a key several times; ascending
     std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
     std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
+    std::vector<std::pair<id, std::string_view>>
+        class_tags;                ///< of winml-cli, at the operators that
+                                   ///< have one, or several; ascending
     std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
 };
 
@@ -61,28 +67,64 @@ public:
         names_ = classes_ = spaces_ = {};
         rewritten = false;
         found_ = false;
+        for (auto& values : further_) {
+            values.clear();
+        }
     }
 
-    void entry(std::string_view key, std::string_view value) {
+    /// What an optimizer made of several operators may have each key once for each of them.
+    void entry(id v, std::string_view key, std::string_view value) {
         constexpr std::string_view torch = "pkg.torch.onnx.";
         constexpr std::string_view builder = "pkg.onnxscript.";
         if (key == "namespace") {
-            spaces_ = value;
+            note(spaces_, 2, value);
         } else if (key == "pkg.onnxscript.rewriter.rule_name") {
             rewritten = true;
+        } else if (key == "winml.hierarchy.tag") {
+            table_.class_tags.emplace_back(v, value);
         } else if (key.starts_with(torch) || key.starts_with(builder)) {
             const bool is_torch = key.starts_with(torch);
             const auto rest = key.substr(is_torch ? torch.size() : builder.size());
             if (rest == "name_scopes" || rest == "class_hierarchy") {
-                (rest == "name_scopes" ? names_ : classes_) = value;
+                rest == "name_scopes" ? note(names_, 0, value) : note(classes_, 1, value);
                 dialect_ = is_torch ? hierarchy_dialect::dynamo : hierarchy_dialect::builder;
                 found_ = true;
             }
         }
     }
 
-    /// Returns: the chain of the operator whose entries were given, or `no_id`.
-    [[nodiscard]] id end(id v) {
+    /// Calls `f(chain)` for the chains of the operator whose entries were given, none or several.
+    template <class Function>
+    void end(id v, Function f) {
+        const auto count =
+            std::max({further_[0].size(), further_[1].size(), further_[2].size()}) + 1;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i > 0) {
+                const auto at = [&](std::size_t key) {
+                    return i <= further_[key].size() ? further_[key][i - 1] : std::string_view{};
+                };
+                names_ = at(0);
+                classes_ = at(1);
+                spaces_ = at(2);
+            }
+            if (const auto chain = chain_of(v); chain != no_id) {
+                f(chain);
+            }
+        }
+    }
+
+    bool rewritten = false;
+
+private:
+    void note(std::string_view& first, std::size_t key, std::string_view value) {
+        if (first.data() == nullptr) {
+            first = value;
+        } else {
+            further_[key].push_back(value);
+        }
+    }
+
+    [[nodiscard]] id chain_of(id v) {
         if (!found_ && spaces_.find(": ") == spaces_.npos) {
             return no_id;
         }
@@ -116,9 +158,6 @@ public:
         return chain_.back();
     }
 
-    bool rewritten = false;
-
-private:
     void note_bare(id v, id key) {
         if (bare_[key]) {
             table_.bare.push_back(v);
@@ -259,6 +298,7 @@ private:
     std::string_view spaces_;
     hierarchy_dialect dialect_ = hierarchy_dialect::dynamo;
     bool found_ = false;
+    std::array<std::vector<std::string_view>, 3> further_; // names, classes, spaces that repeat
     flat_index index_;
     std::vector<std::pair<std::string_view, std::string_view>> keys_;
     std::vector<id> chain_;  // by key
@@ -288,7 +328,7 @@ template <operator_view Ops>
                 if (!std::exchange(any, true)) {
                     reader.begin();
                 }
-                reader.entry(key, value);
+                reader.entry(v, key, value);
             });
             if (!any) {
                 continue;
@@ -296,13 +336,21 @@ template <operator_view Ops>
             if (reader.rewritten) {
                 table.rewritten.push_back(v);
             }
-            if (const auto chain = reader.end(v); chain != no_id) {
+            reader.end(v, [&](id chain) {
                 table.chain_of.resize(num_vertices(graph), no_id);
-                table.chain_of[v] = chain;
-            }
+                auto& first = table.chain_of[v];
+                if (first == no_id) {
+                    first = chain;
+                } else if (first != chain) {
+                    table.further.emplace_back(v, chain);
+                }
+            });
         }
         std::sort(table.rewritten.begin(), table.rewritten.end());
         std::sort(table.bare.begin(), table.bare.end());
+        const auto stands_before = [](const auto& a, const auto& b) { return a.first < b.first; };
+        std::stable_sort(table.further.begin(), table.further.end(), stands_before);
+        std::stable_sort(table.class_tags.begin(), table.class_tags.end(), stands_before);
     }
     return table;
 }

@@ -16,6 +16,7 @@ namespace stemma {
 /// propagation.
 enum class provenance : std::uint8_t {
     exported,    ///< scopes recorded during the export
+    recorded,    ///< what the file carries of tags that it got before it was changed
     metadata,    ///< node metadata of an exporter
     function,    ///< local functions
     scope,       ///< scoped node names
@@ -32,13 +33,14 @@ enum class provenance : std::uint8_t {
 };
 
 /// How many there are.
-inline constexpr std::size_t provenance_count = 14;
+inline constexpr std::size_t provenance_count = 15;
 
 /// Returns: the name that files and reports use.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
     constexpr std::array<std::string_view, provenance_count> names{
-        "export", "metadata", "function", "scope",    "parameter", "torchscript", "trace",
-        "fx",     "leftover", "consumer", "producer", "between",   "owner",       "root"};
+        "export",    "recorded",    "metadata", "function", "scope",
+        "parameter", "torchscript", "trace",    "fx",       "leftover",
+        "consumer",  "producer",    "between",  "owner",    "root"};
     return names[static_cast<std::size_t>(p)];
 }
 

@@ -49,11 +49,9 @@ namespace detail {
 
 [[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
 carrier_names(const carrier_set& carriers) {
-    return {{"metadata", carriers.metadata},
-            {"attribute", carriers.attribute},
-            {"doc-string", carriers.doc_string},
-            {"namespace", carriers.name_space},
-            {"model", carriers.model}};
+    return {{"metadata", carriers.metadata},     {"attribute", carriers.attribute},
+            {"doc-string", carriers.doc_string}, {"namespace", carriers.name_space},
+            {"model", carriers.model},           {"mark", carriers.mark}};
 }
 
 template <class Writer>
@@ -144,6 +142,7 @@ private:
         carriers.doc_string |= part == "doc-string";
         carriers.name_space |= part == "namespace";
         carriers.model |= part == "model";
+        carriers.mark |= part == "mark";
     }
 
     [[nodiscard]] id number(json_part part) const {

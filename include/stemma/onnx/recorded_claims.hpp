@@ -47,7 +47,7 @@ struct claim_runs {
 [[nodiscard]] inline claim_runs to_runs(const claim_table& table) {
     const auto is_same = [](const claim& a, const claim& b) {
         return a.module == b.module && a.call == b.call && a.confidence == b.confidence &&
-               a.exact == b.exact;
+               a.exact == b.exact && a.doubtful == b.doubtful;
     };
     claim_runs result{table.source, {}};
     for (const auto& made : table.of) {
@@ -69,8 +69,8 @@ struct claim_runs {
 }
 
 /// Writes claims as `{"source", "runs"}`: a run is `[count]` of nodes without a claim, or
-/// `[count, module, per cent]`, and behind it the call, or null, and 1 where the module is the
-/// deepest, where that is not as usual.
+/// `[count, module, per cent]`, and behind it the call, or null, and 0 where the module need not be
+/// the deepest, 2 where it is one of several.
 /// Complexity: O(runs).
 template <class Writer>
 void write_claims(Writer& json, const claim_runs& claims) {
@@ -84,11 +84,11 @@ void write_claims(Writer& json, const claim_runs& claims) {
         if (made.module != no_id) {
             json.value(made.module);
             json.value(std::lround(made.confidence * 100));
-            if (made.call != no_id || !made.exact) {
+            if (made.call != no_id || !made.exact || made.doubtful) {
                 made.call == no_id ? json.null() : json.value(made.call);
             }
-            if (!made.exact) {
-                json.value(0);
+            if (!made.exact || made.doubtful) {
+                json.value(made.exact ? 2 : 0);
             }
         }
         json.end_array();
@@ -131,6 +131,7 @@ void write_claims(Writer& json, const claim_runs& claims) {
             made.source = *known;
             made.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
             made.exact = number(4) != 0;
+            made.doubtful = number(4) == 2;
         }
         total += number(0);
         result.runs.push_back({number(0), made});

@@ -2,11 +2,14 @@
 #ifndef STEMMA_POLICY_CARRIER_HPP
 #define STEMMA_POLICY_CARRIER_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/core/json_text.hpp>
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +39,8 @@ inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namesp
 inline constexpr std::string_view model_key = "pkg.stemma.model";
 /// Model metadata: all tags as one table.
 inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+/// Model metadata: what the graph was when it was tagged, see `graph_sketch`.
+inline constexpr std::string_view sketch_key = "pkg.stemma.graph";
 /// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
@@ -79,8 +84,12 @@ inline constexpr std::string_view attribute_mark = "pkg.stemma";
 /// How the last line of a doc_string starts that is ours; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 
+/// How a line of a doc_string starts that is a mark of ours; a number follows, see `spell_mark`.
+inline constexpr std::string_view node_mark = "stemma#";
+
 /// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
-/// text)` or of a list of texts, the `doc_line(text)` and the path as `name_space(text)`.
+/// text)` or of a list of texts, the `doc_line(text)`, the path as `name_space(text)`, and
+/// with `mark()` the number that the operator has in the sketch of its graph.
 template <class Sink>
 concept carrier_sink = requires(Sink& sink, std::string_view text,
                                 std::span<const std::string> list) {
@@ -89,9 +98,12 @@ concept carrier_sink = requires(Sink& sink, std::string_view text,
     sink.attribute(text, list);
     sink.doc_line(text);
     sink.name_space(text);
+    sink.mark();
 };
 
 namespace detail {
+
+inline constexpr std::string_view mark_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
 [[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
@@ -104,6 +116,7 @@ struct carrier_sink_archetype {
     void attribute(std::string_view, std::span<const std::string>) {}
     void doc_line(std::string_view) {}
     void name_space(std::string_view) {}
+    void mark() {}
 };
 
 template <class P>
@@ -112,6 +125,39 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
 };
 
 } // namespace detail
+
+/// Appends the line that marks an operator: `node_mark` and its number, to the base of 36.
+/// Complexity: O(1).
+inline void append_mark(id number, std::string& text) {
+    char digits[8];
+    std::size_t count = 0;
+    do {
+        digits[count++] = detail::mark_digits[number % detail::mark_digits.size()];
+        number /= static_cast<id>(detail::mark_digits.size());
+    } while (number > 0);
+    text.append(node_mark);
+    while (count > 0) {
+        text.push_back(digits[--count]);
+    }
+}
+
+/// Returns: the number of a line that `append_mark` made, `no_id` for any other line.
+/// Complexity: O(1).
+[[nodiscard]] inline id parse_mark(std::string_view line) noexcept {
+    if (!line.starts_with(node_mark) || line.size() == node_mark.size() ||
+        line.size() > node_mark.size() + 7) {
+        return no_id;
+    }
+    std::uint64_t number = 0;
+    for (const char c : line.substr(node_mark.size())) {
+        const auto digit = detail::mark_digits.find(c);
+        if (digit == detail::mark_digits.npos) {
+            return no_id;
+        }
+        number = number * detail::mark_digits.size() + digit;
+    }
+    return number < no_id ? static_cast<id>(number) : no_id;
+}
 
 /// Says how tags are stored with an operator.
 ///
@@ -168,6 +214,17 @@ struct doc_string_carrier {
     }
 };
 
+/// A number in the doc_string, and in the model's metadata a sketch of the graph that says what it
+/// means: survives optimizers, which keep few metadata of nodes and many doc_strings and names.
+struct mark_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags&, Sink& sink) const {
+        sink.mark();
+    }
+};
+
 /// The path of the module, `encoder/layer/0`, as the metadata entry `namespace`: groups nodes in
 /// viewers that read it.
 struct namespace_carrier {
@@ -203,6 +260,7 @@ struct carrier_set {
     bool doc_string = false; ///< doc_string_carrier
     bool name_space = false; ///< namespace_carrier
     bool model = false;      ///< model_carrier: once, while the others write for every operator
+    bool mark = false;       ///< mark_carrier
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
@@ -210,6 +268,7 @@ struct carrier_set {
         attribute ? attribute_carrier{}.write(tags, sink) : void();
         doc_string ? doc_string_carrier{}.write(tags, sink) : void();
         name_space ? namespace_carrier{}.write(tags, sink) : void();
+        mark ? mark_carrier{}.write(tags, sink) : void();
     }
 
     friend bool operator==(const carrier_set&, const carrier_set&) = default;

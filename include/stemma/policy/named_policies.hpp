@@ -218,8 +218,8 @@ struct named_diagnostics {
     return std::nullopt;
 }
 
-/// Returns: the set of the carriers `metadata`, `attribute`, `doc-string`, `namespace` and `model`
-/// that a list separated by commas names.
+/// Returns: the set of the carriers `metadata`, `mark`, `attribute`, `doc-string`, `namespace` and
+/// `model` that a list separated by commas names.
 /// Complexity: O(length).
 [[nodiscard]] inline std::optional<carrier_set> parse_carriers(std::string_view text) {
     carrier_set carriers{.metadata = false};
@@ -227,6 +227,8 @@ struct named_diagnostics {
     for (const auto& name : names) {
         if (name == "metadata") {
             carriers.metadata = true;
+        } else if (name == "mark") {
+            carriers.mark = true;
         } else if (name == "attribute") {
             carriers.attribute = true;
         } else if (name == "doc-string") {

@@ -141,7 +141,9 @@ private:
         if (leading.size() == 1) {
             return as_attribution(leading.front());
         }
-        for (const auto& alternative : leading) {
+        // Where they are doubtful it was made of all of them.
+        for (const auto& alternative :
+             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
             for (const auto& other : claims) {
                 if (other.source != alternative.source &&
                     agrees(modules, other, alternative.module)) {

@@ -126,11 +126,47 @@ TEST_CASE("tag_edits: of a doc string only the marked last line is ours") {
     CHECK(tag_edits::split_doc_string("\n" + line).kept == 0);
     CHECK_FALSE(tag_edits::split_doc_string("\n" + line).whole_field_ours);
     CHECK(tag_edits::split_doc_string(line).whole_field_ours);
-    for (const auto& theirs : {std::string("text"), std::string(), line + "\nmore", "x" + line}) {
+    CHECK(tag_edits::split_doc_string("text\n" + line + "\nstemma#1a").kept == 4);
+    CHECK(tag_edits::split_doc_string("text\nstemma#1a").kept == 4);
+    CHECK(tag_edits::split_doc_string("stemma#1a").whole_field_ours);
+    for (const auto& theirs : {std::string("text"), std::string(), line + "\nmore", "x" + line,
+                               std::string("stemma#1a\nmore"), std::string("text\nstemma#1A")}) {
         const auto split = tag_edits::split_doc_string(theirs);
         CHECK(split.kept == theirs.size());
         CHECK_FALSE(split.whole_field_ours);
     }
+}
+
+TEST_CASE("tag_edits: a mark is the number of the node, behind what was in the doc string") {
+    stemma::wire_carrier_sink written;
+    written.mark();
+    const auto with_doc = [&](std::string_view doc) { return plain().text(6, doc); };
+    CHECK(edited(plain(), &written) == with_doc("stemma#0").bytes());
+    CHECK(edited(with_doc("text"), &written) == with_doc("text\nstemma#0").bytes());
+    CHECK(edited(with_doc(""), &written) == with_doc("\nstemma#0").bytes());
+    CHECK(edited(with_doc("text\nstemma#7"), &written) == with_doc("text\nstemma#0").bytes());
+    for (const auto* doc : {"text", "", "a\nb"}) {
+        const auto marked = edited(with_doc(doc), &written);
+        CHECK(marked != with_doc(doc).bytes());
+        const auto both = std::string(doc) + "\nstemma#0";
+        CHECK(stripped(with_doc(both)) == with_doc(doc).bytes());
+    }
+    written.doc_line(std::string(stemma::doc_line_mark) + "{}");
+    CHECK(edited(plain(), &written) == with_doc("pkg.stemma {}\nstemma#0").bytes());
+    CHECK(stripped(with_doc("pkg.stemma {}\nstemma#0")) == plain().bytes());
+}
+
+TEST_CASE("tag_edits: keys that a tool wrote several times are all taken out") {
+    auto node = plain();
+    for (const auto* module : {"a", "b"}) {
+        node.inner(9, test::entry("pkg.stemma.module", module));
+        node.inner(9, test::entry("pkg.stemma.source_module", module));
+    }
+    CHECK(stripped(node) == plain().bytes());
+    stemma::wire_carrier_sink written;
+    written.metadata("pkg.stemma.module", "c");
+    CHECK(edited(node, &written) ==
+          plain().inner(9, test::entry("pkg.stemma.module", "c")).bytes());
 }
 
 TEST_CASE("tag_edits: entries of a model and of values go by their keys") {

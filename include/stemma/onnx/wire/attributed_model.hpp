@@ -22,6 +22,7 @@
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
+#include <stemma/onnx/wire/find_recorded.hpp>
 #include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
@@ -31,7 +32,7 @@
 #include <stemma/tagger.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,7 +48,9 @@ namespace stemma {
 /// An ONNX file, opened, with everything that is known of where its nodes come from.
 ///
 /// Tags that the file carries are used when they still fit it and neither captures nor options say
-/// otherwise; else all is found anew. Does not move, as its parts refer to each other.
+/// otherwise. Where the graph was changed since, what they say of the modules is the tree still,
+/// and what is left of them on the nodes is evidence. Does not move, as its parts refer to each
+/// other.
 class attributed_model {
 public:
     /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
@@ -103,6 +106,15 @@ public:
 
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+    /// Whether the record of the file was used.
+    [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
+    /// Returns: of how many modules only the file knew the class. Complexity: O(modules).
+    [[nodiscard]] std::size_t lost_classes() const {
+        return record_ && !uses_record_ ? count_lost_classes(record_->modules, modules_) : 0;
+    }
+
+    /// Returns: what a user should know of what the file says of its tags and could not be used.
+    [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
 
     /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
     /// nothing may be asked about these any more; model, tags, tree and record stay.
@@ -187,7 +199,7 @@ private:
     using context_type = detail::chosen_policies::context_type;
 
     void attribute(thread_limit threads) {
-        record_ = find_model_record(model_);
+        read_record();
         const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
         onnx_nodes<wire_model> nodes(model_, threads);
         operator_graph graph;
@@ -199,26 +211,39 @@ private:
                 digest_ = structure_digest(model_);
             }
         };
-        if (options_.captures.empty() && !may_be_fresh &&
-            !find_model_metadata(model_, fold_modules_key)) {
+        const bool folded = find_model_metadata(model_, fold_modules_key).has_value();
+        const bool alone = options_.captures.empty() && !options_.recompute;
+        if (options_.captures.empty() && !(record_ && alone) && !folded) {
             named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
         } else {
             run_tasks(count, {make_graph, find_digest});
         }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
-        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
-        if (use_record) {
+        uses_record_ = record_ && alone && (fresh_ || !folded);
+        if (uses_record_ && !options_.retag) {
             adopt_options(options_, *record_);
         }
         chosen_ = detail::chosen_policies(options_);
         context_.emplace(*ops_, modules_, threads);
-        run_tasks(count, {[&] { make_tree(use_record, std::move(named), threads); },
+        run_tasks(count, {[&] { make_tree(std::move(named), threads); },
                           [&] { static_cast<void>(context_->independent()); }});
-        find_claims(use_record);
+        find_claims();
         tag();
-        if (use_record) {
+        if (uses_record_ && fresh_ && !options_.retag) {
             take_over_tags();
+        }
+    }
+
+    /// One that is damaged is none.
+    void read_record() {
+        try {
+            record_ = find_model_record(model_);
+        } catch (const error& problem) {
+            if (problem.code() != error_code::malformed) {
+                throw;
+            }
+            problems_.push_back(std::string(model_key) + " cannot be read and is ignored");
         }
     }
 
@@ -229,11 +254,11 @@ private:
 
     [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
 
-    void make_tree(bool use_record, std::optional<named_modules> named, thread_limit threads) {
+    void make_tree(std::optional<named_modules> named, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
             modules_ = capture_->tree();
-        } else if (use_record && !record_->from_model) {
+        } else if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
@@ -248,10 +273,9 @@ private:
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
 
-    /// Asks the parts of the capture about the nodes, or takes over what they said when the file
-    /// was tagged.
-    void find_claims(bool use_record) {
-        if (use_record) {
+    /// Asks the parts of the capture, or takes over what was known when the file was tagged.
+    void find_claims() {
+        if (uses_record_ && fresh_) {
             for (const auto& recorded : record_->claims) {
                 if (uses(recorded.source)) {
                     claims_.push_back(to_table(recorded));
@@ -259,7 +283,11 @@ private:
             }
             return;
         }
-        if (!capture_ || !capture_->has_operations()) {
+        const bool has_operations = capture_ && capture_->has_operations();
+        if (uses_record_ || (record_ && capture_ && !has_operations && !options_.recompute)) {
+            find_recorded_claims(uses_record_ ? modules_ : record_->modules);
+        }
+        if (!has_operations) {
             return;
         }
         const auto open = find_open_nodes();
@@ -285,6 +313,23 @@ private:
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
         capture_.reset();
+    }
+
+    void find_recorded_claims(const module_tree& tree) {
+        if (!uses(provenance::recorded)) {
+            return;
+        }
+        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model_, tree);
+        if (&tree != &modules_) {
+            move_claims(tree, modules_, found);
+        }
+        if (found.sketch_damaged) {
+            problems_.push_back(std::string(sketch_key) + " cannot be read and is ignored");
+        }
+        if (!found.by_module_alone.empty()) {
+            drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()), found);
+        }
+        claims_ = std::move(found.claims);
     }
 
     /// Returns: the nodes of which the file itself does not say in which module they are.
@@ -338,12 +383,14 @@ private:
     std::optional<recorded_model> record_;
     std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
+    bool uses_record_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
     std::optional<capture_reader> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
     std::vector<std::string> notes_;
+    std::vector<std::string> problems_;
     tagging found_;
 };
 

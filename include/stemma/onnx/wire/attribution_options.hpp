@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
+#include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -46,9 +47,10 @@ struct attribution_options {
     std::string propagation{};           ///< see `parse_propagation`
     std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
     float min_confidence = 0;            ///< claims below it are not believed
-    bool recompute = false;              ///< do not take over tags that the file carries
-    bool digest = false;                 ///< find what `record` needs while the file is read
-    thread_limit threads{};              ///< that may read; the same is found by any number
+    bool recompute = false;              ///< use nothing of what the file carries of tags
+    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;    ///< find what `record` needs while the file is read
+    thread_limit threads{}; ///< that may read; the same is found by any number
 };
 
 namespace detail {
@@ -144,7 +146,8 @@ public:
         evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
                          optional_source<function_calls>, optional_source<scope_names>,
                          optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, given_claims, added_sources>;
+                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                         added_sources>;
 
     explicit chosen_policies(const attribution_options& options) : options_(options) {
         for (const auto& source : options.sources) {
@@ -174,7 +177,8 @@ public:
                           {{}, on(provenance::function)}, {{}, on(provenance::scope)},
                           {{}, on(provenance::parameter)},
                           {{}, on(provenance::parameter) && given.empty()},
-                          {{}, on(provenance::leftover)}, given_claims{&given}, added);
+                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                          given_claims{&given}, added);
     }
 
     [[nodiscard]] any_selection<module_tree> selection() const {

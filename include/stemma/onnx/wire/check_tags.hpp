@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
@@ -61,6 +62,11 @@ public:
                          .module;
         }
         expect("model", no_id, table.has_value(), wanted_.model);
+        const auto sketch = find_model_metadata(model_, sketch_key);
+        if (wanted_.mark && (!sketch || !read_sketch(*sketch, modules_.size()))) {
+            tell("tags.incomplete", no_id, "has no sketch of the graph that can be read");
+        }
+        marks_fit_ = fresh;
         for (id node = 0; node < model_.node_count(); ++node) {
             check_node(node);
         }
@@ -128,6 +134,10 @@ private:
         const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
         expect("metadata", node, is_there(found.metadata), wanted_.metadata);
         expect("doc_string", node, is_there(found.doc_string), wanted_.doc_string);
+        expect("mark", node, !found.marks.empty(), wanted_.mark);
+        if (marks_fit_ && !found.marks.empty() && found.marks.back() != node) {
+            tell("tags.disagree", node, "has the mark of another node");
+        }
         expect("attributes", node, is_there(found.attribute), wanted_.attribute);
         if (wanted_.name_space) {
             expect("namespace", node, found.name_space.has_value(), true);
@@ -220,7 +230,8 @@ private:
     carrier_set wanted_;
     tag_table tags_;
     std::optional<tag_lookup> by_tag_;
-    std::vector<id> table_; // by node, where the model has a table
+    std::vector<id> table_;  // by node, where the model has a table
+    bool marks_fit_ = false; // the graph did not change
     std::vector<std::string_view> unwanted_;
 };
 

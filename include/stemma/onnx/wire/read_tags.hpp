@@ -17,6 +17,8 @@
 #include <stemma/onnx/wire/wire_reader.hpp>
 #include <stemma/policy/carrier.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,9 +39,40 @@ struct node_carriers {
     carried_tags metadata;                      ///< entries under `pkg.stemma.`
     carried_tags doc_string;                    ///< the last line
     carried_tags attribute;                     ///< attributes that stemma marked as its own
+    std::vector<std::string_view> modules;      ///< in metadata: all of them, where one key repeats
+    std::vector<id> marks;                      ///< in the doc_string
     std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
     std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
 };
+
+namespace detail {
+
+/// Tags are in the last lines; marks may be in any, as tools put doc_strings together.
+inline void read_doc_string(std::string_view text, node_carriers& found) {
+    found.doc_string = {};
+    found.marks.clear();
+    const auto kept = tag_edits::split_doc_string(text).kept;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const auto end = std::min(text.find('\n', begin), text.size());
+        auto line = text.substr(begin, end - begin);
+        if (const auto number = parse_mark(line); number != no_id) {
+            found.marks.push_back(number);
+        } else if (begin >= kept && line.starts_with(doc_line_mark)) {
+            line.remove_prefix(doc_line_mark.size());
+            const auto parsed = nlohmann::json::parse(line, nullptr, false);
+            const auto read = [&](const char* key, std::optional<std::string>& to) {
+                if (parsed.is_object() && parsed.contains(key) && parsed[key].is_string()) {
+                    to = parsed[key].get<std::string>();
+                }
+            };
+            read("module", found.doc_string.module);
+            read("source_module", found.doc_string.tag);
+        }
+        begin = end + 1;
+    }
+}
+
+} // namespace detail
 
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
@@ -55,6 +88,7 @@ struct node_carriers {
             const auto [key, value] = wire_model::read_entry(fields, field);
             if (key == module_key) {
                 found.metadata.module = value;
+                found.modules.push_back(value);
             } else if (key == source_module_key) {
                 found.metadata.tag = value;
             } else if (key == hierarchy_tags_key) {
@@ -63,22 +97,7 @@ struct node_carriers {
                 found.name_space = value;
             }
         } else if (field.is_bytes(at_node::doc_string)) {
-            const auto text = fields.text(field);
-            const auto split = tag_edits::split_doc_string(text);
-            auto line = text.substr(split.kept);
-            found.doc_string = {};
-            if (!line.empty()) {
-                line.remove_prefix(line.find(doc_line_mark) + doc_line_mark.size());
-                const auto parsed = nlohmann::json::parse(line, nullptr, false);
-                if (parsed.is_object() && parsed.contains("module") &&
-                    parsed["module"].is_string()) {
-                    found.doc_string.module = parsed["module"].get<std::string>();
-                }
-                if (parsed.is_object() && parsed.contains("source_module") &&
-                    parsed["source_module"].is_string()) {
-                    found.doc_string.tag = parsed["source_module"].get<std::string>();
-                }
-            }
+            detail::read_doc_string(fields.text(field), found);
         } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
@@ -128,9 +147,10 @@ modules_by_namespace(const module_tree& modules) {
 } // namespace detail
 
 /// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks. From a tag alone it is the module that has the tag. A `namespace` counts
-/// where it is the only one that says something on a node, and was written by stemma.
-/// Complexity: O(modules + nodes + fields), and the length of all paths where namespaces are read.
+/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
+/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
+/// and was written by stemma. Complexity: O(modules + nodes + fields), and the length of all paths
+/// where namespaces are read.
 [[nodiscard]] inline std::vector<id>
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     std::vector<id> result(model.node_count(), no_id);
@@ -147,7 +167,12 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
         const auto carriers = read_node_carriers(model, node);
         const auto carried = detail::first_of(carriers);
         if (carried.module) {
-            const auto module = find_module(lookup, *carried.module);
+            auto module = find_module(lookup, *carried.module);
+            for (const auto other : carriers.modules) {
+                const auto found = find_module(lookup, std::string(other));
+                module =
+                    module == no_id || found == no_id ? module : modules.index().lca(module, found);
+            }
             result[node] = module != no_id ? module : result[node];
         } else if (carried.tag) {
             if (!by_tag) {

@@ -28,6 +28,7 @@ public:
         doc_line_.clear();
         name_space_.clear();
         has_name_space_ = false;
+        has_mark_ = false;
     }
 
     void metadata(std::string_view key, std::string_view value) {
@@ -50,6 +51,8 @@ public:
         has_name_space_ = true;
     }
 
+    void mark() { has_mark_ = true; }
+
     /// Returns: entries of `metadata_props`, with tags and lengths; valid until `clear`.
     [[nodiscard]] std::string_view metadata_fields() const noexcept { return metadata_; }
 
@@ -59,8 +62,17 @@ public:
     /// Returns: the attribute `hierarchy_tags` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view tags_attribute() const noexcept { return tags_attribute_; }
 
-    /// Returns: the line of the doc_string without a line break, or ""; valid until `clear`.
-    [[nodiscard]] std::string_view doc_line() const noexcept { return doc_line_; }
+    /// Whether node `node` gets lines in its doc_string.
+    [[nodiscard]] bool has_doc_lines() const noexcept { return has_mark_ || !doc_line_.empty(); }
+
+    /// Appends what the doc_string of a node gets: a line, or two, without a line break behind.
+    void append_doc_lines(id node, std::string& text) const {
+        text.append(doc_line_);
+        if (has_mark_) {
+            text.append(doc_line_.empty() ? "" : "\n");
+            append_mark(node, text);
+        }
+    }
 
     /// Returns: the entry `namespace` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
@@ -90,6 +102,7 @@ private:
     std::string doc_line_;
     std::string name_space_;
     bool has_name_space_ = false;
+    bool has_mark_ = false;
 };
 
 /// Edits that take everything of stemma out of a message, and, for a node, put new tags in.
@@ -105,7 +118,7 @@ public:
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
         const auto seen =
-            model_->may_hold_tags(node) ? edit_fields(message, added, edits) : node_survey{};
+            model_->may_hold_tags(node) ? edit_fields(node, added, edits) : node_survey{};
         if (added == nullptr) {
             return;
         }
@@ -116,9 +129,11 @@ public:
         if (!seen.foreign_tags_attribute) {
             insert(end, added->tags_attribute(), edits);
         }
-        if (!seen.has_doc_string && !added->doc_line().empty()) {
+        if (!seen.has_doc_string && added->has_doc_lines()) {
+            std::string lines;
             std::string field;
-            detail::append_field(at_node::doc_string, added->doc_line(), field);
+            added->append_doc_lines(node, lines);
+            detail::append_field(at_node::doc_string, lines, field);
             edits.insert(end, field);
         }
         insert(end, added->name_space_field(), edits);
@@ -166,14 +181,24 @@ public:
         bool whole_field_ours = false; ///< there was no doc_string before us
     };
 
-    /// Returns: where the line that stemma wrote begins, if the last one is.
+    /// Whether a line of a doc_string is one that stemma writes.
+    [[nodiscard]] static bool is_our_line(std::string_view line) noexcept {
+        return line.starts_with(doc_line_mark) || parse_mark(line) != no_id;
+    }
+
+    /// Returns: where the lines that stemma wrote begin, if the last ones are.
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
-        if (text.starts_with(doc_line_mark) && text.find('\n') == text.npos) {
-            return {0, true};
+        for (auto kept = text.size();;) {
+            const auto line = text.substr(0, kept).rfind('\n');
+            const auto begin = line == text.npos ? 0 : line + 1;
+            if (!is_our_line(text.substr(begin, kept - begin))) {
+                return {kept, false};
+            }
+            if (begin == 0) {
+                return {0, true};
+            }
+            kept = line;
         }
-        const auto line = text.rfind('\n');
-        const bool ours = line != text.npos && text.substr(line + 1).starts_with(doc_line_mark);
-        return {ours ? line : text.size(), false};
     }
 
     /// Returns: whether an attribute is one that stemma wrote. Complexity: O(fields).
@@ -207,8 +232,8 @@ private:
         }
     }
 
-    node_survey edit_fields(message_ref message, const wire_carrier_sink* added,
-                            message_edits& edits) const {
+    node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits) const {
+        const auto message = model_->message(node);
         node_survey seen;
         auto survey = model_->reader(message);
         for (wire_field field; survey.next(field);) {
@@ -223,7 +248,7 @@ private:
             } else if (field.is_bytes(at_node::attribute)) {
                 edit_attribute(fields, field, seen, edits);
             } else if (field.is_bytes(at_node::doc_string) && field.begin == seen.last_doc_string) {
-                edit_doc_string(fields, field, added, seen, edits);
+                edit_doc_string(node, fields, field, added, seen, edits);
             }
         }
         return seen;
@@ -275,7 +300,7 @@ private:
         seen.foreign_tags_attribute |= name == hierarchy_tags_attribute;
     }
 
-    void edit_doc_string(const wire_reader& fields, const wire_field& field,
+    void edit_doc_string(id node, const wire_reader& fields, const wire_field& field,
                          const wire_carrier_sink* added, node_survey& seen,
                          message_edits& edits) const {
         const auto text = fields.text(field);
@@ -286,8 +311,9 @@ private:
         }
         seen.has_doc_string = true;
         std::string content(text.substr(0, split.kept));
-        if (added != nullptr && !added->doc_line().empty()) {
-            content.append("\n").append(added->doc_line());
+        if (added != nullptr && added->has_doc_lines()) {
+            content.append("\n");
+            added->append_doc_lines(node, content);
         }
         if (content != text) {
             edits.replace_content(model_->bytes().data(), field.content, field.end, content);

@@ -75,14 +75,15 @@ private:
 /// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
 ///
 /// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
-/// `find_value_tags`, or none without any; the record goes to the model's metadata.
+/// `find_value_tags`, or none without any; record, table and sketch, unless empty, go to the
+/// model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
     /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
                const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
-               std::string_view table)
+               std::string_view table, std::string_view sketch = {})
         : found_(&found)
         , carrier_(carrier)
         , texts_(modules, found)
@@ -93,6 +94,9 @@ public:
         detail::append_entry(metadata, model_key, record, facts.added_to_model);
         if (!table.empty()) {
             detail::append_entry(metadata, tag_table_key, table, facts.added_to_model);
+        }
+        if (!sketch.empty()) {
+            detail::append_entry(metadata, sketch_key, sketch, facts.added_to_model);
         }
         facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }

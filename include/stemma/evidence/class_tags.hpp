@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_CLASS_TAGS_HPP
+#define STEMMA_EVIDENCE_CLASS_TAGS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/policy/category.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+/// Evidence in the tags of winml-cli, `winml.hierarchy.tag`: `/BertModel/BertEncoder/BertLayer.3`.
+///
+/// A segment is a class, with a number behind it where that is the module's name, or the name of an
+/// attribute. Modules without a segment may be between, and below; a tag that fits several modules
+/// is that of their common ancestor, as are several tags on one operator.
+struct class_tags {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, std::unordered_map<id, id> found)
+            : ops_(&ops), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (found_.empty()) {
+                return;
+            }
+            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            if (found != found_.end()) {
+                f(claim{found->second, no_id, 0.7F, provenance::leftover, false});
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        std::unordered_map<id, id> found_;
+    };
+
+    /// Complexity: O(operators with tags), and O(modules * length) for each distinct tag.
+    template <operator_view Ops, module_view Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        std::unordered_map<id, id> found;
+        std::unordered_map<std::string_view, id> known;
+        for (const auto& [v, tag] : context.hierarchies().class_tags) {
+            const auto [read, is_new] = known.emplace(tag, no_id);
+            if (is_new) {
+                read->second = find(context.modules(), tag);
+            }
+            if (read->second != no_id) {
+                const auto [first, alone] = found.emplace(v, read->second);
+                if (!alone) {
+                    first->second = context.index().lca(first->second, read->second);
+                }
+            }
+        }
+        return {context.ops(), std::move(found)};
+    }
+
+private:
+    /// Returns: the module that a tag leads to, `no_id` for none but the root.
+    template <class Modules>
+    [[nodiscard]] static id find(const Modules& modules, std::string_view tag) {
+        const tree_index& tree = modules.index();
+        std::vector<id> here{0};
+        bool is_root = true;
+        while (!tag.empty()) {
+            tag.remove_prefix(1);
+            const auto segment = tag.substr(0, tag.find('/'));
+            tag.remove_prefix(segment.size());
+            if (!std::exchange(is_root, false)) {
+                std::vector<id> below;
+                for (const auto m : here) {
+                    add_nearest(modules, m, segment, below);
+                }
+                here = std::move(below);
+            }
+        }
+        auto module = here.empty() ? no_id : here.front();
+        for (const auto m : here) {
+            module = tree.lca(module, m);
+        }
+        return module == 0 ? no_id : module;
+    }
+
+    /// Appends the modules below another one that a segment may mean, with none of them in between.
+    template <class Modules>
+    static void add_nearest(const Modules& modules, id above, std::string_view segment,
+                            std::vector<id>& found) {
+        const tree_index& tree = modules.index();
+        for (id m = above + 1; m < tree.end(above);) {
+            if (fits(modules, m, segment)) {
+                found.push_back(m);
+                m = tree.end(m);
+            } else {
+                ++m;
+            }
+        }
+    }
+
+    template <class Modules>
+    [[nodiscard]] static bool fits(const Modules& modules, id m, std::string_view segment) {
+        const std::string_view attribute = modules.attribute(m);
+        const std::string_view class_name = modules.class_name(m);
+        const bool numbered =
+            !attribute.empty() && std::all_of(attribute.begin(), attribute.end(),
+                                              [](char c) { return c >= '0' && c <= '9'; });
+        if (!numbered) {
+            return segment == class_name || segment == attribute;
+        }
+        return segment.size() == class_name.size() + 1 + attribute.size() &&
+               segment.starts_with(class_name) && segment[class_name.size()] == '.' &&
+               segment.ends_with(attribute);
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_CLASS_TAGS_HPP
