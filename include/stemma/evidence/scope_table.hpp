@@ -12,6 +12,7 @@
 #include <stemma/core/path_trail.hpp>
 #include <stemma/core/pipeline.hpp>
 #include <stemma/core/vertex_ranges.hpp>
+#include <stemma/evidence/inlined_name.hpp>
 #include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -109,6 +110,9 @@ template <named_operators Ops>
     }
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
+    if (const auto inlined = find_inlined_scope(ops, v)) {
+        return *inlined;
+    }
     if (auto found = split_scoped_name(name, op_type)) {
         if constexpr (calling_operators<Ops>) {
             // The root of what is inside of a function is not that of the model.
