@@ -27,6 +27,7 @@ UNTESTED = {
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
     "stemma/detail/aligner.hpp": "what algorithm/align.hpp does, and tested as that",
+    "stemma/detail/call_resolver.hpp": "what evidence/function_calls.hpp does, and tested as that",
     "stemma/detail/law_book.hpp": "what policy/laws.hpp tries, and tested as that",
     "stemma/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
     "stemma/detail/report_graph.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",

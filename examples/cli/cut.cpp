@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
+#include "inlined.hpp"
 #include "parts.hpp"
 #include "terminal.hpp"
 
@@ -12,8 +13,10 @@
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/write_cuts.hpp>
+#include <stemma/policy/carrier.hpp>
 
 #include <fmt/core.h>
 
@@ -79,16 +82,45 @@ struct cut_basis {
     stemma::cut_writer<> writer;
 };
 
+/// A model that parts are cut out of, and where its nodes belong.
+struct cut_source {
+    explicit cut_source(const stemma::attributed_model& opened)
+        : file(opened.file())
+        , model(opened.model())
+        , modules(opened.modules())
+        , tags(opened.tags().tags)
+        , attributions(opened.tags().attributions) {}
+
+    /// The same with its functions put in, `inlined`, whose nodes belong to the same modules.
+    cut_source(const cut_source& whole, const inlined_model& inlined)
+        : file(inlined.file())
+        , model(inlined.model())
+        , modules(whole.modules)
+        , tags(whole.tags)
+        , attributions(inlined.attributions()) {}
+
+    const stemma::mapped_file& file;
+    const stemma::wire_model& model;
+    const stemma::module_tree& modules;
+    const stemma::tag_table& tags;
+    const std::vector<stemma::attribution>& attributions;
+};
+
 /// Plans and writes parts of one model.
 class cutter {
 public:
     /// `basis` is that of the same model.
-    cutter(const cut_options& options, stemma::attributed_model& opened, cut_basis& basis)
+    cutter(const cut_options& options, const cut_source& source, cut_basis& basis)
         : options_(options)
-        , opened_(opened)
-        , model_(opened.model())
+        , source_(source)
+        , model_(source.model)
         , basis_(basis)
-        , members_(opened.modules().index(), opened.tags().attributions) {}
+        , members_(source.modules.index(), source.attributions) {}
+
+    /// Parts that lie in functions are left out, and their modules noted, by place in the list.
+    void leave_functions() { leaves_functions_ = true; }
+
+    [[nodiscard]] const std::vector<std::size_t>& left() const noexcept { return left_; }
 
     [[nodiscard]] const stemma::module_members& members() const noexcept { return members_; }
 
@@ -111,7 +143,7 @@ public:
         std::error_code unknown;
         nothing_there_ = options_.to_folder() && fs::is_empty(options_.folder, unknown);
         job<Request, Path> made{*this, modules, request, path, {}};
-        stemma::write_cuts(opened_.file(), basis_.planner, basis_.writer, made, modules.size(),
+        stemma::write_cuts(source_.file, basis_.planner, basis_.writer, made, modules.size(),
                            !options_.no_sync, threads_of(options_.common));
         return std::move(made.records);
     }
@@ -119,7 +151,7 @@ public:
     /// Weights of parts go to a store of this name in the folder, or stay where they are.
     void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
         store_path_ = (fs::path(folder) / name).string();
-        store_.emplace(model_, opened_.file(), name, takes_external);
+        store_.emplace(model_, source_.file, name, takes_external);
     }
 
     void write_store() {
@@ -142,8 +174,11 @@ private:
 
         stemma::cut_target target(std::size_t i, std::size_t part,
                                   std::vector<stemma::cut_plan>& plans) {
-            auto record = to.record_of(modules[i], part, plans[part]);
             stemma::cut_target made;
+            if (to.leaves(i, plans)) {
+                return made;
+            }
+            auto record = to.record_of(modules[i], part, plans[part]);
             if (plans[part].refusal == stemma::cut_refusal::none) {
                 record.file = path(modules[i], part, plans.size());
                 made = to.target_of(plans[part], record);
@@ -160,6 +195,29 @@ private:
             }
         }
     };
+
+    /// Whether parts are left to whoever opens the functions in which some of them lie, or whose
+    /// results have types that only calls tell.
+    [[nodiscard]] bool leaves(std::size_t i, std::vector<stemma::cut_plan>& plans) {
+        if (!leaves_functions_ || plans.empty()) {
+            return false;
+        }
+        if (left_.empty() || left_.back() != i) {
+            const auto& contents = basis_.planner.contents();
+            const bool inside = std::any_of(plans.begin(), plans.end(), [&](auto& plan) {
+                const auto root = contents.root(plan.graph);
+                auto tried = plan;
+                static_cast<void>(basis_.types.refuse_unknown(tried, contents));
+                return model_.graph(root).kind == stemma::graph_kind::function ||
+                       tried.refusal == stemma::cut_refusal::unknown_type;
+            });
+            if (!inside) {
+                return false;
+            }
+            left_.push_back(i);
+        }
+        return true;
+    }
 
     /// Refuses a plan that cannot be written.
     [[nodiscard]] cut_record record_of(id module, std::size_t part, stemma::cut_plan& plan) {
@@ -184,7 +242,7 @@ private:
 
     /// A list of modules is not called itself; what holds it is.
     [[nodiscard]] id nearest_called(id module) const {
-        const auto& modules = opened_.modules();
+        const auto& modules = source_.modules;
         while (module != no_id && modules.calls(module) == 0) {
             module = modules.index().parent(module);
         }
@@ -194,11 +252,11 @@ private:
     /// Of a module that is called several times: the call that each node belongs to.
     [[nodiscard]] std::vector<id> calls_of(id module, const std::vector<id>& nodes) const {
         std::vector<id> calls;
-        const auto& modules = opened_.modules();
+        const auto& modules = source_.modules;
         const auto called = nearest_called(module);
         if (called != no_id && modules.calls(called) != no_id && modules.calls(called) > 1) {
             for (auto node : nodes) {
-                calls.push_back(stemma::call_of(called, opened_.tags().attributions[node],
+                calls.push_back(stemma::call_of(called, source_.attributions[node],
                                                 [&](id m) { return modules.calls(m); }));
             }
         }
@@ -216,13 +274,13 @@ private:
         std::string way;
         for (auto node : plan.witness) {
             way += fmt::format("{}{} ({})", way.empty() ? "" : " -> ", node_name(model_, node),
-                               module_name(opened_.tags().attributions[node].module));
+                               module_name(source_.attributions[node].module));
         }
         return "a way leads out of it and back: " + way;
     }
 
     [[nodiscard]] std::string module_name(id module) const {
-        return module == 0 ? "the root" : opened_.modules().path(module);
+        return module == 0 ? "the root" : source_.modules.path(module);
     }
 
     [[nodiscard]] stemma::cut_target target_of(const stemma::cut_plan& plan,
@@ -232,8 +290,8 @@ private:
         json.begin_object(true);
         json.member("schema", "stemma.cut/1");
         json.member("source", fs::path(options_.common.model).filename().string());
-        json.member("module", opened_.modules().path(record.module));
-        json.member("tag", opened_.tags().tags.text(record.module));
+        json.member("module", source_.modules.path(record.module));
+        json.member("tag", source_.tags.text(record.module));
         json.member("part", record.part);
         json.end_object();
         json.finish();
@@ -252,13 +310,15 @@ private:
     }
 
     const cut_options& options_;
-    stemma::attributed_model& opened_;
+    const cut_source& source_;
     const stemma::wire_model& model_;
     cut_basis& basis_;
     stemma::module_members members_;
     std::optional<stemma::weight_store> store_;
     std::string store_path_;
     bool nothing_there_ = false; // in the folder, before there are parts
+    bool leaves_functions_ = false;
+    std::vector<std::size_t> left_; // places of modules, ascending
 };
 
 template <class Sink>
@@ -339,24 +399,55 @@ std::vector<id> modules_to_cut(const cut_options& options, const stemma::attribu
     return modules;
 }
 
+/// Whether functions are to be opened where parts lie in them; those that folding made are not.
+bool opens_functions(const stemma::wire_model& model) {
+    return !model.functions().empty() &&
+           !stemma::find_model_metadata(model, stemma::fold_key).has_value();
+}
+
 int cut_to_folder(const cut_options& options, stemma::attributed_model& opened, cut_basis& basis) {
     const auto modules = modules_to_cut(options, opened);
     make_folder(options.folder);
-    cutter parts(options, opened, basis);
-    const bool beside =
-        folder_of(fs::path(options.folder) / "x") == folder_of(options.common.model);
+    const cut_source source(opened);
+    cutter parts(options, source, basis);
+    const auto inside = (fs::path(options.folder) / "x").string();
+    const bool beside = folder_of(inside) == folder_of(options.common.model);
     const bool external = !stemma::external_files(opened.model()).empty();
     if (options.data == "link" && external) {
-        stemma::place_external_data(opened.model(), (fs::path(options.folder) / "x").string(),
-                                    stemma::data_placement::link, options.force);
-    } else if (!(beside && external)) {
-        parts.use_store(options.folder, "weights.bin", options.data != "keep");
+        stemma::place_external_data(opened.model(), inside, stemma::data_placement::link,
+                                    options.force);
     }
+    const auto place_weights = [&](cutter& to, const std::string& store) {
+        if (!external || (options.data != "link" && !beside)) {
+            to.use_store(options.folder, store, options.data != "keep");
+        }
+    };
+    place_weights(parts, "weights.bin");
     file_namer names;
-    const auto records = parts.cut(modules, [&](id m, std::size_t part, std::size_t count) {
+    const auto path_of = [&](id m, std::size_t part, std::size_t count) {
         return (fs::path(options.folder) / names.name(opened, m, part, count)).string();
-    });
+    };
+    if (opens_functions(opened.model())) {
+        parts.leave_functions();
+    }
+    auto records = parts.cut(modules, path_of);
     parts.write_store();
+    if (!parts.left().empty()) {
+        const inlined_model inlined(opened, inside);
+        const cut_source open(source, inlined);
+        cut_basis of_open(options, inlined.model());
+        cutter others(options, open, of_open);
+        place_weights(others, "weights.inlined.bin");
+        std::vector<id> left;
+        for (auto i : parts.left()) {
+            left.push_back(modules[i]);
+        }
+        const auto more = others.cut(left, path_of);
+        others.write_store();
+        records.insert(records.end(), more.begin(), more.end());
+        std::stable_sort(records.begin(), records.end(),
+                         [](const auto& a, const auto& b) { return a.module < b.module; });
+    }
     stemma::output_file index((fs::path(options.folder) / "index.json").string());
     write_index(index, opened, records);
     index.commit(!options.no_sync);
@@ -395,21 +486,25 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened, cut_ba
     const bool of_nodes = stemma::parse_query(options.module).asks_for_operators();
     const auto nodes = of_nodes ? find_nodes(opened, options.module) : std::vector<id>{};
     const auto module = of_nodes ? module_around(opened, nodes) : one_module(options, opened);
-    cutter parts(options, opened, basis);
+    const cut_source source(opened);
+    cutter parts(options, source, basis);
     if (parts.members().count(module) == 0) {
         throw stemma::error(stemma::error_code::not_found, options.common.model, "",
                             fmt::format("module '{}' has no nodes", opened.modules().path(module)));
     }
     const bool beside = folder_of(options.output) == folder_of(options.common.model);
-    if (!beside && !stemma::external_files(opened.model()).empty()) {
-        if (options.data == "link") {
-            stemma::place_external_data(opened.model(), options.output,
-                                        stemma::data_placement::link, options.force);
-        } else if (options.data == "copy") {
-            parts.use_store(folder_of(options.output).string(),
-                            fs::path(options.output).filename().string() + ".data");
-        }
+    const bool external = !beside && !stemma::external_files(opened.model()).empty();
+    if (external && options.data == "link") {
+        stemma::place_external_data(opened.model(), options.output, stemma::data_placement::link,
+                                    options.force);
     }
+    const auto place_weights = [&](cutter& to) {
+        if (external && options.data == "copy") {
+            to.use_store(folder_of(options.output).string(),
+                         fs::path(options.output).filename().string() + ".data");
+        }
+    };
+    place_weights(parts);
     const auto path_of = [&](id, std::size_t part, std::size_t count) {
         if (count == 1) {
             return options.output;
@@ -419,14 +514,26 @@ int cut_one(const cut_options& options, stemma::attributed_model& opened, cut_ba
                 fmt::format("{}.{}{}", path.stem().string(), part, path.extension().string()))
             .string();
     };
-    const auto records = of_nodes ? parts.cut(
-                                        {module},
-                                        [&](std::size_t) {
-                                            return stemma::cut_request{nodes, {}};
-                                        },
-                                        path_of)
-                                  : parts.cut({module}, path_of);
+    if (!of_nodes && opens_functions(opened.model())) {
+        parts.leave_functions();
+    }
+    auto records = of_nodes ? parts.cut(
+                                  {module},
+                                  [&](std::size_t) {
+                                      return stemma::cut_request{nodes, {}};
+                                  },
+                                  path_of)
+                            : parts.cut({module}, path_of);
     parts.write_store();
+    if (!parts.left().empty()) {
+        const inlined_model inlined(opened, options.output);
+        const cut_source open(source, inlined);
+        cut_basis of_open(options, inlined.model());
+        cutter others(options, open, of_open);
+        place_weights(others);
+        records = others.cut({module}, path_of);
+        others.write_store();
+    }
     report(options, opened, records);
     return std::any_of(records.begin(), records.end(),
                        [](const auto& r) { return r.status == "refused"; })

@@ -5,6 +5,7 @@
 
 #include <stemma/core/hash.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/wire/cut_obstacles.hpp>
 
 #include <fmt/core.h>
@@ -141,6 +142,11 @@ std::string boundary_types::refuse_unknown(stemma::cut_plan& plan,
                                            const stemma::graph_contents& contents) {
     if (plan.refusal != stemma::cut_refusal::none) {
         return {};
+    }
+    if (const auto redefined = stemma::find_redefined(plan, model_, contents)) {
+        plan.refusal = stemma::cut_refusal::redefined;
+        return fmt::format("'{}' is defined more than once, by {}", model_.value_name(*redefined),
+                           stemma::definers_text(model_, *redefined));
     }
     if (const auto unbound = stemma::find_unbound(plan, model_, contents)) {
         plan.refusal = stemma::cut_refusal::function_body;

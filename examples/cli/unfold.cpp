@@ -3,17 +3,29 @@
 #include "terminal.hpp"
 #include "untagged.hpp"
 
+#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/inline_functions.hpp>
+#include <stemma/onnx/wire/inlined_names.hpp>
 #include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
+#include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/policy/carrier.hpp>
 
 #include <fmt/core.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace cli {
 
@@ -49,24 +61,31 @@ std::optional<stemma::byte_rope> open_folds(const unfold_options& options,
     }
 }
 
-int unfold(const unfold_options& options) {
-    const auto file = stemma::map_model(options.common.model);
-    const stemma::wire_model tagged(file.bytes(), options.common.model);
-    const untagged_model source(file, tagged, options.output);
-    const auto& model = source.model();
+/// Whether the file says how it was folded.
+bool was_folded(std::string_view bytes, const std::string& file) {
+    if (bytes.size() >= std::size_t{1} << 32U) {
+        return false; // and no model
+    }
+    stemma::wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
+    for (stemma::wire_field field; fields.next(field);) {
+        if (field.is_bytes(stemma::detail::onnx_fields::model::metadata_props) &&
+            stemma::wire_model::read_entry(fields, field).first == stemma::fold_key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void check_functions(const stemma::wire_model& model) {
     if (model.functions().empty()) {
-        throw stemma::error(stemma::error_code::not_found, options.common.model, "",
-                            "has no functions");
+        throw stemma::error(stemma::error_code::not_found, model.file(), "", "has no functions");
     }
-    bool has_tags = false;
-    auto rope = open_folds(options, model, has_tags);
-    std::string what = "as before it was folded";
-    if (!rope) {
-        stemma::function_inliner inliner(model);
-        rope = inliner.build();
-        what = counted(inliner.calls(), "call") + " opened";
-    }
-    write_rope(*rope, source.file(), model, options.output, options.data, !options.no_sync);
+}
+
+void finish(const unfold_options& options, const untagged_model& source,
+            const stemma::byte_rope& rope, const std::string& what, bool has_tags) {
+    const auto& model = source.model();
+    write_rope(rope, source.file(), model, options.output, options.data, !options.no_sync);
     const bool had_tags =
         stemma::find_model_metadata(model, stemma::fold_source_tags_key).has_value();
     if (!has_tags && (source.was_tagged() || had_tags)) {
@@ -74,8 +93,44 @@ int unfold(const unfold_options& options) {
                                          options.common.model, options.output));
     }
     if (!options.common.quiet) {
-        put("{}: {} bytes, {}\n", options.output, grouped(rope->size()), what);
+        put("{}: {} bytes, {}\n", options.output, grouped(rope.size()), what);
     }
+}
+
+std::string opened_calls(std::size_t count) {
+    return counted(count, "call") + " opened";
+}
+
+/// Opens calls by their names alone, or as the file says.
+int unfold_by_name(const unfold_options& options, const stemma::mapped_file& file) {
+    const stemma::wire_model tagged(file.bytes(), options.common.model);
+    check_functions(tagged);
+    const untagged_model source(file, tagged, options.output);
+    bool has_tags = false;
+    if (const auto rope = open_folds(options, source.model(), has_tags)) {
+        finish(options, source, *rope, "as before it was folded", has_tags);
+        return done;
+    }
+    stemma::function_inliner inliner(source.model());
+    const auto rope = inliner.build();
+    finish(options, source, rope, opened_calls(inliner.calls()), false);
+    return done;
+}
+
+int unfold(const unfold_options& options) {
+    auto file = stemma::map_model(options.common.model);
+    if (options.as_called || was_folded(file.bytes(), options.common.model)) {
+        return unfold_by_name(options, file);
+    }
+    stemma::attributed_model known(std::move(file), options.common.model, {});
+    check_functions(known.model());
+    const untagged_model source(known.file(), known.model(), options.output);
+    const auto& model = source.model();
+    stemma::function_inliner inliner(
+        model,
+        stemma::inlined_names(model, known.modules(), known.tags().attributions, known.calls()));
+    const auto rope = inliner.build();
+    finish(options, source, rope, opened_calls(inliner.calls()), false);
     return done;
 }
 

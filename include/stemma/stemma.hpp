@@ -69,6 +69,7 @@
 #include <stemma/evidence/hierarchy_metadata.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
+#include <stemma/evidence/inlined_name.hpp>
 #include <stemma/evidence/leftovers.hpp>
 #include <stemma/evidence/merged_parameters.hpp>
 #include <stemma/evidence/named_modules.hpp>

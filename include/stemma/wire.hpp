@@ -21,6 +21,7 @@
 #include <stemma/onnx/cut_facts.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/fold_constants.hpp>
@@ -29,6 +30,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/html_report.hpp>
+#include <stemma/onnx/inlined_calls.hpp>
 #include <stemma/onnx/model_analysis.hpp>
 #include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/model_record.hpp>
@@ -91,6 +93,7 @@
 #include <stemma/onnx/wire/graph_runs.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/inline_functions.hpp>
+#include <stemma/onnx/wire/inlined_names.hpp>
 #include <stemma/onnx/wire/join_edited.hpp>
 #include <stemma/onnx/wire/join_model.hpp>
 #include <stemma/onnx/wire/known_policies.hpp>

@@ -11,6 +11,7 @@ import unittest
 from program_test import FIXTURES, Case, run
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
+DIALECTS = FIXTURES.parent / "dialects" if FIXTURES else None
 LIGHT = ["--no-sync"]
 
 
@@ -202,6 +203,24 @@ class Unfold(Case):
         names = self.succeed("query", out, "op:MatMul").stdout
         self.assertIn("/MatMul", names)
         self.succeed("validate", out, "--quiet")
+
+    def test_without_functions_a_model_has_the_modules_that_it_had(self):
+        source, out = DIALECTS / "modular_functions.onnx", self.folder / "out.onnx"
+        tagged = self.folder / "tagged.onnx"
+        self.succeed("tag", source, "-o", tagged, *LIGHT)
+        before = self.paths(source)
+        self.assertIn("encoder.layer.1.attention.self.query", before)
+        for model in (source, tagged):
+            self.succeed("unfold", model, "-o", out, *LIGHT)
+            self.assertEqual(self.paths(out), before)
+            found = self.succeed("query", out, "encoder.layer.1.attention.self.query").stdout
+            self.assertEqual(sum("Gemm" in line for line in found.splitlines()), 1)
+        self.succeed("unfold", source, "-o", out, "--as-called", *LIGHT)
+        self.assertIn("aten", self.succeed("query", out, "op:Gemm").stdout)
+
+    def paths(self, model):
+        tree = json.loads(self.succeed("tree", model, "--format", "json").stdout)
+        return [module["path"] for module in tree["modules"]]
 
 
 if __name__ == "__main__":

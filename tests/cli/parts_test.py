@@ -13,6 +13,7 @@ from hostile_test import field, graph, model, node, varint
 from program_test import FIXTURES, Case, run
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
+DIALECTS = FIXTURES.parent / "dialects" if FIXTURES else None
 
 
 class Cut(Case):
@@ -53,6 +54,35 @@ class Cut(Case):
         else:
             self.succeed(*command)
             self.assertEqual(self.names(self.folder / "mid.onnx"), ["/mid/QuickGelu"])
+
+    def test_modules_in_functions_are_cut_out_of_the_model_without_them(self):
+        parts = self.folder / "parts"
+        self.succeed("cut", DIALECTS / "modular_functions.onnx", "--all", "-d", parts, "--no-sync")
+        cuts = json.loads((parts / "index.json").read_text())["cuts"]
+        self.assertEqual({cut["status"] for cut in cuts}, {"written"})
+        modules = [cut["module"] for cut in cuts]
+        self.assertEqual(modules, sorted(modules, key=modules.index))
+        query = next(cut for cut in cuts if cut["module"].endswith("layer.1.attention.self.query"))
+        self.assertEqual(len(query["inputs"]), 1)  # weights come along
+        self.assertEqual([path.suffix for path in parts.iterdir()
+                          if path.suffix not in (".onnx", ".json")], [])
+        one = self.folder / "one.onnx"
+        self.succeed("cut", DIALECTS / "modular_functions.onnx", "--module", query["module"], "-o",
+                     one, "--no-sync")
+        self.assertEqual(self.names(one), self.names(parts / query["file"]))
+        self.assertEqual([path.name for path in self.folder.iterdir()
+                          if path.name.endswith("inlined")], [])
+
+    def test_parts_with_a_value_that_is_defined_twice_are_refused(self):
+        nodes = [node("Relu", ["x"], ["v"], "/a/Relu"), node("Tanh", ["x"], ["v"], "/b/Tanh"),
+                 node("Neg", ["v"], ["w"], "/c/Neg"), node("Abs", ["w"], ["y"], "/d/Abs")]
+        whole = self.folder / "whole.onnx"
+        whole.write_bytes(model(graph(nodes)))
+        told = self.fail_with(1, "cut", whole, "--module", "c", "-o", self.folder / "c.onnx")
+        self.assertIn("'v' is defined more than once, by node '/a/Relu' (#0) and node '/b/Tanh'",
+                      told)
+        self.assertIn("/b/Tanh", run("validate", whole).stdout)
+        self.fail_with(3, "fold", whole, "--least", "1", "-o", self.folder / "f.onnx")
 
     def test_one_module_only(self):
         out = self.folder / "part.onnx"

@@ -76,9 +76,15 @@ def call(op, inputs, outputs, name, domain="", attributes=(), metadata=None, ove
             (text(8, overload) if overload else b"") + entries(9, metadata or {}))
 
 
-def function(domain, name, inputs, outputs, nodes, overload="", imports=()):
+def reference_attribute(name, of, kind):
+    """An attribute that has the value of one of the call around."""
+    return text(1, name) + number(20, kind) + text(21, of)
+
+
+def function(domain, name, inputs, outputs, nodes, overload="", imports=(), attributes=()):
     return (text(1, name) + b"".join(text(4, i) for i in inputs) +
-            b"".join(text(5, o) for o in outputs) + b"".join(text(7, n) for n in nodes) +
+            b"".join(text(5, o) for o in outputs) + b"".join(text(6, a) for a in attributes) +
+            b"".join(text(7, n) for n in nodes) +
             b"".join(text(9, opset(d, v)) for d, v in (("", 18),) + tuple(imports)) +
             text(10, domain) + (text(13, overload) if overload else b""))
 
@@ -460,6 +466,184 @@ def nested_functions(folder):
     net.write(folder, "nested_functions", x)
 
 
+class Modular:
+    """A model as torch 2.2 wrote it on top of dynamo: each call of a module is a function of its own,
+    nested as modules are, in the domain of the package of the class and its version; operators are
+    functions of a library, which modules share."""
+
+    LIBRARY, COMMON = "pkg.onnxscript.torch_lib", "pkg.onnxscript.torch_lib.common"
+
+    def __init__(self):
+        self.net = Net("none", 8, 18)
+        self.frames = [{"path": "", "nodes": [], "made": set(), "read": []}]
+        self.called, self.count = {}, 0
+        for domain in (self.LIBRARY, self.COMMON):
+            self.net.domains[domain] = 1
+        self.library()
+
+    def library(self):
+        common = ((self.COMMON, 1),)
+
+        def add(name, inputs, nodes, domain=self.LIBRARY, attributes=(), imports=()):
+            nodes = [call(op, i, [o], "n%d" % k, *more) for k, (op, i, o, *more) in enumerate(nodes)]
+            self.net.functions.append(function(domain, name, inputs, ["result"], nodes, "", imports,
+                                               attributes))
+
+        def branch(op, *attributes):
+            node = call(op, ["self"], ["chosen"], "n0", "", attributes)
+            return text(1, node) + text(2, "branch") + text(12, text(1, "chosen"))
+
+        def ints(name, values):
+            return text(1, name) + b"".join(number(8, v) for v in values) + number(20, 7)
+
+        def scalar(value, kind=FLOAT):
+            return [tensor_attribute("value", tensor("", [], kind, [value]))]
+
+        add("Rank", ["self"], [("Shape", ["self"], "shape"), ("Size", ["shape"], "result")],
+            self.COMMON)
+        add("aten_t", ["self"],
+            [("Rank", ["self"], "rank", self.COMMON), ("Constant", [], "two", "", scalar(2, INT64)),
+             ("Equal", ["rank", "two"], "flat"),
+             ("If", ["flat"], "result", "",
+              [graph_attribute("then_branch", branch("Transpose", ints("perm", (1, 0)))),
+               graph_attribute("else_branch", branch("Identity"))])], imports=common)
+        add("aten_addmm", ["self", "mat1", "mat2"],
+            [("Gemm", ["mat1", "mat2", "self"], "result", "",
+              [reference_attribute("alpha", "alpha", 1)])], attributes=["alpha"])
+        add("aten_matmul", ["self", "other"], [("MatMul", ["self", "other"], "result")])
+        add("aten_add", ["self", "other"],
+            [("Constant", [], "factor", "", [reference_attribute("value_float", "alpha", 1)]),
+             ("Mul", ["other", "factor"], "scaled"), ("Add", ["self", "scaled"], "result")],
+            attributes=["alpha"])
+        add("aten_mul", ["self", "other"], [("Mul", ["self", "other"], "result")])
+        add("aten_softmax_no_dtype", ["self"],
+            [("Softmax", ["self"], "result", "", [reference_attribute("axis", "dim", 2)])],
+            attributes=["dim"])
+        add("aten_gelu", ["self"],
+            [("Constant", [], "root", "", scalar(1.4142135)), ("Div", ["self", "root"], "part"),
+             ("Erf", ["part"], "erf"), ("Constant", [], "one", "", scalar(1.0)),
+             ("Add", ["erf", "one"], "sum"), ("Mul", ["self", "sum"], "result")])
+        add("aten_relu", ["self"], [("Relu", ["self"], "result")])
+        add("aten_layer_norm", ["input", "weight", "bias"],
+            [("LayerNormalization", ["input", "weight", "bias"], "result", "",
+              [reference_attribute("axis", "axis", 2)])], attributes=["axis"])
+
+    def put(self, node, inputs, results, name):
+        frame = self.frames[-1]
+        frame["nodes"].append(node)
+        frame["read"] += [i for i in inputs if i not in frame["made"] and i not in frame["read"]]
+        frame["made"].update(results)
+        self.net.truth.append({"original": name, "module": frame["path"]})
+
+    def op(self, name, inputs, attributes=(), domain=LIBRARY):
+        self.count += 1
+        result, title = "%s_%d" % (name.lower(), self.count), "%s_%d" % (name, self.count)
+        self.put(call(name, inputs, [result], title, domain, attributes), inputs, [result], title)
+        return result
+
+    def weight(self, name, dims):
+        full = ".".join(p for p in (self.frames[-1]["path"], name) if p)
+        if all(full != known for known, _ in self.net.initializers):
+            self.net.initializers.append((full, tensor(full, dims)))
+        return full
+
+    @contextmanager
+    def module(self, attribute, cls, package, shown=None):
+        """The `results` that its user puts into the frame are those of the call."""
+        path = ".".join(p for p in (self.frames[-1]["path"], attribute) if p)
+        frame = {"path": path, "nodes": [], "made": set(), "read": []}
+        self.frames.append(frame)
+        yield frame
+        self.frames.pop()
+        shown = path.replace(".", "_") if shown is None else shown
+        self.called[shown] = self.called.get(shown, 0) + 1
+        name = "%s_%s_%d" % (cls.replace(".", "_"), shown, self.called[shown])
+        domain = "pkg." + package
+        self.net.domains[domain] = 1
+        imports = [(d, 1) for d in sorted(self.net.domains) if d]
+        self.net.functions.append(function(domain, name, frame["read"], frame["results"],
+                                           frame["nodes"], imports=imports))
+        self.count += 1
+        title = "%s_%d" % (name, self.count)
+        self.put(call(name, frame["read"], frame["results"], title, domain), frame["read"],
+                 frame["results"], title)
+        self.net.truth[-1]["module"] = path
+
+    def linear(self, attribute, x, shown=None):
+        with self.module(attribute, "torch.nn.modules.linear.Linear", "torch.2.2.0+cu121", shown) as m:
+            weight = self.op("aten_t", [self.weight("weight", [4, 4])])
+            m["results"] = [self.op("aten_addmm", [self.weight("bias", [4]), x, weight],
+                                    [text(1, "alpha") + b"\x15" + struct.pack("<f", 1.0) +
+                                     number(20, 1)])]
+        return m["results"][0]
+
+    def norm(self, attribute, x):
+        with self.module(attribute, "torch.nn.modules.normalization.LayerNorm",
+                         "torch.2.2.0+cu121") as m:
+            m["results"] = [self.op("aten_layer_norm",
+                                    [x, self.weight("weight", [4]), self.weight("bias", [4])],
+                                    [text(1, "axis") + number(3, 2 ** 64 - 1) + number(20, 2)])]
+        return m["results"][0]
+
+    def add(self, a, b):
+        return self.op("aten_add", [a, b], [text(1, "alpha") + b"\x15" + struct.pack("<f", 0.5) +
+                                            number(20, 1)])
+
+    def write(self, folder, name, y):
+        self.net.nodes = self.frames[0]["nodes"]
+        self.net.write(folder, name, y)
+
+
+def modular(folder):
+    """Layers of nested modules, a list and a sequence, an operator that modules share, a module
+    without parameters, one with two results, and one that is called twice."""
+    net = Modular()
+    package, file = "tinylib.4.37.0", "tinylib.models.tiny.modeling_tiny."
+
+    def dense_and_norm(attribute, cls, x, rest):
+        with net.module(attribute, file + cls, package) as m:
+            m["results"] = [net.norm("LayerNorm", net.add(net.linear("dense", x), rest))]
+        return m["results"][0]
+
+    x = net.linear("embeddings", "x")
+    with net.module("encoder", file + "TinyEncoder", package) as encoder:
+        for i in range(2):
+            with net.module("layer.%d" % i, file + "TinyLayer", package) as layer:
+                with net.module("attention", file + "TinyAttention", package) as attention:
+                    with net.module("self", file + "TinySelfAttention", package) as inner:
+                        query, key = net.linear("query", x), net.linear("key", x)
+                        scores = net.op("aten_matmul", [query, net.op("aten_t", [key])])
+                        weights = net.op("aten_softmax_no_dtype", [scores],
+                                         [text(1, "dim") + number(3, 2 ** 64 - 1) + number(20, 2)])
+                        inner["results"] = [net.op("aten_matmul", [weights, net.linear("value", x)]),
+                                            weights]
+                    h, weights = inner["results"]
+                    attention["results"] = [dense_and_norm("output", "TinySelfOutput", h, x), weights]
+                h, weights = attention["results"]
+                with net.module("intermediate", file + "TinyIntermediate", package) as m:
+                    y = net.linear("dense", h)
+                    with net.module("intermediate_act_fn", "tinylib.activations.Gelu", package) as act:
+                        act["results"] = [net.op("aten_gelu", [y])]
+                    m["results"] = act["results"]
+                x = dense_and_norm("output", "TinyOutput", m["results"][0], h)
+                # An operator of the standard, written without a function.
+                x = net.op("Mul", [x, x], domain="")
+                layer["results"] = [x]
+        encoder["results"] = [x]
+    # Children of a sequence are shown as Python reaches them.
+    with net.module("head", "torch.nn.modules.container.Sequential", "torch.2.2.0+cu121") as head:
+        y = net.linear("0", x, "getattr_L__self___head___0__")
+        with net.module("1", "torch.nn.modules.activation.ReLU", "torch.2.2.0+cu121",
+                        "getattr_L__self___head___1__") as relu:
+            relu["results"] = [net.op("aten_relu", [y])]
+        head["results"] = [net.linear("2", relu["results"][0], "getattr_L__self___head___2__")]
+    y = head["results"][0]
+    for _ in range(2):
+        y = net.norm("shared", y)
+        y = net.add(y, x)
+    net.write(folder, "modular_functions", y)
+
+
 def optimized(folder):
     """Names that a runtime leaves when it saves what it optimized; the rest of a model with scopes."""
     net = Net("called", 10, 20)
@@ -565,6 +749,7 @@ def main():
     typed(folder)
     recurrence(folder)
     nested_functions(folder)
+    modular(folder)
     optimized(folder)
     merged(folder)
     shared_embedding(folder)

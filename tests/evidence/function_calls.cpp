@@ -141,4 +141,57 @@ TEST_CASE("function_calls: of a call that nothing is known of nothing is claimed
     CHECK(branch.paths<function_calls>("inside") == texts{"gate"});
 }
 
+TEST_CASE("function_calls: operators that modules share belong to each call's, and where every "
+          "module is a function the others are the root's") {
+    const std::string torch = "pkg.torch.2.2.0";
+    const std::string library = "pkg.onnxscript.torch_lib";
+    const auto relu = test::function(library, "aten_relu", {"self"}, {"result"},
+                                     {test::node("Relu", {"self"}, {"result"}, "n0")});
+    const auto block = [&](const std::string& number) {
+        return test::function(torch, "app_Block_blocks_" + number + "_1", {"a", "w"}, {"b"},
+                              {test::node("MatMul", {"a", "w"}, {"c"}, "product" + number),
+                               test::node("aten_relu", {"c"}, {"b"}, "relu" + number, library)});
+    };
+    test::evidence_scene scene(with_functions(
+        test::graph(
+            {test::node("app_Block_blocks_0_1", {"x", "blocks.0.weight"}, {"y"}, "b0", torch),
+             test::node("app_Block_blocks_1_1", {"y", "blocks.1.weight"}, {"z"}, "b1", torch),
+             test::node("aten_relu", {"z"}, {"v"}, "last", library),
+             test::node("Neg", {"v"}, {"u"}, "own")},
+            {"x"}, {"u"}, {"blocks.0.weight", "blocks.1.weight"}),
+        {relu, block("0"), block("1")}));
+    CHECK(scene.paths<function_calls>("relu0") == texts{"blocks.0"});
+    CHECK(scene.paths<function_calls>("last") == texts{"/"});
+    CHECK(scene.paths<function_calls>("own") == texts{"/"});
+    CHECK(scene.paths<function_calls>("n0") == texts{"/", "blocks.0", "blocks.1"});
+    const auto calls = function_calls{}.prepare(scene.context());
+    const auto module = [&](std::string_view node, stemma::id around) {
+        const auto found = calls.module_of(scene.node(node), around);
+        return found == stemma::no_id ? "-" : std::string(scene.modules().path(found));
+    };
+    const auto first = calls.module_of(scene.node("b0"), stemma::no_id);
+    CHECK(scene.modules().path(first) == "blocks.0");
+    CHECK(module("relu0", first) == "blocks.0");
+    CHECK(module("n0", first) == "blocks.0");
+    CHECK(module("n0", 0).empty());
+    CHECK(module("product1", first) == "-");
+}
+
+TEST_CASE("function_calls: a call is named as the last operator in its body, which is in that "
+          "module") {
+    const auto body = test::function("app", "Pool", {"a", "w", "v"}, {"d"},
+                                     {test::node("MatMul", {"a", "w"}, {"b"}, "product"),
+                                      test::node("Add", {"b", "v"}, {"c"}, "own"),
+                                      test::node("Tanh", {"c"}, {"d"}, "tanh")});
+    test::evidence_scene scene(
+        with_functions(test::graph({test::node("Pool", {"x", "pool.dense.weight", "pool.bias"},
+                                               {"y"}, "/pool/activation/Pool", "app"),
+                                    test::node("Neg", {"y"}, {"z"}, "/Neg")},
+                                   {"x"}, {"z"}, {"pool.dense.weight", "pool.bias"}),
+                       {body}));
+    CHECK(scene.paths<function_calls>("/pool/activation/Pool") == texts{"pool"});
+    CHECK(scene.paths<function_calls>("product") == texts{"pool.dense"});
+    CHECK(scene.paths<function_calls>("tanh") == texts{"pool.activation"});
+}
+
 } // namespace test::evidence_function_calls

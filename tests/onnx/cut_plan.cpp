@@ -11,7 +11,8 @@ namespace test::onnx_cut_plan {
 TEST_CASE("to_string: every refusal has a name of its own", "[onnx][cut_plan]") {
     using r = stemma::cut_refusal;
     std::set<std::string_view> names;
-    for (auto refusal : {r::non_convex, r::unknown_type, r::function_body, r::no_output}) {
+    for (auto refusal :
+         {r::non_convex, r::unknown_type, r::function_body, r::no_output, r::redefined}) {
         CHECK_FALSE(stemma::to_string(refusal).empty());
         CHECK(names.insert(stemma::to_string(refusal)).second);
     }

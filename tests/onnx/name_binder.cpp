@@ -33,11 +33,30 @@ std::string model_of(const std::vector<test::message>& nodes, const test::names&
     return test::model(test::graph(nodes, inputs, outputs, initializers)).bytes();
 }
 
+/// The value of the main graph that a name means: of several that are all constants the last one,
+/// a node rather than an initializer; else the first.
+id last_constant(const stemma::onnx_model& model, std::string_view name) {
+    id last = no_id;
+    for (id value = 0; value < model.value_count(); ++value) {
+        if (model.graph_of_value(value) != 0 || model.value_name(value) != name ||
+            model.kind(value) == value_kind::undefined) {
+            continue;
+        }
+        const auto producer = model.producer(value);
+        const bool made = producer != no_id && model.op_type(producer) == "Constant";
+        if (!made && !model.is_initializer(value)) {
+            return value_called(model, name, 0);
+        }
+        last = made || last == no_id || model.is_initializer(last) ? value : last;
+    }
+    return last == no_id ? value_called(model, name, 0) : last;
+}
+
 /// What a name means inside a graph: its own value, else what it means in the graph around it.
 /// Slow, and written from the rules of ONNX alone.
 id meaning(const stemma::onnx_model& model, id g, std::string_view name) {
     for (;;) {
-        const auto here = value_called(model, name, g);
+        const auto here = g == 0 ? last_constant(model, name) : value_called(model, name, g);
         if (here != no_id && model.kind(here) != value_kind::undefined) {
             return here;
         }
@@ -190,6 +209,27 @@ TEST_CASE("name_binder: what is defined twice is reported, and the first counts"
         CHECK(value != model.first_output(0));
         CHECK(value != model.first_output(2));
     }
+}
+
+TEST_CASE("name_binder: of constants of one name the last counts, for readers before it too",
+          "[onnx][name_binder]") {
+    const auto constant = [](const char* name) { return test::node("Constant", {}, {"v"}, name); };
+    const auto bytes = model_of({constant("a"), test::node("Neg", {"v"}, {"y"}), constant("b"),
+                                 test::node("Neg", {"v"}, {"z"})},
+                                {"x"}, {"y", "v"}, {"v", "w", "w"});
+    const wire_model model(bytes);
+    CHECK(model.inputs(1)[0] == model.first_output(2));
+    CHECK(model.inputs(3)[0] == model.first_output(2));
+    CHECK(model.graph(0).outputs[1] == model.first_output(2));
+    const auto weights = model_of({test::node("Neg", {"w"}, {"y"})}, {"x"}, {"y"}, {"w", "w"});
+    const wire_model read(weights);
+    CHECK(read.inputs(0)[0] == read.graph(0).initializers[1]);
+    // No runtime takes these.
+    const auto mixed =
+        model_of({constant("a"), test::node("Relu", {"x"}, {"v"}), test::node("Neg", {"v"}, {"y"})},
+                 {"x"}, {"y"}, {});
+    const wire_model other(mixed);
+    CHECK(other.inputs(2)[0] == other.first_output(0));
 }
 
 } // namespace test::onnx_name_binder

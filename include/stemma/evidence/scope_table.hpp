@@ -12,6 +12,7 @@
 #include <stemma/core/path_trail.hpp>
 #include <stemma/core/pipeline.hpp>
 #include <stemma/core/vertex_ranges.hpp>
+#include <stemma/evidence/inlined_name.hpp>
 #include <stemma/evidence/scoped_name.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -150,6 +151,9 @@ template <named_operators Ops>
     }
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
+    if (const auto inlined = find_inlined_scope(ops, v)) {
+        return {*inlined, std::nullopt};
+    }
     const auto result = scoped_result(ops, v);
     found_scope found{split_scoped_name(name, op_type), std::nullopt};
     if constexpr (calling_operators<Ops>) {

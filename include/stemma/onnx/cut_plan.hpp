@@ -17,6 +17,7 @@ enum class cut_refusal : std::uint8_t {
     unknown_type,  ///< type or rank of a value at the boundary is not known
     function_body, ///< it lies in a function whose attributes are not bound
     no_output,     ///< nothing outside reads what it makes
+    redefined,     ///< it reads or makes a value that the model defines more than once
 };
 
 /// Returns: the name that reports use.
@@ -32,6 +33,8 @@ enum class cut_refusal : std::uint8_t {
         return "function_body";
     case cut_refusal::no_output:
         return "no_output";
+    case cut_refusal::redefined:
+        return "redefined";
     }
     return "";
 }

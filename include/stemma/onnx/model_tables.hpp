@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -213,6 +214,7 @@ protected:
                 bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
             }
         }
+        prefer_last_constants();
         bind_calls();
         std::vector<named_value>().swap(named_);
         forget_names();
@@ -321,6 +323,40 @@ private:
         }
         (entry.what == role::input ? graph.inputs : graph.initializers).push_back(value);
         return value;
+    }
+
+    [[nodiscard]] bool is_constant(id value) const {
+        return is_initializer(value) ||
+               (value < result_count_ && domain(producers_[value]).empty() &&
+                op_type(producers_[value]) == "Constant");
+    }
+
+    /// Of constants of one name in the main graph the last one counts, and Constant nodes before
+    /// initializers: so do runtimes that take such models. Of anything else, the first.
+    void prefer_last_constants() {
+        std::map<id, id> last; // by the one that was bound
+        for (auto value : redefined_) {
+            if (value_graphs_[value] != 0) {
+                continue;
+            }
+            const auto bound = find_visible(0, value_names_[value], hash_of(value_names_[value]));
+            const auto [known, added] = last.try_emplace(bound, is_constant(bound) ? bound : no_id);
+            if (known->second != no_id &&
+                (value < result_count_ || known->second >= result_count_)) {
+                known->second = is_constant(value) ? value : no_id;
+            }
+        }
+        std::erase_if(last, [](const auto& entry) { return entry.second == no_id; });
+        const auto rebind = [&](std::vector<id>& values) {
+            for (auto& value : values) {
+                const auto found = last.find(value);
+                value = found == last.end() ? value : found->second;
+            }
+        };
+        if (!last.empty()) {
+            rebind(inputs_);
+            std::for_each(graphs_.begin(), graphs_.end(), [&](auto& g) { rebind(g.outputs); });
+        }
     }
 
     void bind_calls() {

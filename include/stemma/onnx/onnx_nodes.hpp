@@ -8,11 +8,15 @@
 #include <stemma/detail/python_text.hpp>
 #include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/onnx/inlined_calls.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/policy/carrier.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -92,6 +96,13 @@ public:
     [[nodiscard]] std::string_view result_name(id node) const noexcept {
         return model_->output_count(node) == 0 ? std::string_view{}
                                                : model_->value_name(model_->first_output(node));
+    }
+
+    /// Returns: see `inlined_calls::name`; valid as long as the view.
+    /// Complexity: that of `inlined_calls` when it is first called; then O(1) on average.
+    [[nodiscard]] std::optional<std::string_view> inlined_name(id node) const {
+        std::call_once(inlined_->once, [this] { inlined_->calls.emplace(*model_); });
+        return inlined_->calls->name(node);
     }
 
     /// Returns: the node whose body a node is in, or `no_id`.
@@ -296,6 +307,12 @@ private:
         return value;
     }
 
+    /// Found when it is first asked for.
+    struct lazily_inlined {
+        std::once_flag once;
+        std::optional<inlined_calls> calls;
+    };
+
     template <class Function>
     void for_each_origin(Function f) const {
         if constexpr (requires(void (*take)(id, std::string_view, std::string_view)) {
@@ -421,7 +438,8 @@ private:
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
-    std::vector<bool> folded_functions_;                  // empty where nothing is folded
+    std::vector<bool> folded_functions_; // empty where nothing is folded
+    std::shared_ptr<lazily_inlined> inlined_ = std::make_shared<lazily_inlined>();
     std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };

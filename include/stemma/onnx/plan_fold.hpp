@@ -13,6 +13,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_members.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/fold_constants.hpp>
 #include <stemma/onnx/fold_plan.hpp>
@@ -254,7 +255,8 @@ template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Pol
     if (!model.redefined().empty()) {
         STEMMA_THROW(error(error_code::malformed, "",
                            std::string(model.value_name(model.redefined().front())),
-                           "the model defines this value twice"));
+                           "the model defines this value more than once: by " +
+                               definers_text(model, model.redefined().front())));
     }
     return detail::fold_planner<Modules, Shapes, Policy>(model, contents, modules, attributions,
                                                          shapes, policy)

@@ -43,4 +43,21 @@ TEST_CASE("put_named, put_sparse: the name of a value changes where the message 
     CHECK(out == test::message().inner(15, test::sparse_tensor("call/w")).bytes());
 }
 
+TEST_CASE("call_scopes: no value's name continues a scope, and no scope is given twice") {
+    stemma::call_scopes scopes;
+    scopes.take("taken/inside");
+    scopes.take("value");
+    CHECK(scopes.free("taken") == "taken~1");
+    CHECK(scopes.free("value") == "value");
+    CHECK(scopes.free("value") == "value~1");
+    CHECK(scopes.free("value~1") == "value~1~1");
+}
+
+TEST_CASE("place_of: a call in no function stands in the root") {
+    CHECK(stemma::place_of(nullptr).scope.empty());
+    stemma::call_frame frame{"call"};
+    frame.place.scope = "encoder";
+    CHECK(stemma::place_of(&frame).scope == "encoder");
+}
+
 } // namespace test::onnx_wire_call_frame

@@ -52,4 +52,34 @@ TEST_CASE("find_unbound: an attribute that only a call binds", "[onnx][cut_obsta
     CHECK(stemma::find_unbound(plans[0], model, planner.contents()) == node);
 }
 
+TEST_CASE("find_redefined: a value that several nodes define, read, made, or inside",
+          "[onnx][cut_obstacles]") {
+    const auto function = test::function("local", "Own", {"p"}, {"q"},
+                                         {test::node("Relu", {"p"}, {"t"}, "t1"),
+                                          test::node("Tanh", {"p"}, {"t"}, "t2"),
+                                          test::node("Neg", {"t"}, {"q"}, "t3")});
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "first"),
+                                                test::node("Tanh", {"x"}, {"v"}, "second"),
+                                                test::node("Neg", {"v"}, {"a"}, "reader"),
+                                                test::node("Abs", {"a"}, {"b"}, "other"),
+                                                test::node("Own", {"b"}, {"y"}, "call", "local")},
+                                               {"x"}, {"y"}))
+                           .inner(25, function)
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    stemma::cut_planner<> planner(model);
+    const auto redefined = [&](std::string_view node) {
+        const std::vector<id> wanted{test::node_called(model, node)};
+        const auto plans = planner.plan(wanted);
+        REQUIRE(plans.size() == 1);
+        const auto found = stemma::find_redefined(plans[0], model, planner.contents());
+        return found ? std::string(model.value_name(*found)) : std::string();
+    };
+    CHECK(redefined("first") == "v");
+    CHECK(redefined("second") == "v");
+    CHECK(redefined("reader") == "v");
+    CHECK(redefined("other").empty());
+    CHECK(redefined("call") == "t");
+}
+
 } // namespace test::onnx_wire_cut_obstacles

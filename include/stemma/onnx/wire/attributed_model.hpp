@@ -9,6 +9,7 @@
 #include <stemma/error.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/function_calls.hpp>
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/io/capture.hpp>
 #include <stemma/io/file.hpp>
@@ -70,6 +71,14 @@ public:
         }
         run_tasks(options_.threads.parts_of_operators(model_.node_count()),
                   {[&] { attribute(options_.threads.without_one()); }, [&] { meanwhile(model_); }});
+    }
+
+    /// As above, of a file that is mapped already.
+    attributed_model(mapped_file file, const std::string& path, attribution_options options)
+        : file_(std::move(file))
+        , model_(file_.bytes(), path, options.threads)
+        , options_(std::move(options)) {
+        attribute(options_.threads);
     }
 
     attributed_model(const attributed_model&) = delete;
@@ -157,6 +166,12 @@ public:
         sources().prepare(context()).for_each_claim(
             node, [&](const claim& made) { claims.push_back(made); });
         return claims;
+    }
+
+    /// Returns: what local functions say, also of each call apart.
+    /// Complexity: that of `function_calls::prepare`.
+    [[nodiscard]] function_calls::claims<onnx_operators<wire_model>> calls() {
+        return function_calls{}.prepare(context());
     }
 
     /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the

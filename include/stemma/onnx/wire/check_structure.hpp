@@ -7,6 +7,7 @@
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/operator_domain.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -23,15 +24,6 @@
 #include <vector>
 
 namespace stemma {
-
-/// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
-[[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
-    const auto position =
-        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
-    return model.name(node).empty()
-               ? "node " + position
-               : "node '" + std::string(model.name(node)) + "' (" + position + ")";
-}
 
 namespace detail {
 
@@ -146,7 +138,8 @@ private:
 
     void check_definitions() {
         for (auto value : model_.redefined()) {
-            tell("value.redefined", value_text(value), "is defined more than once", severity::error,
+            tell("value.redefined", value_text(value),
+                 "is defined more than once: by " + definers_text(model_, value), severity::error,
                  model_.producer(value));
         }
         for (id value = 0; value < model_.value_count(); ++value) {

@@ -10,6 +10,9 @@
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace stemma {
 
@@ -21,6 +24,62 @@ namespace stemma {
         for (auto value : *values) {
             if (!types.has_type(value)) {
                 return value;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Finds a value that the model defines more than once, and that a plan reads, makes, or holds in a
+/// body or a function: what it is in the part might be another one than in the whole.
+/// Complexity: O(values read and made) where the model defines any so, else O(1).
+[[nodiscard]] inline std::optional<id> find_redefined(const cut_plan& plan, const wire_model& model,
+                                                      const graph_contents& contents) {
+    std::unordered_map<std::string_view, std::vector<id>> by_name;
+    for (auto value : model.redefined()) {
+        by_name[model.value_name(value)].push_back(value);
+    }
+    if (by_name.empty()) {
+        return std::nullopt;
+    }
+    const auto find = [&](id value) -> std::optional<id> {
+        const auto found = value == no_id ? by_name.end() : by_name.find(model.value_name(value));
+        if (found != by_name.end()) {
+            for (auto redefined : found->second) {
+                if (model.graph_of_value(redefined) == model.graph_of_value(value)) {
+                    return redefined;
+                }
+            }
+        }
+        return std::nullopt;
+    };
+    const auto look = [&](auto& self, id node) -> std::optional<id> {
+        for (auto value : model.inputs(node)) {
+            if (const auto found = find(value)) {
+                return found;
+            }
+        }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            if (const auto found = find(model.first_output(node) + i)) {
+                return found;
+            }
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            if (const auto found = self(self, inside)) {
+                return found;
+            }
+        }
+        return std::nullopt;
+    };
+    for (auto node : plan.nodes) {
+        if (const auto found = look(look, node)) {
+            return found;
+        }
+    }
+    for (auto f : plan.functions) {
+        for (auto node : contents.nodes(model.functions()[f].graph)) {
+            if (const auto found = look(look, node)) {
+                return found;
             }
         }
     }

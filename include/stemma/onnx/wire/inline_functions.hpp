@@ -6,12 +6,14 @@
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
+#include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_domain.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/function_bodies.hpp>
+#include <stemma/onnx/wire/inlined_names.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -21,10 +23,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,16 +34,25 @@ namespace stemma {
 
 /// Puts the bodies of functions where these are called, at any depth and in bodies of control flow.
 ///
-/// What comes out of a call is named after it: `<name of the call>/<name in the function>`.
+/// What comes out of a call is named after it: `<name of the call>/<name in the function>`; or,
+/// where it is given `inlined_names`, values are, and nodes are named after their modules.
 /// Attributes of a function have the value that the call gives, else their default.
 class function_inliner {
 public:
     /// `max_calls` bounds what functions cost that call each other twice, and those again.
     /// Requires: the model outlives it. Complexity: O(bytes of functions and names).
     explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
-        : model_(model), functions_(read_function_bodies(model)), max_calls_(max_calls) {
+        : function_inliner(model, std::nullopt, max_calls) {}
+
+    /// As above. Requires: `names` are those of the same model.
+    function_inliner(const wire_model& model, std::optional<inlined_names> names,
+                     std::size_t max_calls = 1U << 24U)
+        : model_(model)
+        , functions_(read_function_bodies(model))
+        , names_(std::move(names))
+        , max_calls_(max_calls) {
         for (id value = 0; value < model.value_count(); ++value) {
-            taken_.emplace(model.value_name(value));
+            scopes_.take(model.value_name(value));
         }
         for (const auto& import : model.opset_imports()) {
             versions_[plain_domain(import.domain)] = import.version;
@@ -50,6 +61,10 @@ public:
 
     /// Returns: how many calls were opened.
     [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
+
+    /// Returns: to what the nodes of the result belong, by number, as it was before; nothing
+    /// without `inlined_names`. Requires: `build` was called.
+    [[nodiscard]] const std::vector<attribution>& attributions() const noexcept { return made_; }
 
     /// Makes the bytes of the model without functions.
     /// Throws: `error` of `error_code::malformed` for functions that call themselves; of
@@ -123,6 +138,9 @@ private:
                 put_node(fields.inner(field), nullptr, at_graph::node, nodes);
                 graph.add_text(nodes);
             } else {
+                if (names_ && field.is_bytes(at_graph::node)) {
+                    names_->note_unchanged(field.content, made_);
+                }
                 graph.add_range(field.begin, field.end - field.begin);
             }
         }
@@ -165,15 +183,23 @@ private:
         }
         used_domains_.insert(name.domain);
         std::string content;
+        const auto position = fields.position();
+        const auto own = name_of(position, name.type, around);
+        if (!own.empty()) {
+            detail::append_field(at_node::name, own, content);
+        }
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_node::input) || field.is_bytes(at_node::output)) {
                 detail::append_field(field.number, actual(fields.text(field), around), content);
             } else if (field.is_bytes(at_node::name) && around != nullptr) {
                 const auto text = fields.text(field);
-                detail::append_field(field.number,
-                                     text.empty() ? std::string()
-                                                  : around->scope + "/" + std::string(text),
-                                     content);
+                if (own.empty()) {
+                    detail::append_field(field.number,
+                                         text.empty()
+                                             ? std::string()
+                                             : around->scope + between() + std::string(text),
+                                         content);
+                }
             } else if (field.is_bytes(at_node::attribute)) {
                 put_attribute(fields.inner(field), around, field.number, content);
             } else if (!(around != nullptr && field.is_bytes(at_node::metadata_props) &&
@@ -181,11 +207,22 @@ private:
                 content.append(fields.whole(field));
             }
         }
+        if (names_) {
+            names_->note(position, place_of(around), made_);
+        }
         detail::append_field(number, content, out);
         if (out.size() >= std::size_t{1} << 31U) {
             fail(error_code::too_large, name, "the result would reach 2 GiB, where protobuf ends");
         }
     }
+
+    [[nodiscard]] std::string name_of(std::uint32_t position, std::string_view op_type,
+                                      const call_frame* around) {
+        return names_ && around ? names_->name(position, op_type, around->place) : std::string();
+    }
+
+    // No slash where names say modules, as a call of which nothing is known is none.
+    [[nodiscard]] const char* between() const noexcept { return names_ ? "." : "/"; }
 
     void put_attribute(wire_reader fields, const call_frame* around, std::uint32_t number,
                        std::string& out) {
@@ -245,6 +282,9 @@ private:
         std::vector<std::string> outputs;
         std::string name;
         call_frame inside;
+        if (names_) {
+            inside.place = names_->enter(call.position(), place_of(around));
+        }
         for (wire_field field; call.next(field);) {
             if (field.is_bytes(at_node::input)) {
                 inputs.push_back(actual(call.text(field), around));
@@ -276,7 +316,7 @@ private:
         } else if (around != nullptr) {
             name = around->scope + "/" + name;
         }
-        inside.scope = free_scope(name);
+        inside.scope = scopes_.free(name);
         std::vector<std::pair<std::string_view, std::string>> passed;
         for (std::size_t i = 0; i < function.outputs.size() && i < outputs.size(); ++i) {
             if (!outputs[i].empty() &&
@@ -288,40 +328,26 @@ private:
             put_node(file.inner(field), &inside, number, out);
         }
         for (const auto& [from, to] : passed) {
-            pass_on(actual(from, &inside), to, inside.scope, number, out);
+            pass_on(actual(from, &inside), to, inside, number, out);
         }
         open_.erase(&function);
     }
 
     /// A function may give away what it was given, and one value twice.
-    void pass_on(const std::string& from, const std::string& to, const std::string& scope,
+    void pass_on(const std::string& from, const std::string& to, const call_frame& call,
                  std::uint32_t number, std::string& out) {
         std::string node;
         detail::append_field(at_node::input, from, node);
         detail::append_field(at_node::output, to, node);
-        detail::append_field(at_node::name, scope + "/Identity", node);
+        const auto own = names_ ? names_->name("Identity", call.place) : std::string{};
+        detail::append_field(at_node::name, own.empty() ? call.scope + between() + "Identity" : own,
+                             node);
         detail::append_field(at_node::op_type, "Identity", node);
+        if (names_) {
+            names_->note(no_id, call.place, made_);
+        }
         detail::append_field(number, node, out);
         used_domains_.insert({});
-    }
-
-    /// Returns: a name that no value's name continues with a slash.
-    /// Complexity: O(length * log names) on average, however many calls have one name.
-    [[nodiscard]] std::string free_scope(const std::string& wanted) {
-        const auto is_free = [&](const std::string& scope) {
-            const auto next = taken_.lower_bound(scope + "/");
-            return next == taken_.end() || !next->starts_with(scope + "/");
-        };
-        const auto [known, is_new] = scopes_.try_emplace(wanted, 0);
-        if (is_new && is_free(wanted)) {
-            return wanted;
-        }
-        for (auto& number = known->second;;) {
-            auto scope = wanted + "~" + std::to_string(++number);
-            if (scopes_.try_emplace(scope, 0).second && is_free(scope)) {
-                return scope;
-            }
-        }
     }
 
     /// The operators of a function mean what the versions say that it imports.
@@ -356,8 +382,9 @@ private:
 
     const wire_model& model_;
     std::map<operator_name, function_body> functions_;
-    std::set<std::string_view> taken_;                    // names of values
-    std::unordered_map<std::string, std::size_t> scopes_; // the last number that was tried
+    std::optional<inlined_names> names_;
+    std::vector<attribution> made_;
+    call_scopes scopes_;
     std::set<const function_body*> open_;
     std::set<const function_body*> checked_;
     std::map<std::string_view, std::int64_t> versions_; // by domain

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DEFINITIONS_HPP
+#define STEMMA_ONNX_DEFINITIONS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace stemma {
+
+/// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
+[[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
+    const auto position =
+        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+    return model.name(node).empty()
+               ? "node " + position
+               : "node '" + std::string(model.name(node)) + "' (" + position + ")";
+}
+
+/// Returns: the values that have the name of one and stand in its graph, in the order of numbers:
+/// several where a model defines it more than once. Complexity: O(values).
+[[nodiscard]] inline std::vector<id> definitions_of(const onnx_model& model, id value) {
+    std::vector<id> found;
+    for (id other = 0; other < model.value_count(); ++other) {
+        if (model.graph_of_value(other) == model.graph_of_value(value) &&
+            model.kind(other) != value_kind::undefined &&
+            model.value_name(other) == model.value_name(value)) {
+            found.push_back(other);
+        }
+    }
+    return found;
+}
+
+/// Returns: what defines a value, for a message: `node 'a' (#0) and node 'b' (#2)`.
+/// Complexity: O(values).
+[[nodiscard]] inline std::string definers_text(const onnx_model& model, id value) {
+    const auto all = definitions_of(model, value);
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto producer = model.producer(all[i]);
+        text.append(i == 0                ? ""
+                    : i + 1 == all.size() ? " and "
+                                          : ", ")
+            .append(producer != no_id              ? place_of(model, producer)
+                    : model.is_initializer(all[i]) ? "an initializer"
+                                                   : "an input");
+    }
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DEFINITIONS_HPP
