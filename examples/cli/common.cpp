@@ -6,6 +6,7 @@
 #include <stemma/algorithm/find_matches.hpp>
 #include <stemma/core/json_text.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/wire/known_policies.hpp>
 
 #include <fmt/core.h>
@@ -225,9 +226,9 @@ open_model(const common_options& options,
         note(options, fmt::format("{}: has no opset imports", options.model));
     }
     if (!model.redefined().empty()) {
-        note(options, fmt::format("{}: value '{}' is defined more than once; the first definition "
-                                  "counts",
-                                  options.model, model.value_name(model.redefined().front())));
+        const auto value = model.redefined().front();
+        note(options, fmt::format("{}: value '{}' is defined more than once, by {}", options.model,
+                                  model.value_name(value), stemma::definers_text(model, value)));
     }
     for (stemma::id value = 0; value < model.value_count(); ++value) {
         if (model.kind(value) == stemma::value_kind::undefined) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -229,6 +230,20 @@ private:
     std::vector<witness> witnesses_;
     std::unordered_map<id, std::string> names_;
     const std::optional<std::string> top_ = std::string();
+};
+
+/// Those of one model, found when they are first asked for, by any thread.
+class late_inlined_calls {
+public:
+    /// Requires: always the same model. Complexity: that of `inlined_calls` once, then O(1).
+    [[nodiscard]] const inlined_calls& of(const onnx_model& model) {
+        std::call_once(once_, [&] { calls_.emplace(model); });
+        return *calls_;
+    }
+
+private:
+    std::once_flag once_;
+    std::optional<inlined_calls> calls_;
 };
 
 } // namespace stemma

@@ -15,8 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -98,12 +96,9 @@ public:
                                                : model_->value_name(model_->first_output(node));
     }
 
-    /// Returns: see `inlined_calls::name`; valid as long as the view.
-    /// Complexity: that of `inlined_calls` when it is first called; then O(1) on average.
-    [[nodiscard]] std::optional<std::string_view> inlined_name(id node) const {
-        std::call_once(inlined_->once, [this] { inlined_->calls.emplace(*model_); });
-        return inlined_->calls->name(node);
-    }
+    /// Returns: see `inlined_calls::name`; valid as long as the view. Complexity: that of
+    /// `inlined_calls` when it is first called; then O(1) on average.
+    [[nodiscard]] auto inlined_name(id node) const { return inlined_->of(*model_).name(node); }
 
     /// Returns: the node whose body a node is in, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
@@ -307,12 +302,6 @@ private:
         return value;
     }
 
-    /// Found when it is first asked for.
-    struct lazily_inlined {
-        std::once_flag once;
-        std::optional<inlined_calls> calls;
-    };
-
     template <class Function>
     void for_each_origin(Function f) const {
         if constexpr (requires(void (*take)(id, std::string_view, std::string_view)) {
@@ -439,7 +428,7 @@ private:
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_; // empty where nothing is folded
-    std::shared_ptr<lazily_inlined> inlined_ = std::make_shared<lazily_inlined>();
+    std::shared_ptr<late_inlined_calls> inlined_ = std::make_shared<late_inlined_calls>();
     std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };
