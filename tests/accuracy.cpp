@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints how well the nodes of the fixtures are attributed, as a table; with --check FILE, compares
 // it with an earlier one and fails where anything got worse. With --details: how right the nodes of
-// models without names are with a capture, by kind of node and by confidence.
+// models without names are with a capture, by kind of node and by confidence. With --never-worse:
+// fails where a capture of any kind makes any file of a fixture worse than it is without one.
 #include <stemma/algorithm/accuracy.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
@@ -248,9 +249,80 @@ std::string print_details(const fs::path& fixtures) {
     return text;
 }
 
+/// What a fixture has of the kinds of captures: the files of each.
+std::map<std::string, std::vector<std::string>> captures_in(const fs::path& folder) {
+    std::map<std::string, std::vector<std::string>> kinds;
+    const auto modules = (folder / "modules.json").string();
+    const auto add = [&](const char* kind, std::vector<std::string> parts) {
+        const auto all = std::all_of(parts.begin(), parts.end(),
+                                     [](const auto& part) { return fs::exists(part); });
+        if (all) {
+            kinds.emplace(kind, std::move(parts));
+        }
+    };
+    const auto trace = (folder / "trace.json").string();
+    const auto fx = (folder / "fx.json").string();
+    add("modules", {modules});
+    add("trace", {modules, trace});
+    add("fx", {modules, fx});
+    add("trace and fx", {modules, trace, fx});
+    return kinds;
+}
+
+stemma::accuracy measure_with(const fs::path& model, std::vector<std::string> captures,
+                              const stemma::oracle_file& truth) {
+    stemma::attribution_options options;
+    options.captures = std::move(captures);
+    const stemma::attributed_model opened(model.string(), options);
+    stemma::accuracy result;
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        if (const auto module = truth.module_of(opened.model().name(node))) {
+            const auto found = opened.tags().attributions[node].module;
+            result.add(stemma::relate(opened.modules().path(found), *module));
+        }
+    }
+    return result;
+}
+
+/// Returns: how many pairs of a file and a capture are worse than the file alone.
+int find_worse(const fs::path& fixtures) {
+    int worse = 0;
+    std::size_t pairs = 0;
+    for (const auto& entry : fs::directory_iterator(fixtures)) {
+        if (!fs::exists(entry.path() / "truth.json")) {
+            continue;
+        }
+        const stemma::mapped_file file((entry.path() / "truth.json").string());
+        const stemma::oracle_file truth(file.bytes(), file.path());
+        const auto captures = captures_in(entry.path());
+        for (const auto& model : fs::directory_iterator(entry.path())) {
+            if (model.path().extension() != ".onnx") {
+                continue;
+            }
+            const auto alone = measure_with(model.path(), {}, truth);
+            for (const auto& [kind, parts] : captures) {
+                const auto with = measure_with(model.path(), parts, truth);
+                ++pairs;
+                if (with.exact < alone.exact || with.contaminated > alone.contaminated) {
+                    ++worse;
+                    std::printf("worse: %s with %s: %zu exact and %zu contaminated, without %zu "
+                                "and %zu\n",
+                                model.path().lexically_relative(fixtures).c_str(), kind.c_str(),
+                                with.exact, with.contaminated, alone.exact, alone.contaminated);
+                }
+            }
+        }
+    }
+    std::printf("%zu files with a capture, %d worse than without\n", pairs, worse);
+    return worse;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 2 && std::string(argv[1]) == "--never-worse") {
+        return find_worse(STEMMA_TEST_DATA "/fixtures") == 0 ? 0 : 1;
+    }
     if (argc == 2 && std::string(argv[1]) == "--details") {
         std::fputs(print_details(STEMMA_TEST_DATA "/fixtures").c_str(), stdout);
         return 0;

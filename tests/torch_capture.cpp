@@ -372,6 +372,38 @@ TEST_CASE("torch_capture: nodes without names get their modules from an archive"
     CHECK(sure_right * 100 >= sure * 99);
 }
 
+TEST_CASE("torch_capture: no file is worse with an archive than without", "[torch]") {
+    test::scratch_folder scratch;
+    const auto path = (fs::path(scratch.path()) / "capture.json").string();
+    for (const auto& folder : archives()) {
+        std::ofstream(path) << write(capture(folder));
+        const stemma::mapped_file file((folder / "truth.json").string());
+        const stemma::oracle_file truth(file.bytes(), file.path());
+        const auto measure = [&](const fs::path& model, const std::vector<std::string>& captures) {
+            stemma::attribution_options options;
+            options.captures = captures;
+            const stemma::attributed_model opened(model.string(), options);
+            stemma::accuracy result;
+            for (id node = 0; node < opened.model().node_count(); ++node) {
+                if (const auto module = truth.module_of(opened.model().name(node))) {
+                    const auto found = opened.tags().attributions[node].module;
+                    result.add(stemma::relate(opened.modules().path(found), *module));
+                }
+            }
+            return result;
+        };
+        for (const auto& entry : fs::directory_iterator(folder)) {
+            if (entry.path().extension() == ".onnx") {
+                INFO(entry.path().string());
+                const auto alone = measure(entry.path(), {});
+                const auto with = measure(entry.path(), {path});
+                CHECK(with.exact >= alone.exact);
+                CHECK(with.contaminated <= alone.contaminated);
+            }
+        }
+    }
+}
+
 TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torch]") {
     const auto folder = fs::path(STEMMA_TEST_DATA) / "fixtures" / "two_tower";
     const auto found = capture(folder);

@@ -173,6 +173,31 @@ TEST_CASE("align: layers of one operation may have shapes between them", "[align
     }
 }
 
+TEST_CASE("align: one normalization behind another has as many operators", "[align]") {
+    test::alignment_scene scene(true);
+    auto x = no_id;
+    for (int i = 0; i < 2; ++i) {
+        const auto module = scene.add_module();
+        scene.capture(module, "torch.nn.functional.layer_norm", {{i == 0 ? no_id : 0, no_id}});
+        const auto name = "n" + std::to_string(i) + ".weight";
+        scene.captured.add_parameter(name, std::vector<std::int64_t>{8});
+        const auto weight = scene.graph.parameter(name, {8});
+        const auto mean = scene.export_node(module, "ReduceMean", {x});
+        const auto centred = scene.export_node(module, "Sub", {x, mean});
+        const auto square = scene.export_node(module, "Pow", {centred});
+        const auto variance = scene.export_node(module, "ReduceMean", {square});
+        const auto root = scene.export_node(module, "Sqrt", {variance});
+        const auto divided = scene.export_node(module, "Div", {centred, root});
+        x = scene.export_node(module, "Mul", {divided}, {weight});
+    }
+    scene.graph.finish();
+    const auto found = stemma::align(scene.graph, scene.tree(), scene.captured);
+    for (id v = 0; v < scene.graph.size(); ++v) {
+        INFO(v << " " << scene.graph.op_type(v));
+        CHECK(found.of[v].module == scene.truth[v]);
+    }
+}
+
 TEST_CASE("align: constants follow the operators that read them", "[align]") {
     alignment_scene scene;
     const auto a = scene.add_module();

@@ -27,6 +27,12 @@ struct aligned_items {
     std::vector<bool> is_fused;     ///< by type of operator: it may be made of several operations
     std::vector<double> part_costs; ///< by profile
     std::vector<double> skipped;    ///< what it costs to leave out all before
+
+    /// Whether what one item makes may be read by another, or is its own.
+    [[nodiscard]] bool flows(id from, id to) const {
+        const auto all = sources[to];
+        return from == to || std::binary_search(all.begin(), all.end(), from);
+    }
 };
 
 /// What the steps of an alignment weigh: natural logarithms of likelihoods, up to a constant.

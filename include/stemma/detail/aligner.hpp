@@ -89,6 +89,7 @@ private:
             lattice.for_each_placement(
                 [&](id n, std::span<const placement> places) { note(n, places); });
         }
+        length_.assign(captured_.size(), 0);
         lattice.for_each_placement(
             [&](id n, std::span<const placement> places) { decide(n, places, result); });
         for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
@@ -129,7 +130,7 @@ private:
         for (auto u : nodes_.producers[n]) {
             if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
                 ++result.links;
-                result.flows += flows(item_of_[u], item) ? 1U : 0U;
+                result.flows += items_.flows(item_of_[u], item) ? 1U : 0U;
             }
         }
         for (auto p : nodes_.parameters[n]) {
@@ -144,12 +145,11 @@ private:
         }
     }
 
-    /// Where an operator stands out of order: one that fits its operation badly, but that of all
-    /// its readers well, goes there.
+    /// One that fits its operation badly, but that of all its readers well, goes there; so does one
+    /// at the end of an operation that is longer than the next, where both are the same.
     void hand_over(id n, alignment& result) {
         auto& made = result.of[nodes_.vertex[n]];
-        if (made.operation == no_id || nodes_.of_shapes[n] ||
-            fits(n, made.operation) >= correspondence::part) {
+        if (made.operation == no_id || nodes_.of_shapes[n]) {
             return;
         }
         aligned_operator first;
@@ -162,8 +162,16 @@ private:
                 first = reader;
             }
         }
-        if (agreed && first.operation != no_id && first.operation != made.operation &&
-            fits(n, first.operation) >= correspondence::part) {
+        if (!agreed || first.operation == no_id || first.operation == made.operation ||
+            fits(n, first.operation) < correspondence::part) {
+            return;
+        }
+        const bool uneven = items_.profile[made.operation] == items_.profile[first.operation] &&
+                            length_[made.operation] > length_[first.operation] + 1;
+        if (fits(n, made.operation) < correspondence::part ||
+            (uneven && nodes_.parameters[n].empty())) {
+            --length_[made.operation];
+            ++length_[first.operation];
             made = first;
             made.confidence = std::min(made.confidence, 0.9F);
             item_of_[n] = first.operation;
@@ -269,16 +277,17 @@ private:
         }
         for (auto u : nodes_.producers[n]) {
             if (!nodes_.of_shapes[u] && item_of_[u] != no_id) {
-                made += flows(item_of_[u], item) ? weights_.flow * sure_[u]
-                                                 : -weights_.against_flow * sure_[u];
+                made += items_.flows(item_of_[u], item) ? weights_.flow * sure_[u]
+                                                        : -weights_.against_flow * sure_[u];
                 made -= item_of_[u] == item ? weights_.leak * leaks(u, n) : 0;
             }
         }
         if (!nodes_.of_shapes[n]) {
             for (auto w : nodes_.readers[n]) {
                 if (item_of_[w] != no_id) {
-                    made += (flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
-                            sure_[w] / static_cast<double>(nodes_.readers[n].size());
+                    made +=
+                        (items_.flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
+                        sure_[w] / static_cast<double>(nodes_.readers[n].size());
                 }
             }
         }
@@ -302,11 +311,6 @@ private:
         return most;
     }
 
-    [[nodiscard]] bool flows(id from, id to) const {
-        const auto sources = items_.sources[to];
-        return from == to || std::binary_search(sources.begin(), sources.end(), from);
-    }
-
     /// Operations that read a parameter of the operator by name are worth a look from anywhere.
     void add_readers(id n, std::vector<id>& wanted) const {
         for (auto p : nodes_.parameters[n]) {
@@ -327,7 +331,7 @@ private:
         sure_[n] = best == places.end() ? 0 : static_cast<double>(best->mass);
     }
 
-    /// Gives an operator to the module that most of the alignments give it to.
+    /// Gives an operator to the module that most alignments give it to.
     void decide(id n, std::span<const placement> places, alignment& result) {
         if (nodes_.owns[n]) {
             return; // its bodies tell
@@ -357,6 +361,7 @@ private:
             std::max_element(shares_.begin(), shares_.end(),
                              [](const auto& a, const auto& b) { return a.mass < b.mass; });
         if (best != shares_.end() && best->mass >= lost) {
+            ++length_[best->item];
             const auto& operation = captured_[best->item];
             const bool fitting = nodes_.of_shapes[n] || fits(n, best->item) >= correspondence::part;
             const auto limit =
@@ -372,7 +377,6 @@ private:
         double mass = 0;
         float best = 0;
     };
-
     const alignment_weights weights_{};
     const Ops& ops_;
     const tree_index& modules_;
@@ -388,6 +392,7 @@ private:
     std::vector<bool> left_out_;           // by operation: it ran in a body
     std::vector<bool> made_head_;          // by operation
     std::vector<std::size_t> made_count_;
+    std::vector<id> length_; // by operation: how many operators of the chain come from it
 };
 
 } // namespace stemma::detail

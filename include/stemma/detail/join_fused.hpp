@@ -84,18 +84,13 @@ private:
 
     void join(id item, id type) {
         const auto is_connected = [&](id other) {
-            return reads(item, other) || reads(other, item);
+            return items_.flows(item, other) || items_.flows(other, item);
         };
         if (!made_[item] && items_.fuses[items_.profile[item]][type] &&
             std::any_of(joined_.begin(), joined_.end(), is_connected)) {
             made_[item] = true;
             joined_.push_back(item);
         }
-    }
-
-    [[nodiscard]] bool reads(id item, id other) const {
-        const auto sources = items_.sources[item];
-        return std::binary_search(sources.begin(), sources.end(), other);
     }
 
     const aligned_nodes& nodes_;
