@@ -28,6 +28,7 @@
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/html_report.hpp>
+#include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/model_analysis.hpp>
 #include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/model_record.hpp>
@@ -56,6 +57,7 @@
 #include <stemma/onnx/tag_texts.hpp>
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/values_read.hpp>
+#include <stemma/onnx/weight_places.hpp>
 #include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
@@ -76,6 +78,7 @@
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
+#include <stemma/onnx/wire/find_weights.hpp>
 #include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
 #include <stemma/onnx/wire/fold_infos.hpp>

@@ -61,9 +61,9 @@ TEST_CASE("model_analysis: numbers of the modules add up") {
                          ? stemma::data_size(header).value_or(0)
                          : 0;
         }
-        CHECK(found.bytes[0] == bytes);
+        CHECK(found.modules.bytes[0] == bytes);
         for (id m = 1; m < tree.size(); ++m) {
-            CHECK(found.bytes[m] <= found.bytes[tree.parent(m)]);
+            CHECK(found.modules.bytes[m] <= found.modules.bytes[tree.parent(m)]);
             const bool empty =
                 std::any_of(found.without_nodes.begin(), found.without_nodes.end(),
                             [&](id highest) { return tree.is_ancestor(highest, m); });
