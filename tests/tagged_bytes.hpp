@@ -41,7 +41,7 @@ public:
         : model(bytes, "model")
         , ops(model)
         , rebuilt(capture == nullptr
-                      ? std::optional(stemma::rebuild_tree(ops, model.text(model.graph(0).name)))
+                      ? std::optional(stemma::rebuild_tree(ops))
                       : std::nullopt)
         , modules(capture == nullptr ? rebuilt->modules : *capture)
         , from_model(capture == nullptr) {

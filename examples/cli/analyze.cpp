@@ -238,6 +238,11 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                 static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
             shaded(width_of(tag) > 80 ? fitted(tag, 80) : tag, shade::name));
     }
+    print_list("known only to be somewhere in or below", analysis.only_below, options.rows,
+               [&](const auto& one) {
+                   put("{:>9}  {}\n", grouped(one.second),
+                       shaded(shortened(path_text(opened, one.first), 88), shade::name));
+               });
     print_modules(opened, part, analysis, options.rows);
     if (options.filter.empty()) {
         print_lists(opened, analysis, options.rows);
@@ -272,6 +277,11 @@ void print_csv(const analyze_options& options, const stemma::attributed_model& o
                                   csv_text(std::string(opened.modules().class_name(m))),
                                   counts.own_nodes[m], counts.nodes[m], counts.own_parameters[m],
                                   counts.parameters[m], analysis.modules.bytes[m]));
+        }
+    } else if (options.table == "below") {
+        put_names("module,nodes\n");
+        for (const auto& [m, nodes] : analysis.only_below) {
+            put_names(fmt::format("{},{}\n", csv_text(opened.modules().path(m)), nodes));
         }
     } else if (options.table == "weights") {
         put_names("module,kind,type,elements,bytes\n");
@@ -344,9 +354,10 @@ void add_analyze(CLI::App& app, action& chosen) {
     command.add_option("--filter", options->filter, "look only at the nodes that fit a query")
         ->type_name("QUERY");
     command
-        .add_option("--table", options->table, "what csv lists: tags, modules, operators, weights")
+        .add_option("--table", options->table,
+                    "what csv lists: tags, modules, operators, weights, below")
         ->type_name("T")
-        ->check(CLI::IsMember({"tags", "modules", "operators", "weights"}))
+        ->check(CLI::IsMember({"tags", "modules", "operators", "weights", "below"}))
         ->default_str("tags");
     command.add_option("--rows", options->rows, "rows of a table that are printed at most")
         ->type_name("N")

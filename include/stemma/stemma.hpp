@@ -18,6 +18,7 @@
 #include <stemma/algorithm/fold_regions.hpp>
 #include <stemma/algorithm/folded_modules.hpp>
 #include <stemma/algorithm/inherit.hpp>
+#include <stemma/algorithm/limit_confidence.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>

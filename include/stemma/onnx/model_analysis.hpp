@@ -9,6 +9,7 @@
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/onnx/summary.hpp>
 #include <stemma/onnx/weight_places.hpp>
 #include <stemma/onnx/wire/find_weights.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -34,10 +35,12 @@ struct shared_weight {
 
 /// What there is to say of the modules of a model, beside a summary.
 struct model_analysis {
-    std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
-    module_statistics modules;                ///< counts by module
-    std::vector<shared_weight> shared;        ///< in file order
-    std::vector<id> without_nodes;            ///< the highest modules that have none, nor any below
+    std::array<std::size_t, 11> confidence{};           ///< nodes by tenths; the last one: certain
+    std::vector<std::pair<id, std::size_t>> only_below; ///< module, and how many nodes are known
+                                                        ///< only to be in or below it; most first
+    module_statistics modules;                          ///< counts by module
+    std::vector<shared_weight> shared;                  ///< in file order
+    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
     std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
 
@@ -47,11 +50,20 @@ struct model_analysis {
 analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
                 const tagging& found, std::span<const id> nodes) {
     model_analysis result;
+    std::vector<std::size_t> below(modules.size());
     for (auto node : nodes) {
+        below[found.attributions[node].module] += is_only_below(found.attributions[node]) ? 1U : 0U;
         const auto tenth =
             static_cast<std::size_t>(found.attributions[node].confidence * 10 + 1e-4F);
         ++result.confidence[std::min<std::size_t>(tenth, 10)];
     }
+    for (id m = 0; m < modules.size(); ++m) {
+        if (below[m] > 0) {
+            result.only_below.emplace_back(m, below[m]);
+        }
+    }
+    std::stable_sort(result.only_below.begin(), result.only_below.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
     const auto weights = find_weights(model);
     auto places = place_weights(model, modules, found, weights);
     result.modules = collect_statistics(model, modules, found, weights, places);
@@ -88,6 +100,15 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
     json.begin_array(true);
     for (auto nodes : analysis.confidence) {
         json.value(nodes);
+    }
+    json.end_array();
+    json.key("only_below");
+    json.begin_array();
+    for (const auto& [m, nodes] : analysis.only_below) {
+        json.begin_object(true);
+        json.member("module", modules.report_path(m));
+        json.member("nodes", nodes);
+        json.end_object();
     }
     json.end_array();
     json.key("modules");

@@ -201,7 +201,7 @@ private:
         };
         if (options_.captures.empty() && !may_be_fresh &&
             !find_model_metadata(model_, fold_modules_key)) {
-            named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
+            named = collect_named_modules(nodes, "", threads, {make_graph, find_digest});
         } else {
             run_tasks(count, {make_graph, find_digest});
         }
@@ -227,8 +227,6 @@ private:
         return *context_;
     }
 
-    [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
-
     void make_tree(bool use_record, std::optional<named_modules> named, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
@@ -238,8 +236,10 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
+            // What the exporter called the graph names no module; a record names what it named.
+            const auto root_name = use_record ? record_->modules.attribute(0) : std::string_view();
             auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
-                                 : rebuild_tree(*ops_, root_name(), threads);
+                                 : rebuild_tree(*ops_, root_name, threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
             std::move(rebuilt).teach(*context_);
