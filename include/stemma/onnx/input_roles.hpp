@@ -151,6 +151,7 @@ GemmFastGelu .ww
 FusedConv .ww.
 FusedGemm .ww
 FusedMatMul ww
+FusedMatMulActivation ww
 NhwcConv .ww
 NhwcFusedConv .ww.
 TransposeMatMul ww
@@ -171,6 +172,9 @@ RelativePositionBias wii
 com.microsoft::Attention .wwbb.i
 com.microsoft::RotaryEmbedding .ibb
 PackedAttention .wwii.
+PackedMultiHeadAttention ...wii.
+DecoderMaskedSelfAttention .wwbb
+SparseAttention ...bbiiiibb
 LongformerAttention .wwbwwi
 MultiHeadAttention ...wb.bb
 DecoderMaskedMultiHeadAttention ...b.bb

@@ -296,7 +296,7 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
 } // namespace detail
 
 /// Finds the weights of a model: parameters, and what else is stored beside them. What a parameter
-/// is, docs/concepts.md says; nothing else in stemma decides it.
+/// is, docs/formats.md says; nothing else in stemma decides it.
 ///
 /// Each tensor counts once, however many nodes read it; one that nothing reads is none. In the
 /// order of the file: initializers, then Constants. Complexity: O(nodes + reads + fields of
