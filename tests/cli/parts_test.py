@@ -171,7 +171,10 @@ class Split(Case):
                    tensor("z", int8), tensor("n", float32, 6), tensor("m", float32, 6),
                    tensor("i", int64, 3)]
         whole = self.folder / "whole.onnx"
-        whole.write_bytes(model(graph(nodes) + b"".join(field(5, each) for each in tensors)))
+        extents = b"".join(field(1, field(1, extent)) for extent in (2, 4))
+        typed = field(2, field(1, field(1, float32) + field(2, extents)))
+        whole.write_bytes(model(graph(nodes, inputs=()) + field(11, field(1, "x") + typed) +
+                                b"".join(field(5, each) for each in tensors)))
         parameters, size = 20 + 5 + 30 + 6, 20 + 4 * 5 + 4 * 30 + 4 * 6
         self.succeed("split", whole, "-d", self.folder / "parts", "--parts", "3", "--cost", "parameters")
         self.assertEqual(sum(part["cost"] for part in self.manifest()["parts"]), parameters)
