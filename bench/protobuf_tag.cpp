@@ -23,7 +23,7 @@ namespace {
 /// Returns: where the nodes come from.
 stemma::tagging attribute(const stemma::proto_model& model, stemma::module_tree& modules) {
     const stemma::onnx_operators ops(model);
-    auto rebuilt = stemma::rebuild_tree(ops, model.text(model.graph(0).name));
+    auto rebuilt = stemma::rebuild_tree(ops);
     modules = std::move(rebuilt.modules);
     stemma::evidence_context context(ops, modules);
     std::move(rebuilt).teach(context);

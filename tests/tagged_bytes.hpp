@@ -41,9 +41,7 @@ public:
     explicit tagged_model(std::string_view bytes, const stemma::module_tree* capture = nullptr)
         : model(bytes, "model")
         , ops(model)
-        , rebuilt(capture == nullptr
-                      ? std::optional(stemma::rebuild_tree(ops, model.text(model.graph(0).name)))
-                      : std::nullopt)
+        , rebuilt(capture == nullptr ? std::optional(stemma::rebuild_tree(ops)) : std::nullopt)
         , modules(capture == nullptr ? rebuilt->modules : *capture)
         , from_model(capture == nullptr) {
         stemma::evidence_context<operators, stemma::module_tree> context(ops, modules);

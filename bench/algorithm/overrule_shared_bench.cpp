@@ -83,7 +83,7 @@ struct corrected {
                std::equal(a.changed.begin(), a.changed.end(), b.changed.begin(), b.changed.end(),
                           [&](const overruled& x, const overruled& y) {
                               return x.v == y.v && same(x.before, y.before) &&
-                                     x.readers == y.readers;
+                                     x.readers == y.readers && x.least == y.least;
                           });
     }
 };
@@ -102,22 +102,24 @@ std::vector<overruled> overrule_by_hand(const stemma_bench::bare_graph& graph,
         bool own = graph.in[v] == graph.in[v + 1];
         id low = no_id;
         id high = 0;
+        float least = std::min(0.7F, result[v].confidence);
         for (auto at = graph.out[v]; at < graph.out[v + 1]; ++at) {
             const auto reader = result[graph.reader[at]].module;
             if (reader != no_id) {
                 low = std::min(low, reader);
                 high = std::max(high, reader);
+                least = std::min(least, result[graph.reader[at]].confidence);
                 foreign = foreign || !tree.are_related(reader, module);
                 own = own || tree.is_ancestor(module, reader);
             }
         }
         if (foreign && own) {
-            changed.push_back({v, result[v], tree.lca(low, high)});
+            changed.push_back({v, result[v], tree.lca(low, high), least});
         }
     }
     for (const auto& one : changed) {
-        result[one.v] = {tree.lca(one.before.module, one.readers), no_id, 0.7F, one.before.source,
-                         true};
+        result[one.v] = {tree.lca(one.before.module, one.readers), no_id, one.least,
+                         one.before.source, true};
     }
     return changed;
 }

@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
@@ -78,16 +77,6 @@ std::string shortened(const std::string& text, std::size_t width) {
     return width_of(text) > width ? fitted(text, width) : text;
 }
 
-std::string bytes_text(std::uint64_t bytes) {
-    constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
-    auto amount = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    for (; amount >= 1000 && unit + 1 < units.size(); ++unit) {
-        amount /= 1000;
-    }
-    return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", amount, units[unit]);
-}
-
 void print_rest(std::size_t count, std::size_t rows) {
     if (count > rows) {
         put("  and {} more\n", grouped(count - rows));
@@ -102,6 +91,17 @@ std::string confidence_text(const stemma::model_analysis& analysis) {
                                 tenth == 10 ? std::string("1") : fmt::format("0.{}+", tenth),
                                 grouped(nodes));
         }
+    }
+    return text.empty() ? "none" : text;
+}
+
+/// What the whole file holds: `parameter int8 15,968 (16.0 kB), scale float32 71 (284 B)`.
+std::string weights_by_kind(const stemma::module_statistics& counts) {
+    std::string text;
+    for (const auto& count : counts.weights[0]) {
+        text += fmt::format("{}{} {} {} ({})", text.empty() ? "" : ", ",
+                            stemma::to_string(count.kind), stemma::data_type_name(count.data_type),
+                            grouped(count.elements), stemma::bytes_text(count.bytes));
     }
     return text.empty() ? "none" : text;
 }
@@ -136,8 +136,9 @@ void print_modules(const stemma::attributed_model& opened, const analyzed_part& 
     auto order = part.modules;
     const auto& counts = analysis.modules;
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
-        return analysis.bytes[a] != analysis.bytes[b] ? analysis.bytes[a] > analysis.bytes[b]
-                                                      : counts.nodes[a] > counts.nodes[b];
+        return analysis.modules.bytes[a] != analysis.modules.bytes[b]
+                   ? analysis.modules.bytes[a] > analysis.modules.bytes[b]
+                   : counts.nodes[a] > counts.nodes[b];
     });
     put("\n{}\n", shaded(fmt::format("{:>9} {:>14} {:>9}  {}  {}", "nodes", "parameters", "size",
                                      fitted("operators", 26), "module"),
@@ -145,7 +146,7 @@ void print_modules(const stemma::attributed_model& opened, const analyzed_part& 
     for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
         const auto m = order[i];
         put("{:>9} {:>14} {:>9}  {}  {}\n", grouped(counts.nodes[m]), grouped(counts.parameters[m]),
-            bytes_text(analysis.bytes[m]),
+            stemma::bytes_text(analysis.modules.bytes[m]),
             fitted(top_operators(opened.model(), counts.operators[m], 26), 26),
             shaded(shortened(path_text(opened, m), 36), shade::name));
     }
@@ -171,7 +172,7 @@ void print_lists(const stemma::attributed_model& opened, const stemma::model_ana
                  std::size_t rows) {
     print_list("weights that several modules read", analysis.shared, rows, [&](const auto& one) {
         put("  {} ({})\n", shortened(std::string(opened.model().value_name(one.value)), 80),
-            bytes_text(one.bytes));
+            stemma::bytes_text(one.bytes));
         for (auto m : one.modules) {
             put("    {}\n", shortened(path_text(opened, m), 96));
         }
@@ -223,6 +224,7 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     print_captured(opened);
     print_row("dialects", dialects.empty() ? "none" : dialects);
     print_row("confidence", confidence_text(analysis));
+    print_row("weights", weights_by_kind(analysis.modules));
     put("\n{}\n", shaded(fmt::format("{:>9} {:>7}  {}", "nodes", "share", "tag"), shade::strong));
     std::size_t shown = 0;
     for (const auto& [tag, nodes] : summary.tags) {
@@ -236,6 +238,11 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                 static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
             shaded(width_of(tag) > 80 ? fitted(tag, 80) : tag, shade::name));
     }
+    print_list("known only to be somewhere in or below", analysis.only_below, options.rows,
+               [&](const auto& one) {
+                   put("{:>9}  {}\n", grouped(one.second),
+                       shaded(shortened(path_text(opened, one.first), 88), shade::name));
+               });
     print_modules(opened, part, analysis, options.rows);
     if (options.filter.empty()) {
         print_lists(opened, analysis, options.rows);
@@ -269,7 +276,22 @@ void print_csv(const analyze_options& options, const stemma::attributed_model& o
             put_names(fmt::format("{},{},{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
                                   csv_text(std::string(opened.modules().class_name(m))),
                                   counts.own_nodes[m], counts.nodes[m], counts.own_parameters[m],
-                                  counts.parameters[m], analysis.bytes[m]));
+                                  counts.parameters[m], analysis.modules.bytes[m]));
+        }
+    } else if (options.table == "below") {
+        put_names("module,nodes\n");
+        for (const auto& [m, nodes] : analysis.only_below) {
+            put_names(fmt::format("{},{}\n", csv_text(opened.modules().path(m)), nodes));
+        }
+    } else if (options.table == "weights") {
+        put_names("module,kind,type,elements,bytes\n");
+        for (auto m : part.modules) {
+            for (const auto& count : analysis.modules.weights[m]) {
+                put_names(fmt::format("{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
+                                      stemma::to_string(count.kind),
+                                      stemma::data_type_name(count.data_type), count.elements,
+                                      count.bytes));
+            }
         }
     } else {
         put_names("module,domain,operator,nodes\n");
@@ -331,9 +353,11 @@ void add_analyze(CLI::App& app, action& chosen) {
         ->type_name("TRUTH|SOURCE");
     command.add_option("--filter", options->filter, "look only at the nodes that fit a query")
         ->type_name("QUERY");
-    command.add_option("--table", options->table, "what csv lists: tags, modules, operators")
+    command
+        .add_option("--table", options->table,
+                    "what csv lists: tags, modules, operators, weights, below")
         ->type_name("T")
-        ->check(CLI::IsMember({"tags", "modules", "operators"}))
+        ->check(CLI::IsMember({"tags", "modules", "operators", "weights", "below"}))
         ->default_str("tags");
     command.add_option("--rows", options->rows, "rows of a table that are printed at most")
         ->type_name("N")

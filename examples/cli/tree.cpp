@@ -91,13 +91,22 @@ public:
                 print_module(m);
             }
         }
-        put("{}\n", shaded(fmt::format("{}, {}, {}", counted(modules_.size(), "module"),
+        put("{}\n", shaded(fmt::format("{}, {}, {}{}", counted(modules_.size(), "module"),
                                        counted(opened_.model().node_count(), "node"),
-                                       counted(counts_.parameters[0], "parameter")),
+                                       counted(counts_.parameters[0], "parameter"), stored()),
                            shade::dim));
     }
 
 private:
+    /// What the file holds of the parameters, by type: ` (16,064 in the file: int8 16.0 kB)`.
+    [[nodiscard]] std::string stored() const {
+        const auto types = stemma::weights_text(counts_.weights[0]);
+        const auto differs = counts_.stored[0] != counts_.parameters[0];
+        return types.empty() ? std::string()
+               : differs ? fmt::format(" ({} in the file: {})", grouped(counts_.stored[0]), types)
+                         : fmt::format(" ({})", types);
+    }
+
     /// What the segment of the tag says, or the class of a module without one.
     [[nodiscard]] std::string class_text(id m) const {
         if (modules_.class_name(m).empty()) {

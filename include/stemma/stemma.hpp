@@ -18,6 +18,7 @@
 #include <stemma/algorithm/fold_regions.hpp>
 #include <stemma/algorithm/folded_modules.hpp>
 #include <stemma/algorithm/inherit.hpp>
+#include <stemma/algorithm/limit_confidence.hpp>
 #include <stemma/algorithm/module_dag.hpp>
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/algorithm/number_calls.hpp>
@@ -81,6 +82,7 @@
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/evidence/scoped_name.hpp>
+#include <stemma/evidence/shallow_modules.hpp>
 #include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/captured_operations.hpp>

@@ -96,12 +96,12 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto threads = context.threads();
     const auto attribute_all = [&] {
         found = attribute(context, evidence, resolution, threads);
-        for (const auto& [v, before, readers] :
+        for (const auto& [v, before, readers, least] :
              overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
-                    claim{readers, no_id, 0.7F, provenance::consumer}};
+                    claim{readers, no_id, least, provenance::consumer}};
                 found.conflicts.add(v, claims);
             }
         }

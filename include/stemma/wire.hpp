@@ -31,6 +31,7 @@
 #include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/html_report.hpp>
 #include <stemma/onnx/inlined_calls.hpp>
+#include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/model_analysis.hpp>
 #include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/model_record.hpp>
@@ -60,6 +61,7 @@
 #include <stemma/onnx/tag_texts.hpp>
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/values_read.hpp>
+#include <stemma/onnx/weight_places.hpp>
 #include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
@@ -81,6 +83,7 @@
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
 #include <stemma/onnx/wire/find_recorded.hpp>
+#include <stemma/onnx/wire/find_weights.hpp>
 #include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
 #include <stemma/onnx/wire/fold_infos.hpp>

@@ -56,6 +56,16 @@ TEST_CASE("overrule_shared: a constant read in modules side by side belongs abov
     CHECK(s.result[constant].confidence < 0.95F);
 }
 
+TEST_CASE("overrule_shared: what it says is as sure as the readers are, and no more") {
+    scene s;
+    const auto constant = s.know(s.add_constant(), "blocks.0.fc");
+    s.know(s.add({constant}), "blocks.0.fc");
+    const auto unsure = s.know(s.add({constant}), "blocks.1.fc");
+    s.result[unsure].confidence = 0.4F;
+    REQUIRE(s.run().size() == 1);
+    CHECK(s.result[constant].confidence == 0.4F);
+}
+
 TEST_CASE("overrule_shared: a constant that only another module reads goes above both") {
     scene s;
     const auto constant = s.know(s.add_constant(), "blocks.0.fc");

@@ -31,9 +31,9 @@ public:
     [[nodiscard]] id at(std::string_view path) const { return test::module_at(tree, path); }
     operator_record& record(id v) { return operator_scene::at(v); }
 
-    id know(id v, std::string_view path) {
+    id know(id v, std::string_view path, float confidence = 0.95F) {
         known_.resize(size());
-        known_[v] = {at(path), no_id, 0.95F, provenance::scope, false};
+        known_[v] = {at(path), no_id, confidence, provenance::scope, false};
         return v;
     }
 
@@ -84,6 +84,14 @@ TEST_CASE("propagate: an owner of bodies takes what the evidence in them has in 
     const auto made = s.of(owner);
     CHECK(made.module == s.at("blocks.0"));
     CHECK(made.source == provenance::owner);
+}
+
+TEST_CASE("propagate: an owner of bodies is no surer than what it hears") {
+    scene s;
+    const auto owner = s.add();
+    s.know(s.add_inside(owner, {}), "blocks.0.fc", 0.6F);
+    s.know(s.add_inside(owner, {}), "blocks.0.norm", 0.3F);
+    CHECK(s.of(owner).confidence == 0.3F);
 }
 
 TEST_CASE("propagate: inner bodies are heard before outer ones") {

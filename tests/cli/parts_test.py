@@ -188,6 +188,48 @@ class Split(Case):
             self.assertEqual(len(self.manifest()["parts"]), 4)
             self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
 
+    def test_parameters_are_those_that_all_commands_count(self):
+        def tensor(name, data_type, *extents):
+            return b"".join(field(1, each) for each in extents) + field(2, data_type) + field(8, name)
+        float32, int8, int32, int64 = 1, 3, 6, 7
+        constant = node("Constant", [], ["c"]) + field(5, field(1, "value") + field(5, tensor(
+            "", float32, 5, 6)) + field(20, 4))
+        nodes = [node("DequantizeLinear", ["a.weight", "s", "z"], ["d"], "/a/DequantizeLinear"),
+                 node("DequantizeLinear", ["a.bias", "s"], ["e"], "/a/DequantizeLinear_1"),
+                 node("Gemm", ["x", "d", "e"], ["f"], "/a/Gemm"), constant,
+                 node("MatMul", ["f", "c"], ["g"], "/b/MatMul"),
+                 node("BatchNormalization", ["g", "n", "n", "m", "m"], ["h"], "/n/BatchNormalization"),
+                 node("Gather", ["h", "i"], ["y"], "/n/Gather")]
+        tensors = [tensor("a.weight", int8, 4, 5), tensor("a.bias", int32, 5), tensor("s", float32),
+                   tensor("z", int8), tensor("n", float32, 6), tensor("m", float32, 6),
+                   tensor("i", int64, 3)]
+        whole = self.folder / "whole.onnx"
+        extents = b"".join(field(1, field(1, extent)) for extent in (2, 4))
+        typed = field(2, field(1, field(1, float32) + field(2, extents)))
+        whole.write_bytes(model(graph(nodes, inputs=()) + field(11, field(1, "x") + typed) +
+                                b"".join(field(5, each) for each in tensors)))
+        parameters, size = 20 + 5 + 30 + 6, 20 + 4 * 5 + 4 * 30 + 4 * 6
+        self.succeed("split", whole, "-d", self.folder / "parts", "--parts", "3", "--cost", "parameters")
+        self.assertEqual(sum(part["cost"] for part in self.manifest()["parts"]), parameters)
+        root = json.loads(self.succeed("tree", whole, "--format", "json").stdout)["modules"][0]
+        self.assertEqual(root["parameter_count"], parameters)
+        self.assertEqual(root["stored_parameter_count"], parameters)
+        self.assertEqual(root["parameter_bytes"], size)
+        kinds = {(each["kind"], each["type"]): each["elements"] for each in root["weights"]}
+        self.assertEqual(kinds, {("parameter", "float32"): 36, ("parameter", "int8"): 20,
+                                 ("parameter", "int32"): 5, ("buffer", "float32"): 6,
+                                 ("scale", "float32"): 1, ("zero_point", "int8"): 1})
+        self.assertIn(f"{parameters} parameters (float32 144 B, int8 20 B, int32 20 B)",
+                      self.succeed("tree", whole).stdout)
+        told = json.loads(self.succeed("analyze", whole, "--format", "json").stdout)
+        self.assertEqual(told["analysis"]["modules"][0]["parameters"], parameters)
+        self.assertEqual(told["analysis"]["modules"][0]["bytes"], size)
+        shown = self.folder / "bytes.json"
+        self.succeed("export", whole, "--to", "model-explorer", "-o", self.folder / "model.json",
+                     "--weight-bytes", shown)
+        self.assertEqual(sum(one["value"] for one in json.loads(shown.read_text())["main"]["results"].values()),
+                         size)
+
     def test_usage(self):
         self.split(status=2)
         self.split("--parts", "2", "--depth", "1", status=2)

@@ -101,8 +101,8 @@ class TaggedFiles(Case):
         model = self.folder / "tagged.onnx"
         self.succeed("tag", FIXTURES / "mlp/model.onnx", "-o", model, "-q", "--carrier", "metadata")
         whole = model.read_bytes()
-        self.assertIn(b"/torch_jit/fc2", whole)
-        model.write_bytes(whole.replace(b"/torch_jit/fc2", b"/torch_jit/fcX", 1))
+        self.assertIn(b"/model/fc2", whole)
+        model.write_bytes(whole.replace(b"/model/fc2", b"/model/fcX", 1))
 
         def status(*policy):
             return run("validate", model, "--no-checker", *policy).returncode

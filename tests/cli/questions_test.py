@@ -289,6 +289,9 @@ class Analyze(Case):
             result = self.succeed(command, MICRO / "anonymous.onnx")
             self.assertIn("281 nodes", result.stdout)
             self.assertIn("nothing in it names a module", result.stderr)
+            if command == "analyze":
+                self.assertIn("0 of 281 nodes (0.0 %)", result.stdout)
+                self.assertIn("known only to be somewhere in or below\n      281  the root", result.stdout)
             named = self.succeed(command, MICRO / "model.onnx")
             self.assertNotIn("names a module", named.stderr)
 

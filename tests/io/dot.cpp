@@ -69,6 +69,17 @@ TEST_CASE("write_dot: open modules are clusters, closed ones and operators boxes
     }
 }
 
+TEST_CASE("write_dot: a root without name and class is the model", "[dot]") {
+    const auto bytes =
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"}, {"y"})).bytes();
+    const test::tagged_model tagged(bytes);
+    stemma::string_sink sink;
+    stemma::write_dot(sink, tagged.ops, tagged.modules, tagged.found, {},
+                      stemma::value_descriptions(tagged.model));
+    CHECK(count_of(sink.text, "<B>model</B>") == 1);
+    CHECK(count_of(sink.text, "<B></B>") == 0);
+}
+
 TEST_CASE("write_dot: text of a model cannot break out of its place", "[dot]") {
     const auto bytes = test::model(test::graph({test::node("<B>&\"", {"x"}, {"\"]\nx"}, "\"\\"),
                                                 test::node("Relu", {"\"]\nx"}, {"y"})},

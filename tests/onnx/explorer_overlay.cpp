@@ -28,6 +28,23 @@ TEST_CASE("weight_bytes: every weight counts once, with the first node that read
     CHECK(stemma::weight_bytes(model) == std::vector<std::uint64_t>{0, 24, 0});
 }
 
+TEST_CASE("weight_bytes: scales, indices and statistics are not in them, weights in Constants are",
+          "[explorer_overlay]") {
+    const auto attribute =
+        test::message().text(1, "value").inner(5, test::tensor("", {3, 4})).number(20, 4);
+    auto graph = test::graph(
+        {test::node("Constant", {}, {"c"}).inner(5, attribute),
+         test::node("MatMul", {"x", "c"}, {"a"}), test::node("DequantizeLinear", {"w", "s"}, {"d"}),
+         test::node("MatMul", {"a", "d"}, {"b"}), test::node("Gather", {"b", "i"}, {"y"})},
+        {"x"}, {"y"});
+    graph.inner(5, test::message().packed(1, {5, 5}).number(2, 3).text(8, "w"))
+        .inner(5, test::tensor("s", {5}))
+        .inner(5, test::message().packed(1, {6}).number(2, 7).text(8, "i"));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    CHECK(stemma::weight_bytes(model) == std::vector<std::uint64_t>{48, 0, 25, 0, 0});
+}
+
 TEST_CASE("write_explorer_overlay: has an entry for every node that is not 0, by graph",
           "[explorer_overlay]") {
     const auto bytes = test::read_bytes(test::fixture("control_flow/model.onnx"));

@@ -61,9 +61,9 @@ TEST_CASE("model_analysis: numbers of the modules add up") {
                          ? stemma::data_size(header).value_or(0)
                          : 0;
         }
-        CHECK(found.bytes[0] == bytes);
+        CHECK(found.modules.bytes[0] == bytes);
         for (id m = 1; m < tree.size(); ++m) {
-            CHECK(found.bytes[m] <= found.bytes[tree.parent(m)]);
+            CHECK(found.modules.bytes[m] <= found.modules.bytes[tree.parent(m)]);
             const bool empty =
                 std::any_of(found.without_nodes.begin(), found.without_nodes.end(),
                             [&](id highest) { return tree.is_ancestor(highest, m); });
@@ -102,6 +102,28 @@ TEST_CASE("model_analysis: shared weights are those that nodes of several module
     CHECK(checked > 0);
 }
 
+TEST_CASE("model_analysis: nodes that are only known to be below a module are counted by it") {
+    const stemma::attributed_model opened(test::fixture("bert_micro/anonymous.onnx"), {});
+    const auto found = analyze(opened);
+    using counts = std::vector<std::pair<id, std::size_t>>;
+    CHECK(found.only_below == counts{{0, opened.model().node_count()}});
+    const stemma::attributed_model known(test::fixture("bert_micro/model.onnx"), {});
+    CHECK(analyze(known).only_below.empty());
+    const stemma::attributed_model some(test::fixture("control_flow/unnamed.onnx"), {});
+    const auto part = analyze(some).only_below;
+    std::size_t nodes = 0;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        nodes += part[i].second;
+        CHECK((i == 0 || part[i - 1].second >= part[i].second));
+    }
+    std::size_t unsure = 0;
+    for (const auto& made : some.tags().attributions) {
+        unsure += stemma::is_only_below(made) ? 1U : 0U;
+    }
+    CHECK(nodes == unsure);
+    CHECK(nodes > 0);
+}
+
 TEST_CASE("model_analysis: what is written can be read") {
     const stemma::attributed_model opened(test::fixture("shared_twice/model.onnx"),
                                           with_capture("shared_twice"));
@@ -116,6 +138,8 @@ TEST_CASE("model_analysis: what is written can be read") {
     const auto written = nlohmann::json::parse(out.text);
     REQUIRE(written["modules"].size() == 2);
     CHECK(written["modules"][0]["nodes"] == opened.model().node_count());
+    CHECK(written["modules"][0]["weights"].size() == found.modules.weights[0].size());
+    CHECK(written["only_below"].size() == found.only_below.size());
     CHECK(written["modules"][1]["path"] == opened.modules().path(2));
     CHECK(written["non_convex"].size() == found.non_convex.size());
     CHECK(written["shared_weights"].size() == found.shared.size());

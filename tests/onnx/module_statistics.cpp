@@ -93,4 +93,39 @@ TEST_CASE("collect_statistics: shared parameters of a capture count once where o
     CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
 }
 
+TEST_CASE("collect_statistics: what the file holds stands beside what is declared, by type",
+          "[module_statistics]") {
+    stemma::capture_reader reader;
+    reader.read(R"({"modules":[{"name":""},{"name":"in","own_parameters":
+        [{"name":"weight","shape":[4,2],"trainable":true}]}]})",
+                "capture.json");
+    const auto tree = reader.tree();
+    auto graph = test::graph({test::node("DequantizeLinear", {"in.weight", "s"}, {"d"}, "/in/D"),
+                              test::node("Gemm", {"x", "d", "in.bias"}, {"y"}, "/in/Gemm")},
+                             {"x"}, {"y"});
+    graph.inner(5, test::message().packed(1, {4, 2}).number(2, 3).text(8, "in.weight"))
+        .inner(5, test::tensor("s", {4}))
+        .inner(5, test::tensor("in.bias", {2}));
+    const auto bytes = test::model(graph).bytes();
+    const test::tagged_model tagged(bytes, &tree);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    CHECK(counts.declared);
+    CHECK(counts.parameters == std::vector<std::uint64_t>{8, 8});
+    CHECK(counts.stored == std::vector<std::uint64_t>{10, 10});
+    CHECK(counts.bytes == std::vector<std::uint64_t>{16, 16});
+    CHECK(stemma::weights_text(counts.weights[1]) == "float32 8 B, int8 8 B");
+    REQUIRE(counts.weights[0].size() == 3);
+    CHECK(counts.weights[0][2].kind == stemma::weight_kind::scale);
+    CHECK(counts.weights[0][2].elements == 4);
+}
+
+TEST_CASE("bytes_text: one digit behind the point, from a thousand bytes on",
+          "[module_statistics]") {
+    CHECK(stemma::bytes_text(0) == "0 B");
+    CHECK(stemma::bytes_text(999) == "999 B");
+    CHECK(stemma::bytes_text(1000) == "1.0 kB");
+    CHECK(stemma::bytes_text(93568) == "93.6 kB");
+    CHECK(stemma::bytes_text(31885472) == "31.9 MB");
+}
+
 } // namespace test::onnx_module_statistics

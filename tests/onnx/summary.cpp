@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/evidence/dialect.hpp>
 
@@ -60,6 +61,43 @@ TEST_CASE("summarize: some nodes are summed up as all are", "[summary]") {
     CHECK(summary.nodes == 1);
     REQUIRE(summary.tags.size() == 1);
     CHECK(summary.tags[0].first == tagged.found.tags.text(tagged.found.attributions[0].module));
+}
+
+TEST_CASE("summarize: where nothing names a module, no node is tagged", "[summary]") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/anonymous.onnx"));
+    test::tagged_model tagged(bytes);
+    const auto summary = summary_of(tagged);
+    CHECK(summary.tagged == 0);
+    CHECK(summary.coverage() == 0);
+    // Scopes that all say the root name nothing either.
+    const auto flat = test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/Relu"),
+                                               test::node("Neg", {"a"}, {"y"}, "/Neg")},
+                                              {"x"}, {"y"}))
+                          .bytes();
+    test::tagged_model one(flat);
+    CHECK(summary_of(one).tagged == 0);
+}
+
+TEST_CASE("is_tagged: below the root, or surely of the root", "[summary]") {
+    using stemma::attribution;
+    using stemma::provenance;
+    const auto none = stemma::no_id;
+    CHECK(stemma::is_tagged({0, none, 0.95F, provenance::scope, false}));
+    CHECK(stemma::is_tagged({0, none, 0.9F, provenance::consumer, false}));
+    CHECK_FALSE(stemma::is_tagged({0, none, 0.6F, provenance::parameter, false}));
+    CHECK_FALSE(stemma::is_tagged({0, none, 0.5F, provenance::between, false}));
+    CHECK_FALSE(stemma::is_tagged({0, none, 0, provenance::root, false}));
+    CHECK(stemma::is_tagged({3, none, 0.3F, provenance::producer, false}));
+}
+
+TEST_CASE("is_only_below: little confidence, or the root without being sure of it", "[summary]") {
+    using stemma::provenance;
+    const auto none = stemma::no_id;
+    CHECK(stemma::is_only_below({3, none, 0.5F, provenance::between, false}));
+    CHECK(stemma::is_only_below({3, none, 0.4F, provenance::trace, false}));
+    CHECK(stemma::is_only_below({0, none, 0.6F, provenance::parameter, false}));
+    CHECK_FALSE(stemma::is_only_below({3, none, 0.6F, provenance::producer, false}));
+    CHECK_FALSE(stemma::is_only_below({0, none, 0.95F, provenance::scope, false}));
 }
 
 TEST_CASE("tag_summary: nothing is covered whole", "[summary]") {

@@ -10,6 +10,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct overruled {
     id v = no_id;       ///< vertex index
     attribution before; ///< what the evidence had said
     id readers = no_id; ///< what the modules of the readers have in common
+    float least = 0;    ///< how sure all of these are
 };
 
 /// Corrects the evidence on constants and shape computations that several modules use.
@@ -51,20 +53,23 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             const auto [in, in_last] = in_edges(*it, graph);
             bool own = in == in_last; // a constant may stand in any scope
             detail::common_module readers;
+            float least = std::min(0.7F, made.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto reader = result[index_of(graph, target(*out, graph))].module;
-                if (reader != no_id) {
+                const auto& read_by = result[index_of(graph, target(*out, graph))];
+                if (const auto reader = read_by.module; reader != no_id) {
                     readers.add(reader);
+                    least = std::min(least, read_by.confidence);
                     foreign = foreign || !modules.are_related(reader, made.module);
                     own = own || modules.is_ancestor(made.module, reader);
                 }
             }
             if (foreign && own) {
-                changed.push_back({v, made, readers.get(modules)});
+                changed.push_back({v, made, readers.get(modules), least});
             }
         }
-        for (const auto& [v, before, common] : changed) { // once all were asked what they were
-            result[v] = {modules.lca(before.module, common), no_id, 0.7F, before.source, true};
+        for (const auto& [v, before, common, least] :
+             changed) { // once all were asked what they were
+            result[v] = {modules.lca(before.module, common), no_id, least, before.source, true};
         }
     }
     return changed;

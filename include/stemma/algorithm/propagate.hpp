@@ -2,6 +2,7 @@
 #ifndef STEMMA_ALGORITHM_PROPAGATE_HPP
 #define STEMMA_ALGORITHM_PROPAGATE_HPP
 
+#include <stemma/algorithm/limit_confidence.hpp>
 #include <stemma/algorithm/sweeps.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
@@ -32,17 +33,24 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     if (inner.empty()) {
         return;
     }
-    std::unordered_map<id, common_module> heard; // by owner
+    struct said {
+        common_module module;
+        float least = 0.8F; // how sure all are that were heard
+    };
+    std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {
         const auto found = heard.find(v);
         if (result[v].module == no_id && found != heard.end()) {
-            result[v] = {found->second.get(modules), no_id, 0.8F, provenance::owner, false};
+            result[v] = {found->second.module.get(modules), no_id, found->second.least,
+                         provenance::owner, false};
         }
     };
     for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
         settle(op->v);
         if (result[op->v].module != no_id) {
-            heard[op->owner].add(result[op->v].module);
+            auto& here = heard[op->owner];
+            here.module.add(result[op->v].module);
+            here.least = std::min(here.least, result[op->v].confidence);
         }
     }
     for (const auto& op : inner) {
@@ -55,10 +63,10 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 /// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
-/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left.
-/// `independent` is what `data_independent` says of `ops`, where that is known.
-/// Requires: several threads may read `ops` at once, if so many are given.
-/// Complexity: that of the policy, plus O(V + E).
+/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left. None
+/// is surer than those it follows. `independent` is what `data_independent` says of `ops`, where
+/// that is known. Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
                const Policy& policy = {}, thread_limit threads = {},
@@ -77,6 +85,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     }
     policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
                      result);
+    limit_confidence(ops, order, evidence, result);
 }
 
 } // namespace stemma

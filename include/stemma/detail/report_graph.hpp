@@ -256,6 +256,7 @@ function showModule(m) {
     make("div", {class: "facts"}, counted(module.count, "node"),
          fact("of all", percent(module.count / Math.max(1, nodes.length))),
          fact("directly", number(module.ownNodes)), counted(module.parameters, "parameter"),
+         module.weights ? make("span", {}, module.weights) : "",
          fact(module.children.length === 1 ? "module inside" : "modules inside", number(module.end - m - 1)),
          module.calls >= 0 ? counted(module.calls, "call") : "",
          module.qualified ? make("span", {}, module.qualified) : ""),

@@ -26,8 +26,8 @@ for (const value of data.results) {
   }
 }
 const modules = data.modules.map(
-  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, tensors], m) =>
-    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, tensors,
+  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors], m) =>
+    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors,
       children: [], own: [], end: m + 1, path: ""}));
 for (let m = modules.length; m-- > 1;) {
   const above = modules[modules[m].parent];

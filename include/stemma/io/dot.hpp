@@ -169,7 +169,8 @@ private:
         const auto name = name_text(m, with_path);
         auto type = dot_text(shortened(modules_.class_name(m), longest_name));
         if (name.empty() && type.empty()) {
-            type = dot_text(shortened(modules_.attribute(m), longest_name));
+            const std::string_view attribute = modules_.attribute(m);
+            type = attribute.empty() ? "model" : dot_text(shortened(attribute, longest_name));
         }
         auto text = "<B>" + (name.empty() ? type : name) + "</B>";
         return name.empty() || type.empty() ? text : text + "  " + type;

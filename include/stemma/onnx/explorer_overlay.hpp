@@ -5,8 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/tensor_size.hpp>
+#include <stemma/onnx/wire/find_weights.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <cstdint>
@@ -50,8 +49,9 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     json.finish();
 }
 
-/// Returns: by node the bytes of the initializers that it is the first to read.
-/// Complexity: O(nodes + values + fields of initializers).
+/// Returns: by node the bytes of the parameters that it is the first to read, or gives as a
+/// Constant.
+/// Complexity: O(nodes + reads), and that of `find_weights`.
 [[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
     std::vector<id> first(model.value_count(), no_id);
     for (id node = 0; node < model.node_count(); ++node) {
@@ -62,9 +62,11 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
         }
     }
     std::vector<std::uint64_t> bytes(model.node_count(), 0);
-    for (const auto& tensor : model.tensors()) {
-        if (tensor.value != no_id && first[tensor.value] != no_id) {
-            bytes[first[tensor.value]] += data_size(read_tensor_header(model, tensor)).value_or(0);
+    for (const auto& weight : find_weights(model)) {
+        const auto node =
+            model.is_initializer(weight.value) ? first[weight.value] : model.producer(weight.value);
+        if (weight.kind == weight_kind::parameter && node != no_id) {
+            bytes[node] += weight.bytes;
         }
     }
     return bytes;

@@ -124,6 +124,7 @@ private:
             json_.value(counts_.nodes[m]);
             json_.value(counts_.parameters[m]);
             write_id(modules_.calls(m));
+            json_.value(weights_text(counts_.weights[m]));
             json_.begin_array(true);
             for (std::size_t i = 0; i < modules_.parameter_count(m); ++i) {
                 write_tensor(modules_.parameter(m, i), "parameter");

@@ -4,15 +4,14 @@
 
 #include <stemma/algorithm/find_non_convex.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/tensor_size.hpp>
+#include <stemma/onnx/summary.hpp>
+#include <stemma/onnx/weight_places.hpp>
+#include <stemma/onnx/wire/find_weights.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/tagger.hpp>
 
@@ -29,100 +28,52 @@ namespace stemma {
 
 /// A weight that nodes of several modules read.
 struct shared_weight {
-    id value = no_id;        ///< the initializer
+    id value = no_id;        ///< the initializer, or what a Constant gives
     std::uint64_t bytes = 0; ///< of its data
     std::vector<id> modules; ///< the deepest ones, ascending
 };
 
 /// What there is to say of the modules of a model, beside a summary.
 struct model_analysis {
-    std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
-    module_statistics modules;                ///< counts by module
-    std::vector<std::uint64_t> bytes;  ///< by module with all below: data of floating initializers
-    std::vector<shared_weight> shared; ///< in file order
-    std::vector<id> without_nodes;     ///< the highest modules that have none, nor any below
+    std::array<std::size_t, 11> confidence{};           ///< nodes by tenths; the last one: certain
+    std::vector<std::pair<id, std::size_t>> only_below; ///< module, and how many nodes are known
+                                                        ///< only to be in or below it; most first
+    module_statistics modules;                          ///< counts by module
+    std::vector<shared_weight> shared;                  ///< in file order
+    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
     std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
 
-namespace detail {
-
-/// Returns: by value the initializer that it is, also through nodes that only pass it on.
-[[nodiscard]] inline std::vector<id> find_weights(const wire_model& model,
-                                                  std::vector<bool>& passes_on) {
-    std::vector<id> weight(model.value_count(), no_id);
-    for (id value = 0; value < model.value_count(); ++value) {
-        weight[value] = model.is_initializer(value) ? value : no_id;
-    }
-    passes_on.assign(model.node_count(), false);
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
-            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
-            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
-            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
-            passes_on[node] = true;
-        }
-    }
-    return weight;
-}
-
-inline void measure_weights(const wire_model& model, const module_tree& modules,
-                            const tagging& found, model_analysis& result) {
-    std::vector<bool> passes_on;
-    const auto weight = find_weights(model, passes_on);
-    std::vector<std::pair<id, id>> reads; // weight, module of a reader
-    for (id node = 0; node < model.node_count(); ++node) {
-        for (auto value : model.inputs(node)) {
-            if (value != no_id && weight[value] != no_id && !passes_on[node]) {
-                reads.emplace_back(weight[value], found.attributions[node].module);
-            }
-        }
-    }
-    std::sort(reads.begin(), reads.end());
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-    result.bytes.assign(modules.size(), 0);
-    const module_lookup<module_tree> lookup(modules);
-    for (const auto& tensor : model.tensors()) {
-        const auto header = read_tensor_header(model, tensor);
-        const auto size = data_size(header).value_or(0);
-        if (!is_floating_type(header.data_type) || tensor.value == no_id) {
-            continue;
-        }
-        shared_weight here{tensor.value, size, {}};
-        for (auto read =
-                 std::lower_bound(reads.begin(), reads.end(), std::pair(tensor.value, id{0}));
-             read != reads.end() && read->first == tensor.value; ++read) {
-            here.modules.push_back(read->second);
-        }
-        const auto path = owner_path(model.text(tensor.name));
-        auto owner = path.empty() ? no_id : find_module(lookup, path);
-        for (std::size_t i = 0; owner == no_id && i < here.modules.size(); ++i) {
-            // Modules are ascending, so all meet where the first and the last one do.
-            owner = modules.index().lca(here.modules.front(), here.modules.back());
-        }
-        result.bytes[owner == no_id ? 0 : owner] += size;
-        if (here.modules.size() > 1 && header.elements() > 1) {
-            result.shared.push_back(std::move(here));
-        }
-    }
-    add_up(modules.index(), result.bytes);
-}
-
-} // namespace detail
-
 /// Looks at the modules of a model and at `nodes` of it. `graph` is the flat graph of the model.
-/// Complexity: that of `collect_statistics` and of `find_non_convex_modules`, and O(reads * log
-/// reads) of weights.
+/// Complexity: that of `collect_statistics` and of `find_non_convex_modules`.
 [[nodiscard]] inline model_analysis
 analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
                 const tagging& found, std::span<const id> nodes) {
     model_analysis result;
+    std::vector<std::size_t> below(modules.size());
     for (auto node : nodes) {
+        below[found.attributions[node].module] += is_only_below(found.attributions[node]) ? 1U : 0U;
         const auto tenth =
             static_cast<std::size_t>(found.attributions[node].confidence * 10 + 1e-4F);
         ++result.confidence[std::min<std::size_t>(tenth, 10)];
     }
-    result.modules = collect_statistics(model, modules, found);
-    detail::measure_weights(model, modules, found, result);
+    for (id m = 0; m < modules.size(); ++m) {
+        if (below[m] > 0) {
+            result.only_below.emplace_back(m, below[m]);
+        }
+    }
+    std::stable_sort(result.only_below.begin(), result.only_below.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    const auto weights = find_weights(model);
+    auto places = place_weights(model, modules, found, weights);
+    result.modules = collect_statistics(model, modules, found, weights, places);
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        if (weights[w].kind == weight_kind::parameter && weights[w].elements > 1 &&
+            places[w].readers.size() > 1) {
+            result.shared.push_back(
+                {weights[w].value, weights[w].bytes, std::move(places[w].readers)});
+        }
+    }
     for (id m = 0; m < modules.size();) {
         const bool empty = result.modules.nodes[m] == 0;
         if (empty) {
@@ -151,6 +102,15 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.value(nodes);
     }
     json.end_array();
+    json.key("only_below");
+    json.begin_array();
+    for (const auto& [m, nodes] : analysis.only_below) {
+        json.begin_object(true);
+        json.member("module", modules.report_path(m));
+        json.member("nodes", nodes);
+        json.end_object();
+    }
+    json.end_array();
     json.key("modules");
     json.begin_array();
     for (auto m : rows) {
@@ -161,7 +121,10 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.member("nodes", analysis.modules.nodes[m]);
         json.member("own_parameters", analysis.modules.own_parameters[m]);
         json.member("parameters", analysis.modules.parameters[m]);
-        json.member("bytes", analysis.bytes[m]);
+        json.member("stored_parameters", analysis.modules.stored[m]);
+        json.member("bytes", analysis.modules.bytes[m]);
+        json.key("weights");
+        write_weights(json, analysis.modules.weights[m]);
         json.key("operators");
         json.begin_object(true);
         for (const auto& [op, count] : analysis.modules.operators[m]) {

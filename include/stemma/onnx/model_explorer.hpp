@@ -346,6 +346,7 @@ private:
             member("tag", found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
             member("nodes", std::to_string(counts_.nodes[m]));
             member("parameters", std::to_string(counts_.parameters[m]));
+            member("weights", weights_text(counts_.weights[m]));
             json_.end_object();
         }
         json_.end_object();

@@ -99,6 +99,10 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.member("parameter_count", counts.parameters[m]);
     json.key("trainable_parameter_count");
     counts.declared ? json.value(counts.trainable[m]) : json.null();
+    json.member("stored_parameter_count", counts.stored[m]);
+    json.member("parameter_bytes", counts.bytes[m]);
+    json.key("weights");
+    write_weights(json, counts.weights[m]);
     json.end_object();
 }
 

@@ -25,13 +25,26 @@
 
 namespace stemma {
 
+/// Whether a node has a module to speak of: one below the root, or surely (0.8 and more) the root,
+/// where all stays of which nothing is known.
+[[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
+    constexpr float sure_of_root = 0.8F;
+    return made.module != 0 || made.confidence >= sure_of_root;
+}
+
+/// Whether a node is known only to be somewhere in its module or below: there is no more than a
+/// common ancestor (0.5 and less), or it is not tagged.
+[[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
+    constexpr float common_ancestor = 0.5F;
+    return made.confidence <= common_ancestor || !is_tagged(made);
+}
+
 /// What there is to say of a tagged model as a whole (`stemma.summary/1`).
 struct tag_summary {
-    std::string model;      ///< what to call it: its path, say
-    std::size_t nodes = 0;  ///< that were looked at
-    std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
-                            ///< root because nothing is known
-    std::size_t values = 0; ///< of the whole model
+    std::string model;             ///< what to call it: its path, say
+    std::size_t nodes = 0;         ///< that were looked at
+    std::size_t tagged = 0;        ///< of them, see `is_tagged`; none where nothing names a module
+    std::size_t values = 0;        ///< of the whole model
     std::size_t values_tagged = 0; ///< of them, that have a tag
     std::size_t initializers = 0;  ///< among the values
     std::size_t modules = 0;       ///< of the tree
@@ -69,13 +82,14 @@ struct tag_summary {
     for (id value = 0; value < model.value_count(); ++value) {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
+    const bool named = modules.size() > 1 || !modules.class_name(0).empty();
     std::vector<std::size_t> by_module(modules.size());
     std::array<std::size_t, dialect_count> by_dialect{};
     for (auto node : nodes) {
         const auto& made = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += made.source == provenance::root ? 0U : 1U;
+        summary.tagged += named && is_tagged(made) ? 1U : 0U;
         ++by_module[found.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {

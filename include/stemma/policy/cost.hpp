@@ -14,8 +14,8 @@ namespace stemma {
 /// What an operator adds to the part it is in.
 struct operator_load {
     std::uint64_t operators = 1;     ///< itself, and what is in its bodies
-    std::uint64_t parameters = 0;    ///< elements of weights that no operator before it reads
-    std::uint64_t weight_bytes = 0;  ///< bytes of them
+    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
+    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
     std::uint64_t message_bytes = 0; ///< bytes that describe it
 };
 
@@ -44,7 +44,7 @@ struct cost_in_bytes {
     }
 };
 
-/// How many weights a part holds.
+/// How many parameters a part holds.
 struct cost_in_parameters {
     using policy_category = cost_category;
     [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {

@@ -133,7 +133,7 @@ void check_like_wire(const Proto& model) {
 template <class Model>
 auto attribute(const Model& model) {
     const stemma::onnx_operators<Model> ops(model);
-    const auto rebuilt = stemma::rebuild_tree(ops, model.text(model.graph(0).name));
+    const auto rebuilt = stemma::rebuild_tree(ops);
     auto found = stemma::tag_operators(ops, rebuilt.modules);
     std::vector<std::tuple<id, stemma::provenance, float, std::vector<id>>> result;
     for (id node = 0; node < found.attributions.size(); ++node) {

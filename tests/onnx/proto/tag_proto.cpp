@@ -36,7 +36,7 @@ template <class Model>
 attributed attribute(const Model& model) {
     const stemma::onnx_operators<Model> ops(model);
     attributed result;
-    result.modules = stemma::rebuild_tree(ops, model.text(model.graph(0).name)).modules;
+    result.modules = stemma::rebuild_tree(ops).modules;
     result.found = stemma::tag_operators(ops, result.modules);
     return result;
 }

@@ -6,6 +6,8 @@
 #include "../../find_in_model.hpp"
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
+#include "../../tagged_bytes.hpp"
+#include "../../wire_builder.hpp"
 
 #include <stemma/algorithm/accuracy.hpp>
 #include <stemma/core/id.hpp>
@@ -320,6 +322,39 @@ TEST_CASE("attributed_model: calls of shared blocks and towers are those that ra
         }
     }
     CHECK(later_calls > 0);
+}
+
+TEST_CASE("attributed_model: a root without a class is the model, whatever the graph is called") {
+    const test::scratch_folder folder;
+    const auto tags_of = [&](const std::string& path) {
+        const stemma::attributed_model opened(path, {});
+        std::vector<std::string> tags;
+        for (const auto& made : opened.tags().attributions) {
+            tags.push_back(opened.tags().tags.text(made.module));
+        }
+        return tags;
+    };
+    const auto model = [](const std::string& name) {
+        auto graph = test::graph({test::node("MatMul", {"x", "fc.weight"}, {"h"}, "/fc/MatMul"),
+                                  test::node("Relu", {"h"}, {"y"}, "/Relu")},
+                                 {"x"}, {"y"});
+        graph.inner(5, test::tensor("fc.weight", {2, 2})).text(2, name); // the last name counts
+        return test::model(graph).bytes();
+    };
+    const auto first = tags_of(folder.make("a.onnx", model("main_graph")));
+    CHECK(first == std::vector<std::string>{"/model/fc", "/model"});
+    CHECK(tags_of(folder.make("b.onnx", model("torch_jit"))) == first);
+    CHECK(tags_of(folder.make("c.onnx", model(""))) == first);
+    SECTION("a record keeps what it calls the root") {
+        const auto bytes = model("torch_jit");
+        test::tagged_model tagged(bytes);
+        auto named = stemma::rebuild_tree(tagged.ops, "torch_jit").modules;
+        test::tagged_model as_before(bytes, &named);
+        as_before.from_model = true;
+        const auto written_before = as_before.write(stemma::carrier_set{});
+        CHECK(tags_of(folder.make("d.onnx", written_before)) ==
+              std::vector<std::string>{"/torch_jit/fc", "/torch_jit"});
+    }
 }
 
 TEST_CASE("attributed_model: any number of threads finds and writes the same") {

@@ -7,6 +7,7 @@
 #include "../../split_scene.hpp"
 #include "../../wire_builder.hpp"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,43 @@ TEST_CASE("find_loads: a weight counts once, where it is first read; bodies coun
           test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)}, "if")
               .bytes()
               .size());
+}
+
+TEST_CASE("find_loads: parameters are those of find_weights, also in Constants and functions",
+          "[onnx][split_model]") {
+    const auto weight = [](const std::string& output) {
+        const auto attribute =
+            test::message().text(1, "value").inner(5, test::tensor("", {3, 4})).number(20, 4);
+        return test::node("Constant", {}, {output}).inner(5, attribute);
+    };
+    auto graph = test::graph({weight("w"), test::node("MatMul", {"x", "w"}, {"a"}),
+                              test::node("made", {"a"}, {"b"}, "call", "f"),
+                              test::node("made", {"b"}, {"c"}, "again", "f"),
+                              test::node("BatchNormalization", {"c", "g", "g", "m", "m"}, {"d"}),
+                              test::node("Reshape", {"d", "shape"}, {"y"})},
+                             {"x"}, {"y"});
+    graph.inner(5, test::tensor("g", {4})).inner(5, test::tensor("m", {4}));
+    graph.inner(5, test::message().number(1, 2).number(2, 7).text(8, "shape"));
+    auto made = test::model(graph);
+    made.inner(25, test::function("f", "inner", {"p"}, {"q"},
+                                  {weight("w"), test::node("MatMul", {"p", "w"}, {"q"})}));
+    made.inner(25, test::function("f", "made", {"p"}, {"q"},
+                                  {test::node("inner", {"p"}, {"q"}, "", "f")}));
+    const auto bytes = made.bytes();
+    const stemma::wire_model model(bytes);
+    const auto loads = stemma::find_loads(model);
+    std::uint64_t found = 0;
+    for (const auto& weight_found : stemma::find_weights(model)) {
+        found += weight_found.kind == stemma::weight_kind::parameter ? weight_found.elements : 0;
+    }
+    std::uint64_t sum = 0;
+    for (stemma::id node = 0; node < model.node_count(); ++node) {
+        sum += model.graph_of(node) == 0 ? loads[node].parameters : 0;
+    }
+    CHECK(found == 12 + 12 + 4);
+    CHECK(sum == found);
+    CHECK(loads[test::node_called(model, "call")].parameters == 12);
+    CHECK(loads[test::node_called(model, "again")].parameters == 0);
 }
 
 TEST_CASE("split_skeleton: has neither nodes nor data that a part holds, and all the rest",

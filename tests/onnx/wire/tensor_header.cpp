@@ -49,7 +49,8 @@ TEST_CASE("data_type_name: the name of every number, none of others") {
     CHECK(stemma::data_type_name(1) == "float32");
     CHECK(stemma::data_type_name(7) == "int64");
     CHECK(stemma::data_type_name(23) == "float4_e2m1");
-    for (std::int64_t number : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{24},
+    CHECK(stemma::data_type_name(26) == "int2");
+    for (std::int64_t number : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{27},
                                 std::numeric_limits<std::int64_t>::min()}) {
         CHECK(stemma::data_type_name(number).empty());
     }

@@ -229,7 +229,7 @@ private:
         const bool folded = find_model_metadata(model_, fold_modules_key).has_value();
         const bool alone = options_.captures.empty() && !options_.recompute;
         if (options_.captures.empty() && !(record_ && alone) && !folded) {
-            named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
+            named = collect_named_modules(nodes, "", threads, {make_graph, find_digest});
         } else {
             run_tasks(count, {make_graph, find_digest});
         }
@@ -267,8 +267,6 @@ private:
         return *context_;
     }
 
-    [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
-
     void make_tree(std::optional<named_modules> named, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
@@ -278,8 +276,12 @@ private:
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
+            // What the exporter called the graph names no module; a record names what it named.
+            const auto root_name = uses_record_ && !options_.retag
+                                       ? record_->modules.attribute(0)
+                                       : std::string_view();
             auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
-                                 : rebuild_tree(*ops_, root_name(), threads);
+                                 : rebuild_tree(*ops_, root_name, threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
             std::move(rebuilt).teach(*context_);

@@ -7,6 +7,7 @@
 #include <stemma/onnx/split_manifest.hpp>
 #include <stemma/onnx/split_plan.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/wire/find_weights.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
@@ -14,6 +15,7 @@
 #include <stemma/onnx/wire/wire_reader.hpp>
 #include <stemma/policy/cost.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,17 +27,70 @@
 
 namespace stemma {
 
-/// Returns: by node what it adds to a part: weights count where they are first read.
+namespace detail {
+
+/// Where the nodes of functions run first.
+class first_calls {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes).
+    explicit first_calls(const onnx_model& model)
+        : model_(model), call_of_(model.functions().size(), no_id) {
+        for (id node = model.node_count(); node-- > 0;) {
+            if (const auto f = model.callee(node); f != no_id) {
+                call_of_[f] = node;
+            }
+        }
+    }
+
+    /// Returns: the node itself, or the call outside of all functions that runs it first, or
+    /// `no_id`. Complexity: O(calls inside each other).
+    [[nodiscard]] id outside(id node) const {
+        for (std::size_t steps = 0; steps <= call_of_.size(); ++steps) {
+            auto outermost = node;
+            while (model_.owner(outermost) != no_id) {
+                outermost = model_.owner(outermost);
+            }
+            const auto f = model_.graph(model_.graph_of(outermost)).function;
+            if (f == no_id) {
+                return node;
+            }
+            if (call_of_[f] == no_id) {
+                break;
+            }
+            node = call_of_[f];
+        }
+        return no_id;
+    }
+
+private:
+    const onnx_model& model_;
+    std::vector<id> call_of_; // by function
+};
+
+} // namespace detail
+
+/// Returns: by node what it adds to a part: weights count where they are first read, or stand as
+/// Constants; those of functions where they are called first.
 /// Complexity: O(nodes + initializers).
 [[nodiscard]] inline std::vector<operator_load> find_loads(const wire_model& model) {
     std::vector<operator_load> of_value(model.value_count());
+    std::vector<operator_load> loads(model.node_count());
     for (const auto& tensor : model.tensors()) {
         const auto header = read_tensor_header(model, tensor);
-        auto& load = of_value[tensor.value];
-        load.parameters += header.elements();
-        load.weight_bytes += tensor.message.size + (header.external ? header.length : 0);
+        of_value[tensor.value].weight_bytes +=
+            tensor.message.size + (header.external ? header.length : 0);
     }
-    std::vector<operator_load> loads(model.node_count());
+    const detail::first_calls calls(model);
+    for (const auto& weight : find_weights(model)) {
+        if (weight.kind != weight_kind::parameter) {
+            continue;
+        }
+        if (model.is_initializer(weight.value)) {
+            of_value[weight.value].parameters += weight.elements;
+        } else if (const auto node = calls.outside(model.producer(weight.value)); node != no_id) {
+            loads[node].parameters += weight.elements;
+        }
+    }
     for (id node = 0; node < model.node_count(); ++node) {
         auto& load = loads[node];
         if (model.owner(node) == no_id) {

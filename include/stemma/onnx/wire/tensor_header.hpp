@@ -40,7 +40,7 @@ struct tensor_header {
 
 /// Returns: the name of a data type as PyTorch prints it, "" for an unknown number.
 [[nodiscard]] constexpr std::string_view data_type_name(std::int64_t data_type) noexcept {
-    constexpr std::array<std::string_view, 24> names{"",
+    constexpr std::array<std::string_view, 27> names{"",
                                                      "float32",
                                                      "uint8",
                                                      "int8",
@@ -63,8 +63,11 @@ struct tensor_header {
                                                      "float8_e5m2fnuz",
                                                      "uint4",
                                                      "int4",
-                                                     "float4_e2m1"};
-    return data_type > 0 && data_type < 24 ? names[static_cast<std::size_t>(data_type)] : "";
+                                                     "float4_e2m1",
+                                                     "float8_e8m0fnu",
+                                                     "uint2",
+                                                     "int2"};
+    return data_type > 0 && data_type < 27 ? names[static_cast<std::size_t>(data_type)] : "";
 }
 
 /// Whether tensors of a type hold weights rather than indices, shapes, flags or text.
@@ -72,14 +75,11 @@ struct tensor_header {
     return data_type_name(data_type).find("float") != std::string_view::npos;
 }
 
-/// Reads dims, type and place of the data of an initializer; the data itself is not touched. For a
-/// sparse one: those of its values.
+/// Reads dims, type and place of the data of a tensor; the data itself is not touched.
 /// Complexity: O(fields).
-[[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
-                                                      const tensor_ref& tensor) {
+[[nodiscard]] inline tensor_header read_tensor_header(wire_reader fields) {
     using at = detail::onnx_fields::tensor;
     tensor_header header;
-    auto fields = model.reader(tensor.message);
     const auto number = [](std::string_view text) {
         std::uint64_t value = 0;
         std::from_chars(text.data(), text.data() + text.size(), value);
@@ -105,6 +105,12 @@ struct tensor_header {
         }
     }
     return header;
+}
+
+/// The same of an initializer. For a sparse one: of its values. Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
+                                                      const tensor_ref& tensor) {
+    return read_tensor_header(model.reader(tensor.message));
 }
 
 } // namespace stemma

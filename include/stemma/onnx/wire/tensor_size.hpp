@@ -13,9 +13,9 @@ namespace stemma {
 
 /// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
 [[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
-    constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
-                                            32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
-    return data_type > 0 && data_type < 24 ? bits[static_cast<std::size_t>(data_type)] : 0;
+    constexpr std::array<unsigned, 27> bits{0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                            64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
+    return data_type > 0 && data_type < 27 ? bits[static_cast<std::size_t>(data_type)] : 0;
 }
 
 /// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
