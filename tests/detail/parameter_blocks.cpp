@@ -21,11 +21,12 @@ std::vector<id> complete(const test::operator_scene& ops, std::vector<id> owner,
                          const std::vector<std::size_t>& lost = {}) {
     const std::vector<bool> bare(owner.size(), true);
     const std::vector<bool> steady(owner.size(), false);
+    const std::vector<bool> products(owner.size(), false);
     std::vector<bool> reads_lost(owner.size(), false);
     for (auto v : lost) {
         reads_lost[v] = true;
     }
-    stemma::detail::parameter_blocks<test::operator_scene>(ops, bare, steady, reads_lost)
+    stemma::detail::parameter_blocks<test::operator_scene>(ops, bare, steady, products, reads_lost)
         .complete(owner);
     return owner;
 }

@@ -93,6 +93,7 @@ TEST_CASE("split_leftover_name: what runtimes append to names, one behind the ot
     CHECK(split_leftover("/norm/BatchNormalization_output_0_bn_nchwc") == "norm");
     CHECK(split_leftover("/relu/Relu_output_0_nchwc_token_40") == "relu");
     CHECK(split_leftover("/fc/Gemm_Grad/ReduceSum_2") == "fc");
+    CHECK(split_leftover("fused app.Net::/app.Block::a/Conv") == "app.Net::/app.Block::a");
 }
 
 TEST_CASE("split_leftover_name: nothing where no operator's name is left") {

@@ -21,14 +21,16 @@ template <operator_view Ops>
 class parameter_blocks {
 public:
     /// All by vertex index: `bare` operators have nothing but parameters to tell where they come
-    /// from, `steady` ones are independent of data, and `lost` ones read a weight without a name.
+    /// from, `steady` ones are independent of data, `products` read a weight, and `lost` ones one
+    /// without a name.
     parameter_blocks(const Ops& ops, const std::vector<bool>& bare, const std::vector<bool>& steady,
-                     const std::vector<bool>& lost)
+                     const std::vector<bool>& products, const std::vector<bool>& lost)
         : ops_(ops)
         , graph_(ops.graph())
         , vertex_(graph_)
         , bare_(bare)
         , steady_(steady)
+        , products_(products)
         , lost_(lost) {}
 
     /// Gives such operators the module of those that read its parameters: `owner` is by vertex
@@ -56,8 +58,7 @@ private:
             const auto reader = target(*out, graph_);
             const bool alone = ++out == out_last;
             auto [in, in_last] = in_edges(reader, graph_);
-            const bool adds = ops_.op_type(reader) == std::string_view("Add");
-            if (adds && alone && ++in == in_last) {
+            if (alone && ++in == in_last && !products_[index_of(graph_, reader)]) {
                 owner_[v] = owner_[index_of(graph_, reader)];
             }
         }
@@ -173,6 +174,7 @@ private:
     vertices_by_index<graph_of<Ops>> vertex_;
     const std::vector<bool>& bare_;
     const std::vector<bool>& steady_;
+    const std::vector<bool>& products_;
     const std::vector<bool>& lost_;
     std::vector<id> owner_;
 };

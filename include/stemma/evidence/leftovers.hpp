@@ -83,7 +83,7 @@ struct leftovers {
                 if constexpr (joined_operators<Ops>) {
                     // The name is that of one of two, and the other is in another module.
                     if (!ends && module != 0 && tree.end(module) == module + 1 &&
-                        context.ops().has_activation(*it)) {
+                        context.ops().is_joined(*it)) {
                         module = tree.parent(module);
                     }
                 }

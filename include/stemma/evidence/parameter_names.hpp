@@ -53,7 +53,7 @@ struct parameter_names {
             }
             const auto owners = owners_->of(first);
             const auto say = [&](id owner, float confidence) {
-                const auto module = nearest_called(*modules_, owner);
+                const auto module = around_joined(vertex, nearest_called(*modules_, owner));
                 f(claim{module, no_id, confidence, provenance::parameter,
                         is_below_shallow(module)});
             };
@@ -68,6 +68,18 @@ struct parameter_names {
         }
 
     private:
+        /// Returns: what calls a module that owns parameters of an operator, where that was joined
+        /// with one beside the module.
+        [[nodiscard]] id around_joined(operator_t<Ops> vertex, id module) const {
+            const tree_index& tree = modules_->index();
+            if constexpr (joined_operators<Ops>) {
+                if (module != 0 && tree.end(module) == module + 1 && ops_->is_joined(vertex)) {
+                    return tree.parent(module);
+                }
+            }
+            return module;
+        }
+
         /// Whether names and metadata stop at a module above, so that parameters tell more.
         [[nodiscard]] bool is_below_shallow(id module) const {
             return std::any_of(shallow_.begin(), shallow_.end(), [&](id m) {

@@ -106,13 +106,13 @@ public:
             bare_[v] = !named;
             owner_[v] = owner_of(*it);
         }
-        lost_ = find_lost();
+        find_products();
     }
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
         const auto direct = owner_;
-        parameter_blocks<Ops>(ops_, bare_, steady_, lost_).complete(owner_);
+        parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
         for (std::size_t v = 0; v < owner_.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
         }
@@ -145,23 +145,23 @@ private:
         return module;
     }
 
-    /// Returns: the operators that read a weight whose name is lost: they belong to some module,
-    /// and nobody knows to which. Other constants without an owner tell nothing.
-    [[nodiscard]] std::vector<bool> find_lost() const {
-        std::vector<bool> lost(owner_.size(), false);
+    /// Finds the operators that read weights, and those of them that read one whose name is lost:
+    /// they belong to some module, and nobody knows to which. Other constants without an owner tell
+    /// nothing.
+    void find_products() {
+        products_.resize(owner_.size());
+        lost_.resize(owner_.size());
         if constexpr (sized_parameters<Ops>) {
-            std::vector<bool> nameless(static_cast<std::size_t>(ops_.parameter_count()));
-            for (id p = 0; p < nameless.size(); ++p) {
-                nameless[p] = owners_.of(p).empty();
-            }
-            ops_.keep_matrices(nameless);
+            std::vector<bool> weights(static_cast<std::size_t>(ops_.parameter_count()), true);
+            ops_.keep_matrices(weights);
             for (std::size_t v = 0; v < owner_.size(); ++v) {
                 ops_.for_each_parameter(vertex_[v], [&](id p) {
-                    lost[v] = lost[v] || (nameless[p] && owner_[v] == no_id && bare_[v]);
+                    products_[v] = products_[v] || weights[p];
+                    lost_[v] = lost_[v] || (weights[p] && owners_.of(p).empty() &&
+                                            owner_[v] == no_id && bare_[v]);
                 });
             }
         }
-        return lost;
     }
 
     /// Adds what is known of a neighbour; where nothing is, what that one's neighbours are.
@@ -368,10 +368,11 @@ private:
     const std::vector<bool>& steady_; // independent of data
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::vector<bool> goes_on_; // joins results that its module goes on with
-    std::vector<bool> joins_;   // joins results of several modules
-    std::vector<bool> lost_;    // reads a weight whose name is lost
-    std::vector<bool> bare_;    // nothing but parameters can tell where it comes from
+    std::vector<bool> goes_on_;  // joins results that its module goes on with
+    std::vector<bool> joins_;    // joins results of several modules
+    std::vector<bool> products_; // reads a weight
+    std::vector<bool> lost_;     // reads a weight whose name is lost
+    std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
 };
 
 } // namespace detail

@@ -172,6 +172,9 @@ split_leftover_name(std::string_view name) noexcept {
     if (first < 'A' || first > 'Z') {
         return std::nullopt;
     }
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return scoped_name{name.substr(0, slash), scope_style::typed, false};
+    }
     return name.front() == '/'
                ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
                : scoped_name{name.substr(0, slash), scope_style::relative, false};

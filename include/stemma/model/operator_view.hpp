@@ -77,10 +77,11 @@ concept sized_parameters = parameter_readers<Ops> &&
     ops.keep_matrices(marked);
 };
 
-/// Operators to which a runtime may have joined an activation that was one of its own.
+/// Operators of which some were made of two: of one that reads parameters, and one beside it in
+/// another module, as an activation.
 template <class Ops>
 concept joined_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
-    { ops.has_activation(v) } -> std::convertible_to<bool>;
+    { ops.is_joined(v) } -> std::convertible_to<bool>;
 };
 
 /// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index

@@ -13,6 +13,7 @@
 #include <stemma/policy/carrier.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -170,14 +171,18 @@ public:
         return hides_data_[model_->operator_id(node)];
     }
 
-    /// Whether a runtime joined an activation to a node, which says so in an attribute.
-    /// Complexity: O(fields of the node).
-    [[nodiscard]] bool has_activation(id node) const requires requires(const Model& model) {
+    /// Whether a runtime joined a node with an activation or an addition beside it, as its type or
+    /// an attribute tells. Complexity: O(fields of the node).
+    [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
         model.has_attribute(node, std::string_view());
     }
     {
+        constexpr std::array<std::string_view, 6> types{
+            "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
+            "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
         return model_->domain(node).starts_with("com.microsoft") &&
-               model_->has_attribute(node, "activation");
+               (std::find(types.begin(), types.end(), model_->op_type(node)) != types.end() ||
+                model_->has_attribute(node, "activation"));
     }
 
     /// Whether a node reads a value that no node makes and that is no initializer.
@@ -289,8 +294,8 @@ public:
     }
 
 private:
-    /// Returns: the initializer that a parameter is, or that is passed on to it; `no_id` where nodes
-    /// pass on each other's.
+    /// Returns: the initializer that a parameter is, or that is passed on to it; `no_id` where
+    /// nodes pass on each other's.
     [[nodiscard]] id initializer_of(id p) const noexcept {
         auto value = parameters_[p];
         for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
