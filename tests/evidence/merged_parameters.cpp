@@ -32,6 +32,12 @@ struct scene : test::operator_scene {
         }
     }
 
+    void keep_matrices(std::vector<bool>& marked) const {
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = marked[p] && parameter_name(p).ends_with(".weight");
+        }
+    }
+
     [[nodiscard]] names merged(const stemma::module_tree& modules) const {
         const auto found =
             stemma::find_merged_parameters(*this, stemma::collect_scopes(*this), modules);
@@ -105,6 +111,29 @@ TEST_CASE("find_merged_parameters: a module that is known reads what its counter
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.other"})).empty());
     ops.add_reader("/Mul", "stack.1.fc.bias"); // then names contradict each other
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: a vector that is read more often than its owner's weight") {
+    scene ops;
+    ops.add_reader("MatMul_0", "fc1.weight");
+    ops.add_reader("MatMul_1", "fc2.weight");
+    for (int i = 0; i < 3; ++i) {
+        ops.add_reader("Add_" + std::to_string(i), "fc1.bias");
+    }
+    const auto tree = test::tree_of({"fc1", "fc2"});
+    CHECK(ops.merged(tree) == names{"fc1.bias"});
+    ops.add_reader("MatMul_2", "fc2.weight"); // tied: the matrix alone
+    ops.add_reader("Add_3", "fc2.bias");
+    CHECK(ops.merged(tree) == names{"fc1.bias"});
+}
+
+TEST_CASE("find_merged_parameters: a module that runs twice reads all that it has twice") {
+    scene ops;
+    for (int i = 0; i < 2; ++i) {
+        ops.add_reader("MatMul_" + std::to_string(i), "fc.weight");
+        ops.add_reader("Add_" + std::to_string(i), "fc.bias");
+    }
+    CHECK(ops.merged(test::tree_of({"fc"})).empty());
 }
 
 } // namespace test::evidence_merged_parameters

@@ -118,6 +118,40 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
     }
 }
 
+/// Marks vectors that more operators read than another parameter of their owner: a module that runs
+/// reads all that it has, so the others read what was equal in modules of their own.
+template <named_operators Ops>
+void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                      const std::vector<bool>& is_read, std::vector<bool>& merged) {
+    if constexpr (sized_parameters<Ops>) {
+        std::map<id, std::size_t> several;
+        for (const auto& [p, v] : reads) {
+            ++several[p];
+        }
+        std::vector<bool> weights(is_read.size(), false);
+        std::set<std::string_view> owners;
+        for (const auto& [p, count] : several) {
+            weights[p] = true;
+            owners.insert(owner_path(ops.parameter_name(p)));
+        }
+        ops.keep_matrices(weights);
+        std::map<std::string_view, std::size_t> fewest; // by owner
+        for (id p = 0; p < is_read.size(); ++p) {
+            const auto owner = owner_path(ops.parameter_name(p));
+            if (is_read[p] && !owner.empty() && owners.contains(owner)) {
+                const auto known = several.find(p);
+                auto& least = fewest.try_emplace(owner, no_id).first->second;
+                least = std::min(least, known == several.end() ? 1 : known->second);
+            }
+        }
+        for (const auto& [p, count] : several) {
+            const auto owner = fewest.find(owner_path(ops.parameter_name(p)));
+            merged[p] =
+                merged[p] || (!weights[p] && owner != fewest.end() && count > owner->second);
+        }
+    }
+}
+
 /// Finds parameters that stand for those of other members of a list too, as scopes show.
 template <parameter_readers Ops, module_view Modules>
 class merged_members {
@@ -184,10 +218,10 @@ private:
 ///
 /// Optimizers and exporters keep one of several equal initializers. Those that were never trained
 /// are equal in many modules: all ones, all zeros. They stand for others unless a trained parameter
-/// beside their owner is read as often: then the modules there ran so often. Layers that were made
-/// as copies are equal as a whole: then scopes speak of members of a list that own nothing.
-/// Complexity: O(operators + what they read); of parameters that several operators read, O(data)
-/// and O(readers * depth).
+/// beside their owner is read as often: then the modules there ran so often. So does a vector that
+/// is read more often than what else its owner has. Layers that were made as copies are equal as a
+/// whole: then scopes speak of members of a list that own nothing. Complexity: O(operators + what
+/// they read); of parameters that several operators read, O(data) and O(readers * depth).
 template <named_operators Ops, module_view Modules>
     requires parameter_readers<Ops>
 [[nodiscard]] std::vector<bool> find_merged_parameters(const Ops& ops, const scope_table& scopes,
@@ -213,6 +247,7 @@ template <named_operators Ops, module_view Modules>
     }
     if (!reads.empty()) {
         detail::keep_untrained(ops, reads, merged);
+        detail::mark_outnumbered(ops, reads, is_read, merged);
         detail::merged_members members(ops, scopes, modules);
         for (const auto& [p, v] : reads) {
             members.add(p, scopes.scope_of[index_of(graph, v)]);
