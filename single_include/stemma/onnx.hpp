@@ -650,6 +650,13 @@ public:
         stemma::for_each_metadata(*node_messages_[node], f);
     }
 
+    /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
+    [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
+        const auto& attributes = node_messages_[node]->attribute();
+        return std::any_of(attributes.begin(), attributes.end(),
+                           [&](const auto& a) { return a.name() == name; });
+    }
+
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
     /// Complexity: O(initializers + value infos + their entries).
     template <class Function>
@@ -689,6 +696,18 @@ public:
             }
         }
         return uniform;
+    }
+
+    /// Returns: as `wire_model::find_matrices`. Complexity: that, too.
+    [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
+        std::vector<bool> matrices(asked.size(), false);
+        for (const auto& tensor : tensors_) {
+            if (asked[tensor.value] && !tensor.sparse) {
+                matrices[tensor.value] = detail::is_weight_matrix(tensor.message->data_type(),
+                                                                  tensor.message->dims());
+            }
+        }
+        return matrices;
     }
 
 private:
@@ -937,12 +956,13 @@ public:
 
     void doc_line(std::string_view line) { doc_line_ = line; }
     void name_space(std::string_view path) { name_space_ = path; }
+    void mark() { has_mark_ = true; }
 
-    /// Appends all to a node from which everything of stemma was taken. Attributes of the same name
-    /// that somebody else gave it stay, and ours are left out.
-    /// Complexity: O(entries and attributes of both).
+    /// Appends all to node number `number`, from which everything of stemma was taken. Attributes
+    /// of the same name that somebody else gave it stay, and ours are left out. Complexity:
+    /// O(entries and attributes of both).
     template <class Node>
-    void write(Node& node) const {
+    void write(id number, Node& node) const {
         for (const auto& [key, value] : metadata_) {
             add_metadata(node, key, value);
         }
@@ -953,9 +973,11 @@ public:
                 }
             }
         }
-        if (!doc_line_.empty()) {
-            node.set_doc_string(node.has_doc_string() ? node.doc_string() + "\n" + doc_line_
-                                                      : doc_line_);
+        add_line(doc_line_, node);
+        if (has_mark_) {
+            std::string line;
+            append_mark(number, line);
+            add_line(line, node);
         }
         if (name_space_) {
             rename_metadata(node, [](std::string_view key) {
@@ -969,6 +991,13 @@ private:
     // As on the wire: what belongs to `source_module` first.
     [[nodiscard]] std::vector<attribute_text>& attributes_of(std::string_view name) {
         return attributes_[name == source_module_attribute ? 0 : 1];
+    }
+
+    template <class Node>
+    static void add_line(const std::string& line, Node& node) {
+        if (!line.empty()) {
+            node.set_doc_string(node.has_doc_string() ? node.doc_string() + "\n" + line : line);
+        }
     }
 
     template <class Node>
@@ -993,6 +1022,7 @@ private:
     std::array<std::vector<attribute_text>, 2> attributes_;
     std::string doc_line_;
     std::optional<std::string> name_space_;
+    bool has_mark_ = false;
 };
 
 /// Takes everything of stemma out of messages. An editor for `edit_messages`.
@@ -1102,7 +1132,7 @@ public:
             carrier_.write(texts_.of_operator(node), sink_);
         }
         strip_.edit_node(node, message);
-        sink_.write(message);
+        sink_.write(node, message);
     }
 
     template <class Tensor>
@@ -1155,13 +1185,14 @@ void strip(Proto& model) {
 /// into a file.
 ///
 /// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
-/// `tag_values` is set. `record`, and `table` unless it is empty, go to the model's metadata.
-/// Requires: `found` is about the model as it is now. New sets of tags are added to its pool.
-/// Throws: as `basic_proto_model`, with the model as it was, and as `strip`.
-/// Complexity: O(messages + values + length of what is written).
+/// `tag_values` is set. `record`, and `table` and `sketch` unless empty, go to the model's
+/// metadata. Requires: `found` is about the model as it is now. New sets of tags are added to its
+/// pool. Throws: as `basic_proto_model`, with the model as it was, and as `strip`. Complexity:
+/// O(messages + values + length of what is written).
 template <model_message Proto, carrier_policy Carrier>
 void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier& carrier,
-         bool tag_values, std::string_view record, std::string_view table) {
+         bool tag_values, std::string_view record, std::string_view table,
+         std::string_view sketch = {}) {
     const basic_proto_model<Proto> tables(model);
     detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, found, carrier, tag_values);
     edit_messages(model, editor);
@@ -1169,10 +1200,13 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier
     if (!table.empty()) {
         add_metadata(model, tag_table_key, table);
     }
+    if (!sketch.empty()) {
+        add_metadata(model, sketch_key, sketch);
+    }
 }
 
-/// The same with the record and table that the carriers ask for. `about` may say which options the
-/// tags were found with, and whether the tree was made from the model itself.
+/// The same with the record, table and sketch that the carriers ask for. `about` may say which
+/// options the tags were found with, and whether the tree was made from the model itself.
 template <model_message Proto>
 void tag(Proto& model, const module_tree& modules, tagging& found, const carrier_set& carriers = {},
          model_record about = {}) {
@@ -1181,7 +1215,8 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
     about.nodes = tables.node_count();
     about.digest = structure_digest(tables);
     tag(model, modules, found, carriers, carriers.metadata, to_json(about, modules),
-        carriers.model ? to_json(to_table(found)) : std::string());
+        carriers.model ? to_json(to_table(found)) : std::string(),
+        carriers.mark ? to_json(sketch_of(tables, found.attributions)) : std::string());
 }
 
 } // namespace stemma

@@ -1720,6 +1720,21 @@ concept valued_parameters = parameter_readers<Ops> &&
     ops.keep_uniform(marked);
 };
 
+/// Parameters that can be told from constants by their shape and type: `keep_matrices` leaves those
+/// marked, by parameter, that can only be weights.
+template <class Ops>
+concept sized_parameters = parameter_readers<Ops> &&
+    requires(const Ops& ops, std::vector<bool>& marked) {
+    ops.keep_matrices(marked);
+};
+
+/// Operators of which some were made of two: of one that reads parameters, and one beside it in
+/// another module, as an activation.
+template <class Ops>
+concept joined_operators = operator_view<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
+    { ops.is_joined(v) } -> std::convertible_to<bool>;
+};
+
 /// Operators that may sit in the body of another one (If, Loop, Scan): `owner` is the vertex index
 /// of that one, or `no_id`.
 template <class Ops>
@@ -1853,7 +1868,7 @@ private:
 /// bodies of functions are left out.
 struct aligned_nodes {
     std::vector<id> vertex;
-    std::vector<id> type;        ///< number of the operator type
+    std::vector<id> type;        ///< number of the operator type, with a domain not the standard's
     std::vector<bool> of_shapes; ///< computes with shapes only
     std::vector<bool> fixed;     ///< computes with constants only
     std::vector<bool> owns;      ///< owns bodies, and stands for all that ran there
@@ -1963,6 +1978,15 @@ private:
         }
     }
 
+    [[nodiscard]] std::string type_of(vertex_type v) const {
+        std::string type(std::string_view(ops_.op_type(v)));
+        if constexpr (qualified_operators<Ops>) {
+            const std::string_view domain = ops_.domain(v);
+            return domain.empty() || domain == "ai.onnx" ? type : std::string(domain) + "::" + type;
+        }
+        return type;
+    }
+
     [[nodiscard]] bool in_function(vertex_type v) const {
         if constexpr (calling_operators<Ops>) {
             return ops_.enclosing_function(v) != no_id;
@@ -2050,7 +2074,7 @@ private:
         }
         place_[index] = found_.size();
         found_.vertex.push_back(index);
-        found_.type.push_back(found_.types.intern(ops_.op_type(v)));
+        found_.type.push_back(found_.types.intern(type_of(v)));
         found_.of_shapes.push_back(shapes_only);
         found_.fixed.push_back(fixed);
     }
@@ -2198,6 +2222,61 @@ private:
 
 #endif // STEMMA_MODEL_CAPTURED_OPERATIONS_HPP
 
+// <stemma/detail/fused_operators.hpp>
+#ifndef STEMMA_DETAIL_FUSED_OPERATORS_HPP
+#define STEMMA_DETAIL_FUSED_OPERATORS_HPP
+
+namespace stemma::detail {
+
+/// What runtimes make one operator of, one group on a line: `types = operators that lead |
+/// operators that are fused in`.
+///
+/// The first compute what the fused operator is there for; the others may be part of it. A type of
+/// a domain whose operators have names of the standard's is written behind that, as `domain::Type`.
+inline constexpr std::string_view fused_operators = R"(
+FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = Conv | Add Sum Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid
+NhwcConv QLinearConv ConvInteger NhwcQLinearConv = Conv
+QLinearConvTranspose ConvTransposeWithDynamicPads = ConvTranspose
+com.microsoft.nchwc::MaxPool com.ms.internal.nhwc::MaxPool NhwcMaxPool = MaxPool
+com.microsoft.nchwc::AveragePool QLinearAveragePool = AveragePool
+com.microsoft.nchwc::GlobalAveragePool QLinearGlobalAveragePool = GlobalAveragePool
+com.microsoft.nchwc::GlobalMaxPool = GlobalMaxPool
+com.microsoft.nchwc::Upsample = Resize Upsample
+FusedMatMul TransposeMatMul = MatMul | Transpose Mul Div
+FusedMatMulActivation = MatMul | Transpose Mul Div Add Relu Sigmoid Tanh LeakyRelu Clip
+FusedGemm GemmFastGelu = Gemm MatMul | Relu Sigmoid Tanh LeakyRelu Elu Selu Softplus Softsign HardSigmoid Gelu Erf
+GemmFloat8 QGemm MatMulNBits MatMulBnb4 MatMulFpQ4 QLinearMatMul MatMulInteger MatMulIntegerToFloat MatMulInteger16 DynamicQuantizeMatMul = MatMul Gemm | Add
+BiasGelu BiasSplitGelu = Gelu Erf | Add Mul Split
+FastGelu = Gelu Tanh | Add
+QuickGelu = Sigmoid Swish | Mul
+BiasAdd = Add
+BiasDropout BitmaskBiasDropout = Dropout | Add
+BiasSoftmax = Softmax | Add
+SkipLayerNormalization = LayerNormalization ReduceMean | Add
+SkipSimplifiedLayerNormalization SkipRMSNormalization = SimplifiedLayerNormalization RMSNormalization ReduceMean | Add
+EmbedLayerNormalization QEmbedLayerNormalization = LayerNormalization ReduceMean | Gather Add
+SkipGroupNorm GroupNorm = GroupNormalization InstanceNormalization | Add Sigmoid Mul
+Attention QAttention QOrderedAttention LongformerAttention PackedAttention DecoderAttention = Softmax | MatMul Gemm Add Mul Div Sub Sqrt Transpose Reshape Split Slice Squeeze Unsqueeze Where Concat Expand Cast Trilu
+MultiHeadAttention PackedMultiHeadAttention DecoderMaskedMultiHeadAttention DecoderMaskedSelfAttention GroupQueryAttention SparseAttention PagedAttention MultiScaleDeformableAttention = Softmax | MatMul Add Mul Div Sub Sqrt Transpose Reshape Where Concat Expand Cast Trilu
+RelativePositionBias GatedRelativePositionBias = Gather | MatMul Add Mul Sub Where Log Min Abs Less Cast Sigmoid Transpose Reshape
+RotaryEmbedding GemmaRotaryEmbedding = Mul | Add Sub Neg Slice Split Concat Cos Sin Gather Unsqueeze
+QMoE MoE = MatMul | Gemm TopK Softmax Relu Gelu Sigmoid Mul Add
+QLinearAdd = Add
+QLinearMul = Mul
+QLinearSigmoid = Sigmoid
+QLinearLeakyRelu = LeakyRelu
+QLinearSoftmax = Softmax
+QLinearConcat = Concat
+QLinearWhere = Where
+QLinearReduceMean = ReduceMean
+DynamicQuantizeLSTM = LSTM
+ReorderInput ReorderOutput = Transpose
+)";
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FUSED_OPERATORS_HPP
+
 // <stemma/detail/torch_operators.hpp>
 #ifndef STEMMA_DETAIL_TORCH_OPERATORS_HPP
 #define STEMMA_DETAIL_TORCH_OPERATORS_HPP
@@ -2288,7 +2367,8 @@ gru = GRU | Transpose Concat Unsqueeze Squeeze Reshape Slice Shape Gather Consta
 rnntanh rnnrelu rnn = RNN | Transpose Concat Unsqueeze Squeeze Reshape Slice Shape Gather ConstantOfShape Expand
 lstmcell = LSTM Gemm MatMul | Add Split Slice Sigmoid Tanh Mul Unsqueeze Squeeze Transpose Concat Reshape
 grucell rnntanhcell rnnrelucell = GRU RNN Gemm MatMul | Add Sub Split Slice Sigmoid Tanh Relu Mul Unsqueeze Squeeze Transpose Concat Reshape
-multiheadattentionforward multiheadattention nativemultiheadattention transformerencoderlayer transformerencoderlayerfwd transformerdecoderlayer transformer transformerencoder transformerdecoder = MatMul Gemm Softmax Attention | Add Mul Div Sqrt Transpose Reshape Squeeze Split Unsqueeze Gather Concat Shape Slice Cast Relu Gelu Erf Where Expand Equal Not IsNaN ReduceMean Sub Pow LayerNormalization
+multiheadattentionforward multiheadattention nativemultiheadattention = MatMul Gemm Softmax Attention | Add Mul Div Sqrt Transpose Reshape Squeeze Split Unsqueeze Gather Concat Shape Slice Cast Where Expand Equal Not IsNaN | ReduceMean
+transformerencoderlayer transformerencoderlayerfwd transformerdecoderlayer transformer transformerencoder transformerdecoder = MatMul Gemm Softmax Attention | Add Mul Div Sqrt Transpose Reshape Squeeze Split Unsqueeze Gather Concat Shape Slice Cast Relu Gelu Erf Where Expand Equal Not IsNaN ReduceMean Sub Pow LayerNormalization
 scaleddotproductattention scaleddotproductflashattention scaleddotproductefficientattention scaleddotproductflashattentionforcpu = Softmax MatMul Attention | Mul Div Sqrt Transpose Add Where IsNaN Shape Cast Trilu
 attention = Attention Softmax MatMul | Mul Div Sqrt Transpose Add Where Reshape
 add radd iadd sum2 = Add SequenceInsert Sum Or | | Mul
@@ -2471,13 +2551,20 @@ concept has_trail_of = requires(const P& p, std::string_view captured) {
     { p.trail_of(captured) } -> std::convertible_to<trail>;
 };
 
+template <class P>
+concept has_fuses = requires(const P& p, std::string_view captured, std::string_view type) {
+    { p.fuses(captured, type) } -> std::convertible_to<bool>;
+};
+
 } // namespace detail
 
 /// Says which operators an exporter makes of which captured ones.
 ///
 /// `correspond(captured, type)`: how an exported operator of a type fits a captured one.
 /// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators come
-/// as the front end prints them, see `plain_operator_name`.
+/// as the front end prints them, see `plain_operator_name`. It may say more: `fuses(captured,
+/// type)`, whether a runtime makes operators of a type of several, one of which stands for the
+/// captured one; types of other domains than the standard's come as `domain::Type`.
 ///
 /// Requires: the same answer every time. Complexity: callers ask once per pair of distinct names.
 template <class P>
@@ -2519,44 +2606,64 @@ concept lexicon_policy =
     return plain;
 }
 
+/// Returns: `fuses` of a lexicon, if it says that. Complexity: that of the lexicon.
+template <lexicon_policy Lexicon>
+[[nodiscard]] bool fuses(const Lexicon& lexicon, std::string_view captured, std::string_view type) {
+    if constexpr (detail::has_fuses<Lexicon>) {
+        return lexicon.fuses(captured, type);
+    } else {
+        return false;
+    }
+}
+
+/// Returns: a type without its domain: `FusedConv` for `com.microsoft::FusedConv`.
+[[nodiscard]] inline std::string_view plain_type(std::string_view type) noexcept {
+    const auto domain = type.rfind("::");
+    return domain == type.npos ? type : type.substr(domain + 2);
+}
+
 /// PyTorch's operators and layers, and what its exporters make of them; what is not listed is
-/// compared by name.
+/// compared by name. Operators that runtimes fuse are what they were fused from.
 class torch_lexicon {
 public:
     using policy_category = lexicon_category;
 
-    /// PyTorch's operators, from the table in the box.
-    torch_lexicon() : torch_lexicon(detail::torch_operators) {}
+    /// PyTorch's operators and those of runtimes, from the tables in the box.
+    torch_lexicon() : torch_lexicon(detail::torch_operators, detail::fused_operators) {}
 
-    /// Reads a table of that form. Requires: `table` outlives the lexicon. Complexity: O(length).
-    explicit torch_lexicon(std::string_view table) {
-        while (!table.empty()) {
-            const auto end = table.find('\n');
-            read_line(table.substr(0, end));
-            table.remove_prefix(end == table.npos ? table.size() : end + 1);
-        }
+    /// Reads tables of that form. Requires: they outlive the lexicon. Complexity: O(length).
+    explicit torch_lexicon(std::string_view table, std::string_view fused = "") {
+        for_each_line(table, [&](std::string_view line) { read_line(line); });
+        for_each_line(fused, [&](std::string_view line) { read_fused(line); });
     }
 
     [[nodiscard]] correspondence correspond(std::string_view captured,
                                             std::string_view type) const {
         const auto plain = plain_operator_name(captured);
-        if (const auto* known = find(plain)) {
-            if (contains(known->heads, "*")) {
-                return correspondence::rare; // anything may come of it
+        auto best = compare(plain, plain_type(type));
+        if (const auto* made = find_fused(type)) {
+            for (auto part : made->heads) {
+                best = std::max(best, compare(plain, part));
             }
-            if (contains(known->heads, type)) {
-                return correspondence::head;
+            for (auto part : made->parts) {
+                best = std::max(best, std::min(compare(plain, part), correspondence::rare));
             }
-            if (contains(known->parts, type)) {
-                return correspondence::part;
-            }
-            if (contains(known->rare, type)) {
-                return correspondence::rare;
-            }
-        } else if (is_similar(plain, type)) {
-            return correspondence::head;
         }
-        return is_plumbing(type) ? correspondence::plumbing : correspondence::none;
+        return best;
+    }
+
+    /// Whether operators of a type may be made of one for the captured operator, and of others.
+    [[nodiscard]] bool fuses(std::string_view captured, std::string_view type) const {
+        const auto* made = find_fused(type);
+        if (made == nullptr || made->parts.empty()) {
+            return false;
+        }
+        const auto plain = plain_operator_name(captured);
+        const auto stands_for_it = [&](std::string_view part) {
+            return compare(plain, part) == correspondence::head;
+        };
+        return std::any_of(made->heads.begin(), made->heads.end(), stands_for_it) ||
+               std::any_of(made->parts.begin(), made->parts.end(), stands_for_it);
     }
 
     [[nodiscard]] trail trail_of(std::string_view captured) const {
@@ -2579,6 +2686,35 @@ private:
         trail leaves = trail::always;
     };
 
+    template <class Function>
+    static void for_each_line(std::string_view table, Function f) {
+        while (!table.empty()) {
+            const auto end = table.find('\n');
+            f(table.substr(0, end));
+            table.remove_prefix(end == table.npos ? table.size() : end + 1);
+        }
+    }
+
+    [[nodiscard]] correspondence compare(const std::string& plain, std::string_view type) const {
+        if (const auto* known = find(plain)) {
+            if (contains(known->heads, "*")) {
+                return correspondence::rare; // anything may come of it
+            }
+            if (contains(known->heads, type)) {
+                return correspondence::head;
+            }
+            if (contains(known->parts, type)) {
+                return correspondence::part;
+            }
+            if (contains(known->rare, type)) {
+                return correspondence::rare;
+            }
+        } else if (is_similar(plain, type)) {
+            return correspondence::head;
+        }
+        return is_plumbing(type) ? correspondence::plumbing : correspondence::none;
+    }
+
     static types split(std::string_view text) {
         types words;
         while (true) {
@@ -2598,6 +2734,15 @@ private:
             made.leaves = line.front() == '?' ? trail::maybe : trail::never;
             line.remove_prefix(1);
         }
+        read_into(line, made, group_of_, groups_);
+    }
+
+    void read_fused(std::string_view line) { read_into(line, {}, fused_of_, fused_); }
+
+    using numbers = std::unordered_map<std::string, std::size_t>;
+
+    static void read_into(std::string_view line, group made, numbers& group_of,
+                          std::vector<group>& groups) {
         const auto equals = line.find('=');
         if (equals == line.npos) {
             return;
@@ -2609,9 +2754,16 @@ private:
             rest.remove_prefix(bar == rest.npos ? rest.size() : bar + 1);
         }
         for (auto name : split(line.substr(0, equals))) {
-            group_of_.emplace(std::string(name), groups_.size());
+            group_of.emplace(std::string(name), groups.size());
         }
-        groups_.push_back(std::move(made));
+        groups.push_back(std::move(made));
+    }
+
+    /// The whole type, or else what it is called in any domain.
+    [[nodiscard]] const group* find_fused(std::string_view type) const {
+        auto found = fused_of_.find(std::string(type));
+        found = found == fused_of_.end() ? fused_of_.find(std::string(plain_type(type))) : found;
+        return found == fused_of_.end() ? nullptr : &fused_[found->second];
     }
 
     /// Also finds `batchnorm2d` as `batchnorm`, `adaptiveavgpool` only by its whole name, and
@@ -2654,7 +2806,9 @@ private:
     }
 
     std::vector<group> groups_;
-    std::unordered_map<std::string, std::size_t> group_of_;
+    numbers group_of_;
+    std::vector<group> fused_; // what leads as heads, what is fused in as parts
+    numbers fused_of_;
 };
 
 /// No table: what is captured and what is exported are compared by name alone, as for front ends
@@ -2713,8 +2867,16 @@ struct aligned_items {
     std::vector<bool> of_shapes; ///< asks for a shape
     id_lists sources; ///< items whose results they may read, through such as may leave no trace
     std::vector<std::vector<correspondence>> table; ///< by profile, then by type of operator
-    std::vector<double> part_costs;                 ///< by profile
-    std::vector<double> skipped;                    ///< what it costs to leave out all before
+    std::vector<std::vector<bool>> fuses; ///< the same: the type may be made of it and of others
+    std::vector<bool> is_fused;     ///< by type of operator: it may be made of several operations
+    std::vector<double> part_costs; ///< by profile
+    std::vector<double> skipped;    ///< what it costs to leave out all before
+
+    /// Whether what one item makes may be read by another, or is its own.
+    [[nodiscard]] bool flows(id from, id to) const {
+        const auto all = sources[to];
+        return from == to || std::binary_search(all.begin(), all.end(), from);
+    }
 };
 
 /// What the steps of an alignment weigh: natural logarithms of likelihoods, up to a constant.
@@ -2724,7 +2886,8 @@ struct alignment_weights {
     double rare = 2;
     double plumbing = 2.5;
     double early = 0.7;     ///< ahead of the head, but for shapes that the operation needs
-    double late = 1;        ///< shapes behind the head
+    double late = 1;        ///< shapes behind the head,
+    double late_part = 0.3; ///< and such as the operation usually comes with
     double foreign = 7;     ///< an operator that does not fit the operation at all
     double repeated = 2;    ///< a second head of one operation
     double silent = 3;      ///< anything from an operation that leaves no trace
@@ -2753,12 +2916,15 @@ template <class Lexicon>
                                            const string_pool& types, const Lexicon& lexicon,
                                            const alignment_weights& weights) {
     aligned_items items;
+    items.is_fused.resize(types.size(), false);
     const auto& names = captured.names();
     std::vector<std::vector<correspondence>> by_name(names.size());
+    std::vector<std::vector<bool>> fused_by_name(names.size());
     std::vector<bool> has_head(names.size(), false);
     for (id n = 0; n < names.size(); ++n) {
         for (id t = 0; t < types.size(); ++t) {
-            by_name[n].push_back(lexicon.correspond(names[n], types[t]));
+            by_name[n].push_back(lexicon.correspond(names[n], plain_type(types[t])));
+            fused_by_name[n].push_back(fuses(lexicon, names[n], types[t]));
             has_head[n] = has_head[n] || by_name[n].back() == correspondence::head;
         }
     }
@@ -2785,6 +2951,10 @@ template <class Lexicon>
             items.part_costs.push_back(weights.part +
                                        weights.parts * std::log1p(static_cast<double>(parts)));
             items.table.push_back(std::move(row));
+            items.fuses.push_back(fused_by_name[key.front()]);
+            for (id t = 0; t < types.size(); ++t) {
+                items.is_fused[t] = items.is_fused[t] || items.fuses.back()[t];
+            }
         }
         auto leaves = lexicon.trail_of(names[own.front()]);
         bool head = has_head[own.front()];
@@ -2792,10 +2962,14 @@ template <class Lexicon>
             head = head || has_head[n];
         }
         // what stands for it occurs nowhere in the model, so it cannot be missed here
-        // or it is the same at every run, and may have been computed while exporting
-        leaves = leaves == trail::always && (!head || !captured[i].varies || captured[i].optional)
-                     ? trail::maybe
-                     : leaves;
+        // or it is the same at every run, and may have been computed while exporting,
+        // or it may have become part of another operator
+        const auto& row = items.table[known->second];
+        bool spared = !head || !captured[i].varies || captured[i].optional;
+        for (id t = 0; t < types.size() && !spared; ++t) {
+            spared = items.fuses[known->second][t] && row[t] != correspondence::head;
+        }
+        leaves = leaves == trail::always && spared ? trail::maybe : leaves;
         const auto shape = types.find("Shape");
         items.of_shapes.push_back(shape != no_id &&
                                   items.table[known->second][shape] == correspondence::head);
@@ -2868,7 +3042,6 @@ struct lattice_state {
 struct placement {
     id item = no_id; ///< `no_id`: from none
     float mass = 0;
-    id beside = no_id; ///< where from none: the operation before
 };
 
 /// Sums over all monotone alignments of a sequence of operators with a sequence of operations, each
@@ -2914,7 +3087,7 @@ public:
                 if (!found.empty() && !lost && found.back().item == s.at.item) {
                     found.back().mass += s.mass;
                 } else {
-                    found.push_back({lost ? no_id : s.at.item, s.mass, lost ? s.at.item : no_id});
+                    found.push_back({lost ? no_id : s.at.item, s.mass});
                 }
             }
             f(n, std::span<const placement>(found));
@@ -2976,7 +3149,9 @@ private:
             made -= shapes ? weights_.plumbing + weights_.part : weights_.foreign;
         }
         const auto early = shapes && fits >= correspondence::part ? 0 : weights_.early;
-        const auto late = shapes && !items_.of_shapes[item] ? weights_.late : 0;
+        const auto late = !shapes || items_.of_shapes[item] ? 0
+                          : fits >= correspondence::part    ? weights_.late_part
+                                                            : weights_.late;
         const auto repeated = shapes ? 0 : weights_.repeated;
         if (items_.leaves[item] == trail::never) {
             made -= weights_.silent;
@@ -3293,6 +3468,16 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
 #define STEMMA_CORE_DOTTED_PATH_HPP
 
 namespace stemma {
+
+namespace detail {
+
+/// Whether a part of a path is the number of a list's member.
+[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+} // namespace detail
 
 /// Returns: whether one of the parts that dots separate is empty. No path of a module has such a
 /// part, as nothing would tell the module from the one above it; the path of the root, "", has no
@@ -4025,14 +4210,61 @@ namespace stemma {
                : nullptr;
 }
 
+namespace detail {
+
+/// Returns: the name that a parameter had before an optimizer put it together with others and wrote
+/// in front what it made of it: `ConvBnFusion_BN_B_layer1.bn.bias`.
+[[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
+    constexpr std::string_view fusion = "Fusion_";
+    const auto found = name.substr(0, name.find('.')).find(fusion);
+    if (found == name.npos || name.front() < 'A' || name.front() > 'Z') {
+        return name;
+    }
+    name.remove_prefix(found + fusion.size());
+    for (std::size_t at = 0; at < name.size() && name[at] >= 'A' && name[at] <= 'Z';) {
+        ++at;
+        if (at < name.size() && name[at] == '_') {
+            name.remove_prefix(at + 1);
+            at = 0;
+        }
+    }
+    return name;
+}
+
+/// Whether the last dot in a name is that of a number: `const_-3.4e+38_f32`.
+[[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,
+                                              std::string_view last) noexcept {
+    if (last.front() < '0' || last.front() > '9') {
+        return false;
+    }
+    if (!is_number(last)) {
+        return true; // no attribute is called so
+    }
+    const auto digits =
+        path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
+    const auto before = path.substr(0, path.size() - digits);
+    return digits > 0 && (before.empty() || before.back() == '_' || before.back() == '-');
+}
+
+} // namespace detail
+
 /// Returns: the module path in the name of a parameter, all but its last part; "" when there is
-/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`), or when it
-/// is no model's.
+/// none, when an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`,
+/// `const_0.5_f32`), or when it is no model's. What optimizers write in front is left out, and what
+/// training derives from a parameter is its module's: `fc` of `fc.weight_grad.accumulation.buffer`.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
+    if (const auto gradient = parameter.find("_grad"); gradient != parameter.npos) {
+        const auto behind = parameter.substr(gradient + 5);
+        parameter = behind.empty() || behind.front() == '.' || behind.front() == '_'
+                        ? parameter.substr(0, gradient)
+                        : parameter;
+    }
+    parameter = detail::without_fusion_prefix(parameter);
     const auto dot = parameter.rfind('.');
-    const bool made_up = parameter.find("::") != parameter.npos ||
-                         parameter.find('/') != parameter.npos || dot == parameter.npos ||
-                         dot == 0 || dot + 1 == parameter.size();
+    const bool made_up =
+        parameter.find("::") != parameter.npos || parameter.find_first_of("/;") != parameter.npos ||
+        dot == parameter.npos || dot == 0 || dot + 1 == parameter.size() ||
+        detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
     if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};
     }
@@ -4300,6 +4532,102 @@ private:
 
 #endif // STEMMA_DETAIL_PARAMETER_SCORES_HPP
 
+// <stemma/detail/join_fused.hpp>
+#ifndef STEMMA_DETAIL_JOIN_FUSED_HPP
+#define STEMMA_DETAIL_JOIN_FUSED_HPP
+
+namespace stemma::detail {
+
+/// Gives operators that a runtime made of several to the common ancestor of what they were made of:
+/// of the operations around the one they were found to come from, connected with it, that their
+/// type may be made of and that left no operator of their own; and of those that read their
+/// parameters.
+class fused_joiner {
+public:
+    /// Requires: all outlive it. Complexity: O(operators).
+    fused_joiner(const aligned_nodes& nodes, const aligned_items& items,
+                 const captured_operations& captured, const tree_index& modules,
+                 const parameter_scores& parameters, alignment& result)
+        : nodes_(nodes)
+        , items_(items)
+        , captured_(captured)
+        , modules_(modules)
+        , parameters_(parameters)
+        , result_(result)
+        , made_(captured.size(), false) {
+        for (id n = 0; n < nodes.size(); ++n) {
+            const auto item = result.of[nodes.vertex[n]].operation;
+            if (item != no_id &&
+                items.table[items.profile[item]][nodes.type[n]] == correspondence::head) {
+                made_[item] = true;
+            }
+        }
+    }
+
+    /// Complexity: O(fused operators) steps of bounded size.
+    void run() {
+        for (id n = 0; n < nodes_.size(); ++n) {
+            auto& found = result_.of[nodes_.vertex[n]];
+            if (found.operation == no_id || !items_.is_fused[nodes_.type[n]]) {
+                continue;
+            }
+            joined_.assign(1, found.operation);
+            join_neighbours(found.operation, nodes_.type[n]);
+            auto module = found.module;
+            for (auto item : joined_) {
+                module = modules_.lca(module, captured_[item].module);
+            }
+            for (auto p : nodes_.parameters[n]) {
+                parameters_.for_each_reader(
+                    p, [&](id item) { module = modules_.lca(module, captured_[item].module); });
+            }
+            found.call = module == found.module ? found.call : no_id;
+            found.module = module;
+        }
+    }
+
+private:
+    static constexpr id max_distance = 64;
+
+    void join_neighbours(id item, id type) {
+        const auto first = item > max_distance ? item - max_distance : 0;
+        const auto last = std::min<std::size_t>(captured_.size(), item + max_distance);
+        for (std::size_t before = 0; before != joined_.size();) { // once more while it grows
+            before = joined_.size();
+            for (auto i = item + 1; i < last; ++i) {
+                join(i, type);
+            }
+            for (auto i = item; i-- > first;) {
+                join(i, type);
+            }
+        }
+    }
+
+    void join(id item, id type) {
+        const auto is_connected = [&](id other) {
+            return items_.flows(item, other) || items_.flows(other, item);
+        };
+        if (!made_[item] && items_.fuses[items_.profile[item]][type] &&
+            std::any_of(joined_.begin(), joined_.end(), is_connected)) {
+            made_[item] = true;
+            joined_.push_back(item);
+        }
+    }
+
+    const aligned_nodes& nodes_;
+    const aligned_items& items_;
+    const captured_operations& captured_;
+    const tree_index& modules_;
+    const parameter_scores& parameters_;
+    alignment& result_;
+    std::vector<bool> made_; // by operation: it left an operator, or is part of one
+    std::vector<id> joined_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_JOIN_FUSED_HPP
+
 // <stemma/detail/aligner.hpp>
 #ifndef STEMMA_DETAIL_ALIGNER_HPP
 #define STEMMA_DETAIL_ALIGNER_HPP
@@ -4342,6 +4670,7 @@ public:
                 result.found += made_head_[item] ? 1U : 0U;
             }
         }
+        fused_joiner(nodes_, items_, captured_, modules_, parameters_, result).run();
         follow_readers(ops_, nodes_, result);
         result.partial = nodes_.partial;
         doubt(result, captured_.faults());
@@ -4367,6 +4696,7 @@ private:
             lattice.for_each_placement(
                 [&](id n, std::span<const placement> places) { note(n, places); });
         }
+        length_.assign(captured_.size(), 0);
         lattice.for_each_placement(
             [&](id n, std::span<const placement> places) { decide(n, places, result); });
         for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
@@ -4407,14 +4737,14 @@ private:
         for (auto u : nodes_.producers[n]) {
             if (is_judged(n) && is_judged(u) && item_of_[u] != no_id && item_of_[u] != item) {
                 ++result.links;
-                result.flows += flows(item_of_[u], item) ? 1U : 0U;
+                result.flows += items_.flows(item_of_[u], item) ? 1U : 0U;
             }
         }
         for (auto p : nodes_.parameters[n]) {
             const auto fitting = parameters_.agrees(p, item);
             result.reads += fitting ? 1U : 0U;
             result.agreed += fitting.value_or(false) ? 1U : 0U;
-            if (parameters_.is_named(p) && !*fitting) {
+            if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
                 ++result.contradicted;
                 auto& made = result.of[nodes_.vertex[n]];
                 made.confidence = std::min(made.confidence, 0.5F);
@@ -4422,12 +4752,11 @@ private:
         }
     }
 
-    /// Where an operator stands out of order: one that fits its operation badly, but that of all
-    /// its readers well, goes there.
+    /// One that fits its operation badly, but that of all its readers well, goes there; so does one
+    /// at the end of an operation that is longer than the next, where both are the same.
     void hand_over(id n, alignment& result) {
         auto& made = result.of[nodes_.vertex[n]];
-        if (made.operation == no_id || nodes_.of_shapes[n] ||
-            fits(n, made.operation) >= correspondence::part) {
+        if (made.operation == no_id || nodes_.of_shapes[n]) {
             return;
         }
         aligned_operator first;
@@ -4440,8 +4769,16 @@ private:
                 first = reader;
             }
         }
-        if (agreed && first.operation != no_id && first.operation != made.operation &&
-            fits(n, first.operation) >= correspondence::part) {
+        if (!agreed || first.operation == no_id || first.operation == made.operation ||
+            fits(n, first.operation) < correspondence::part) {
+            return;
+        }
+        const bool uneven = items_.profile[made.operation] == items_.profile[first.operation] &&
+                            length_[made.operation] > length_[first.operation] + 1;
+        if (fits(n, made.operation) < correspondence::part ||
+            (uneven && nodes_.parameters[n].empty())) {
+            --length_[made.operation];
+            ++length_[first.operation];
             made = first;
             made.confidence = std::min(made.confidence, 0.9F);
             item_of_[n] = first.operation;
@@ -4540,22 +4877,24 @@ private:
     [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
         const auto read = nodes_.parameters[n];
         double made = parameters_.of(read, item, head);
+        made = items_.is_fused[nodes_.type[n]] ? std::max(0.0, made) : made;
         const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
         if (!with_flow) {
             return {made, lost};
         }
         for (auto u : nodes_.producers[n]) {
             if (!nodes_.of_shapes[u] && item_of_[u] != no_id) {
-                made += flows(item_of_[u], item) ? weights_.flow * sure_[u]
-                                                 : -weights_.against_flow * sure_[u];
+                made += items_.flows(item_of_[u], item) ? weights_.flow * sure_[u]
+                                                        : -weights_.against_flow * sure_[u];
                 made -= item_of_[u] == item ? weights_.leak * leaks(u, n) : 0;
             }
         }
         if (!nodes_.of_shapes[n]) {
             for (auto w : nodes_.readers[n]) {
                 if (item_of_[w] != no_id) {
-                    made += (flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
-                            sure_[w] / static_cast<double>(nodes_.readers[n].size());
+                    made +=
+                        (items_.flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
+                        sure_[w] / static_cast<double>(nodes_.readers[n].size());
                 }
             }
         }
@@ -4579,11 +4918,6 @@ private:
         return most;
     }
 
-    [[nodiscard]] bool flows(id from, id to) const {
-        const auto sources = items_.sources[to];
-        return from == to || std::binary_search(sources.begin(), sources.end(), from);
-    }
-
     /// Operations that read a parameter of the operator by name are worth a look from anywhere.
     void add_readers(id n, std::vector<id>& wanted) const {
         for (auto p : nodes_.parameters[n]) {
@@ -4604,7 +4938,7 @@ private:
         sure_[n] = best == places.end() ? 0 : static_cast<double>(best->mass);
     }
 
-    /// Gives an operator to the module that most of the alignments give it to.
+    /// Gives an operator to the module that most alignments give it to.
     void decide(id n, std::span<const placement> places, alignment& result) {
         if (nodes_.owns[n]) {
             return; // its bodies tell
@@ -4612,11 +4946,9 @@ private:
         auto& made = result.of[nodes_.vertex[n]];
         shares_.clear();
         double lost = 0;
-        const placement* beside = nullptr;
         for (const auto& place : places) {
             if (place.item == no_id) {
                 lost += static_cast<double>(place.mass);
-                beside = beside == nullptr || place.mass > beside->mass ? &place : beside;
                 continue;
             }
             const auto module = captured_[place.item].module;
@@ -4636,17 +4968,13 @@ private:
             std::max_element(shares_.begin(), shares_.end(),
                              [](const auto& a, const auto& b) { return a.mass < b.mass; });
         if (best != shares_.end() && best->mass >= lost) {
+            ++length_[best->item];
             const auto& operation = captured_[best->item];
             const bool fitting = nodes_.of_shapes[n] || fits(n, best->item) >= correspondence::part;
             const auto limit =
                 fitting ? (operation.exact ? 0.99 : 0.7) : (operation.exact ? 0.85 : 0.5);
             made = {best->module, operation.call, best->item,
                     static_cast<float>(std::min(best->mass, limit)), operation.exact};
-        } else if (beside != nullptr) {
-            const auto next = std::min(beside->beside + 1, captured_.size() - 1);
-            made.module = modules_.lca(captured_[beside->beside].module, captured_[next].module);
-            made.confidence = 0.3F;
-            made.exact = false;
         }
     }
 
@@ -4656,7 +4984,6 @@ private:
         double mass = 0;
         float best = 0;
     };
-
     const alignment_weights weights_{};
     const Ops& ops_;
     const tree_index& modules_;
@@ -4672,6 +4999,7 @@ private:
     std::vector<bool> left_out_;           // by operation: it ran in a body
     std::vector<bool> made_head_;          // by operation
     std::vector<std::size_t> made_count_;
+    std::vector<id> length_; // by operation: how many operators of the chain come from it
 };
 
 } // namespace stemma::detail
@@ -5191,6 +5519,7 @@ namespace stemma {
 /// propagation.
 enum class provenance : std::uint8_t {
     exported,    ///< scopes recorded during the export
+    recorded,    ///< what the file carries of tags that it got before it was changed
     metadata,    ///< node metadata of an exporter
     function,    ///< local functions
     scope,       ///< scoped node names
@@ -5207,13 +5536,14 @@ enum class provenance : std::uint8_t {
 };
 
 /// How many there are.
-inline constexpr std::size_t provenance_count = 14;
+inline constexpr std::size_t provenance_count = 15;
 
 /// Returns: the name that files and reports use.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
     constexpr std::array<std::string_view, provenance_count> names{
-        "export", "metadata", "function", "scope",    "parameter", "torchscript", "trace",
-        "fx",     "leftover", "consumer", "producer", "between",   "owner",       "root"};
+        "export",    "recorded",    "metadata", "function", "scope",
+        "parameter", "torchscript", "trace",    "fx",       "leftover",
+        "consumer",  "producer",    "between",  "owner",    "root"};
     return names[static_cast<std::size_t>(p)];
 }
 
@@ -5855,9 +6185,14 @@ struct module_chain {
 /// The distinct chains of modules in the metadata of operators.
 struct hierarchy_table {
     std::vector<module_chain> chains; ///< in the order in which operators first have them
-    std::vector<id> chain_of;  ///< by vertex index; `no_id` for none; empty when nothing has one
+    std::vector<id> chain_of; ///< by vertex index; `no_id` for none; empty when nothing has one
+    std::vector<std::pair<id, id>> further; ///< a vertex index and one more chain, of those that
+                                            ///< have a key several times; ascending
     std::vector<id> rewritten; ///< operators that an optimizer made of several, ascending
     std::vector<id> bare;      ///< operators of which torch's lists name no module, ascending
+    std::vector<std::pair<id, std::string_view>>
+        class_tags;                ///< of winml-cli, at the operators that
+                                   ///< have one, or several; ascending
     std::vector<finding> problems; ///< metadata that cannot be read, at the operators that have it
 };
 
@@ -5872,28 +6207,64 @@ public:
         names_ = classes_ = spaces_ = {};
         rewritten = false;
         found_ = false;
+        for (auto& values : further_) {
+            values.clear();
+        }
     }
 
-    void entry(std::string_view key, std::string_view value) {
+    /// What an optimizer made of several operators may have each key once for each of them.
+    void entry(id v, std::string_view key, std::string_view value) {
         constexpr std::string_view torch = "pkg.torch.onnx.";
         constexpr std::string_view builder = "pkg.onnxscript.";
         if (key == "namespace") {
-            spaces_ = value;
+            note(spaces_, 2, value);
         } else if (key == "pkg.onnxscript.rewriter.rule_name") {
             rewritten = true;
+        } else if (key == "winml.hierarchy.tag") {
+            table_.class_tags.emplace_back(v, value);
         } else if (key.starts_with(torch) || key.starts_with(builder)) {
             const bool is_torch = key.starts_with(torch);
             const auto rest = key.substr(is_torch ? torch.size() : builder.size());
             if (rest == "name_scopes" || rest == "class_hierarchy") {
-                (rest == "name_scopes" ? names_ : classes_) = value;
+                rest == "name_scopes" ? note(names_, 0, value) : note(classes_, 1, value);
                 dialect_ = is_torch ? hierarchy_dialect::dynamo : hierarchy_dialect::builder;
                 found_ = true;
             }
         }
     }
 
-    /// Returns: the chain of the operator whose entries were given, or `no_id`.
-    [[nodiscard]] id end(id v) {
+    /// Calls `f(chain)` for the chains of the operator whose entries were given, none or several.
+    template <class Function>
+    void end(id v, Function f) {
+        const auto count =
+            std::max({further_[0].size(), further_[1].size(), further_[2].size()}) + 1;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i > 0) {
+                const auto at = [&](std::size_t key) {
+                    return i <= further_[key].size() ? further_[key][i - 1] : std::string_view{};
+                };
+                names_ = at(0);
+                classes_ = at(1);
+                spaces_ = at(2);
+            }
+            if (const auto chain = chain_of(v); chain != no_id) {
+                f(chain);
+            }
+        }
+    }
+
+    bool rewritten = false;
+
+private:
+    void note(std::string_view& first, std::size_t key, std::string_view value) {
+        if (first.data() == nullptr) {
+            first = value;
+        } else {
+            further_[key].push_back(value);
+        }
+    }
+
+    [[nodiscard]] id chain_of(id v) {
         if (!found_ && spaces_.find(": ") == spaces_.npos) {
             return no_id;
         }
@@ -5927,9 +6298,6 @@ public:
         return chain_.back();
     }
 
-    bool rewritten = false;
-
-private:
     void note_bare(id v, id key) {
         if (bare_[key]) {
             table_.bare.push_back(v);
@@ -6070,6 +6438,7 @@ private:
     std::string_view spaces_;
     hierarchy_dialect dialect_ = hierarchy_dialect::dynamo;
     bool found_ = false;
+    std::array<std::vector<std::string_view>, 3> further_; // names, classes, spaces that repeat
     flat_index index_;
     std::vector<std::pair<std::string_view, std::string_view>> keys_;
     std::vector<id> chain_;  // by key
@@ -6099,7 +6468,7 @@ template <operator_view Ops>
                 if (!std::exchange(any, true)) {
                     reader.begin();
                 }
-                reader.entry(key, value);
+                reader.entry(v, key, value);
             });
             if (!any) {
                 continue;
@@ -6107,13 +6476,21 @@ template <operator_view Ops>
             if (reader.rewritten) {
                 table.rewritten.push_back(v);
             }
-            if (const auto chain = reader.end(v); chain != no_id) {
+            reader.end(v, [&](id chain) {
                 table.chain_of.resize(num_vertices(graph), no_id);
-                table.chain_of[v] = chain;
-            }
+                auto& first = table.chain_of[v];
+                if (first == no_id) {
+                    first = chain;
+                } else if (first != chain) {
+                    table.further.emplace_back(v, chain);
+                }
+            });
         }
         std::sort(table.rewritten.begin(), table.rewritten.end());
         std::sort(table.bare.begin(), table.bare.end());
+        const auto stands_before = [](const auto& a, const auto& b) { return a.first < b.first; };
+        std::stable_sort(table.further.begin(), table.further.end(), stands_before);
+        std::stable_sort(table.class_tags.begin(), table.class_tags.end(), stands_before);
     }
     return table;
 }
@@ -6572,11 +6949,6 @@ private:
 
 namespace stemma::detail {
 
-[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// Characters that have a meaning in a tag, and are written behind a `\`.
 class special_characters {
 public:
@@ -6939,12 +7311,75 @@ struct scoped_name {
     bool exact = true; ///< written for this operator; else a trace of one that was replaced
 };
 
+namespace detail {
+
+/// Removes `suffix` and a number behind it, `_token_12`; leaves other names as they are.
+constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
+    auto stem = name;
+    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
+        stem.remove_suffix(1);
+    }
+    if (stem.size() < name.size() && stem.ends_with(suffix)) {
+        name = stem.substr(0, stem.size() - suffix.size());
+    }
+}
+
+/// Removes what runtimes and quantizers append to the name of an operator or a value that they
+/// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
+constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
+    constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
+    for (std::size_t before = 0; before != name.size();) {
+        before = name.size();
+        while (name.size() > 1 && name.back() == '/') {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        if (slash != name.npos && slash > 0 && name.ends_with("Fusion")) {
+            name.remove_suffix(name.size() - slash);
+        }
+        drop_numbered(name, "_token_");
+        for (const auto layout : layouts) {
+            name.remove_suffix(name.ends_with(layout) ? layout.size() : 0);
+        }
+    }
+    drop_numbered(name, "_output_");
+}
+
+/// Returns: the name of the operator whose gradient one computes, `/fc/Gemm` of
+/// `/fc/Gemm_Grad/ReduceSum_2`; other names as they are.
+[[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
+    constexpr std::string_view gradient = "_Grad";
+    for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
+        const auto behind = name.substr(at + gradient.size());
+        if (behind.empty() || behind.front() == '/' || behind.front() == '_') {
+            return name.substr(0, at);
+        }
+    }
+    return name;
+}
+
+/// Whether `text` begins with `stem`, in capitals or not: some write operators as `add`.
+[[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return text.size() >= stem.size() &&
+           std::equal(stem.begin(), stem.end(), text.begin(),
+                      [&](char a, char b) { return small(a) == small(b); });
+}
+
+/// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
+[[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
+    return name.find(';') != name.npos;
+}
+
+} // namespace detail
+
 /// Returns: the scope in an operator's name, if it has the form of a scoped name of such an
 /// operator.
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
     const auto slash = name.rfind('/');
-    if (op_type.empty()) {
+    if (op_type.empty() || detail::is_joined(name) ||
+        detail::differentiated(name).size() != name.size()) {
         return std::nullopt;
     }
     if (slash == name.npos) {
@@ -6965,25 +7400,24 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
         }
         return scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, true};
     }
-    if (last.starts_with(op_type)) {
+    if (detail::starts_alike(last, op_type)) {
         last.remove_prefix(op_type.size());
-        if (is_counted(last, "") || is_counted(last, "_node")) {
+        if (is_counted(last, "") || is_counted(last, "_") || is_counted(last, "_node")) {
             return scoped_name{name.substr(0, slash), scope_style::relative, true};
         }
     }
     return std::nullopt;
 }
 
-/// Returns: the scope of the operator whose name an optimizer left as part of this one:
-/// `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
-/// `/norm/Pow/LayerNormFusion/`,
-/// `_inlfunc_Gelu_/act/Mul`, `/fc/MatMul_quant`.
+/// Returns: the scope of the operator whose name, or whose result's name, an optimizer left as part
+/// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
+/// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
+/// `/fc/MatMul_quant`.
 /// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name) noexcept {
     constexpr std::string_view inlined = "_inlfunc_";
     constexpr std::string_view fused = "fused ";
-    constexpr std::string_view fusion = "Fusion";
     if (name.starts_with(inlined)) {
         const auto original = name.find("_/");
         if (original == name.npos) {
@@ -6994,14 +7428,12 @@ split_leftover_name(std::string_view name) noexcept {
     if (name.starts_with(fused)) {
         name.remove_prefix(fused.size());
     }
-    while (name.size() > 1 && name.back() == '/') {
-        name.remove_suffix(1);
+    name = detail::differentiated(name);
+    detail::drop_tool_suffixes(name);
+    if (detail::is_joined(name)) {
+        return std::nullopt;
     }
-    auto slash = name.rfind('/');
-    while (slash != name.npos && slash > 0 && name.ends_with(fusion)) {
-        name.remove_suffix(name.size() - slash);
-        slash = name.rfind('/');
-    }
+    const auto slash = name.rfind('/');
     if (slash == name.npos || slash + 1 == name.size()) {
         return std::nullopt;
     }
@@ -7009,6 +7441,9 @@ split_leftover_name(std::string_view name) noexcept {
     const char first = name[slash + 1];
     if (first < 'A' || first > 'Z') {
         return std::nullopt;
+    }
+    if (name.substr(0, slash).find("::") != name.npos) {
+        return scoped_name{name.substr(0, slash), scope_style::typed, false};
     }
     return name.front() == '/'
                ? scoped_name{name.substr(1, slash == 0 ? 0 : slash - 1), scope_style::called, false}
@@ -7018,6 +7453,39 @@ split_leftover_name(std::string_view name) noexcept {
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_SCOPED_NAME_HPP
+
+// <stemma/evidence/inlined_name.hpp>
+#ifndef STEMMA_EVIDENCE_INLINED_NAME_HPP
+#define STEMMA_EVIDENCE_INLINED_NAME_HPP
+
+namespace stemma {
+
+/// How a name begins that ONNX Runtime gave to what came out of a call of a function:
+/// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
+inline constexpr std::string_view inlined_prefix = "_inlfunc_";
+
+/// Returns: the scope in the name that an operator had before the call around it was opened, where
+/// the operators tell that (`inlined_name`); an empty one where they say that it cannot be told;
+/// nothing for other operators. Complexity: O(length of names).
+template <named_operators Ops>
+[[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
+                                                                           operator_t<Ops> v) {
+    if constexpr (requires { ops.inlined_name(v); }) {
+        const std::string_view name = ops.name(v);
+        if (name.starts_with(inlined_prefix) ||
+            (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
+            if (const auto before = ops.inlined_name(v)) {
+                const auto found = split_scoped_name(*before, ops.op_type(v));
+                return found ? found : split_leftover_name(*before);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_INLINED_NAME_HPP
 
 // <stemma/evidence/scope_table.hpp>
 #ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
@@ -7032,10 +7500,11 @@ namespace stemma {
 struct scope_table {
     /// One scope: its name in the scope around it.
     struct scope {
-        std::string_view segment;  ///< a part of some operator's name; valid as long as that
-        std::uint64_t hash = 0;    ///< of the segment
-        std::uint64_t kinds = 0;   ///< equal when the own operators have equal types, as a multiset
-        id parent = no_id;         ///< number of the scope around; `no_id` for the roots
+        std::string_view segment; ///< a part of some operator's name; valid as long as that
+        std::uint64_t hash = 0;   ///< of the segment
+        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
+                                  ///< but for constants
+        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
         id first_operator = no_id; ///< vertex index of the first operator of its own, by order
         id operators = 0;          ///< of its own
         scope_style style = scope_style::called; ///< that of its root
@@ -7055,7 +7524,9 @@ struct scope_table {
     std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
-    std::vector<finding> problems; ///< names that cannot be read (at most so many)
+    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
+                                         ///< the scope in which the last of these was; ascending
+    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
     [[nodiscard]] id find(id parent, std::string_view segment) const {
@@ -7093,48 +7564,91 @@ private:
 
 namespace detail {
 
+/// What the names of an operator and of its first result say of where it is.
+struct found_scope {
+    std::optional<scoped_name> name; ///< of the operator
+    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
+                                     ///< that was joined with it
+};
+
+/// Returns: the name of an operator's first result, where it has the form of exporters that write
+/// scopes: `/encoder/fc/Add_output_0`; else "".
+template <named_operators Ops>
+[[nodiscard]] std::string_view scoped_result(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        const std::string_view result = ops.result_name(v);
+        return result.starts_with('/') && result.find("_output_") != result.npos ? result : "";
+    } else {
+        return {};
+    }
+}
+
+/// Whether the result of an operator is called after that operator, or says nothing.
+[[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
+    return !result.starts_with('/') ||
+           (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
+}
+
+template <named_operators Ops>
+[[nodiscard]] bool is_own_result(const Ops& ops, operator_t<Ops> v, std::string_view name) {
+    if constexpr (requires {
+                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        return is_own_result(ops.result_name(v), name);
+    } else {
+        return true;
+    }
+}
+
 /// Returns: the scope in an operator's name; else in the name of its first result, which exporters
 /// write as `<operator>_output_0`; else what an optimizer left of one.
 template <named_operators Ops>
-[[nodiscard]] std::optional<scoped_name> find_scope(const Ops& ops, operator_t<Ops> v) {
+[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
-            return std::nullopt;
+            return {};
         }
     }
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
-    if (auto found = split_scoped_name(name, op_type)) {
-        if constexpr (calling_operators<Ops>) {
-            // The root of what is inside of a function is not that of the model.
-            if (found->scope.empty() && found->style == scope_style::relative &&
-                ops.enclosing_function(v) != no_id) {
-                return std::nullopt;
-            }
+    if (const auto inlined = find_inlined_scope(ops, v)) {
+        return {*inlined, std::nullopt};
+    }
+    const auto result = scoped_result(ops, v);
+    found_scope found{split_scoped_name(name, op_type), std::nullopt};
+    if constexpr (calling_operators<Ops>) {
+        // The root of what is inside of a function is not that of the model.
+        if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
+            ops.enclosing_function(v) != no_id) {
+            return {};
+        }
+    }
+    if (is_own_result(result, name)) {
+        if (!found.name && name.find('/') != name.npos) {
+            found.name = split_leftover_name(name);
         }
         return found;
     }
-    std::string_view result;
-    if constexpr (requires {
-                      { ops.result_name(v) } -> std::convertible_to<std::string_view>;
-                  }) {
-        result = ops.result_name(v);
-        const auto output = result.rfind("_output_");
-        if (output != result.npos && result.front() == '/') {
-            result = result.substr(0, output);
-            if (auto found = split_scoped_name(result, op_type)) {
-                return found;
-            }
-        } else {
-            result = {};
-        }
+    auto maker = result;
+    drop_tool_suffixes(maker);
+    auto end = split_scoped_name(maker, op_type);
+    if (!found.name && end) {
+        return {end, std::nullopt};
     }
-    if (name.find('/') != name.npos) {
-        if (auto found = split_leftover_name(name)) {
-            return found;
-        }
+    end = end ? end : split_leftover_name(result);
+    if (!found.name && name.find('/') != name.npos) {
+        found.name = split_leftover_name(name);
     }
-    return result.empty() ? std::nullopt : split_leftover_name(result);
+    if (!found.name) {
+        return {end, std::nullopt};
+    }
+    if (end && found.name->style == scope_style::called && found.name->scope != end->scope) {
+        found.name->exact = false;
+        found.end = end;
+    }
+    return found;
 }
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
@@ -7202,7 +7716,9 @@ public:
 
 private:
     [[nodiscard]] static fact look_at(std::string_view type) {
-        return {type, hash_bytes(type), !type.empty() && type.find('/') == type.npos};
+        // How many constants there are depends on what else an exporter has already written.
+        return {type, type == "Constant" ? 0 : hash_bytes(type),
+                !type.empty() && type.find('/') == type.npos};
     }
 
     std::array<fact, 64> known_ = [] {
@@ -7225,7 +7741,7 @@ template <named_operators Ops>
     const std::string_view name = ops.name(v);
     return !around.empty() && kind.may_be_counted && name.size() > around.size() &&
            std::memcmp(name.data(), around.data(), around.size()) == 0 &&
-           is_counted(name.substr(around.size()), kind.type);
+           is_counted(name.substr(around.size()), kind.type) && is_own_result(ops, v, name);
 }
 
 /// Adds the scopes of some operators to a table, and notes them in `scope_of`.
@@ -7251,23 +7767,31 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             count(v, before, kind.hash);
             continue;
         }
-        const auto found = find_scope(ops, *it);
+        const auto [found, end] = find_scope(ops, *it);
         if (!found) {
             continue;
         }
-        if (const char* problem = find_scope_problem(*found)) {
+        const char* problem = find_scope_problem(*found);
+        problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
+        if (problem != nullptr) {
             if (table.problems.size() < max_scope_problems) {
                 table.problems.push_back({"scope.unreadable", v, problem});
             }
             continue;
         }
-        const auto in = trail.follow(static_cast<id>(found->style), found->scope,
-                                     [&](id parent, std::string_view segment) {
-                                         return table.find_or_add(parent, segment);
-                                     });
+        const auto follow = [&](const scoped_name& to) {
+            return trail.follow(static_cast<id>(to.style), to.scope,
+                                [&](id parent, std::string_view segment) {
+                                    return table.find_or_add(parent, segment);
+                                });
+        };
+        const auto in = follow(*found);
         if (!found->exact) {
             scope_of[v] = in;
             table.leftover.push_back(v);
+            if (end) {
+                table.ends.emplace_back(v, follow(*end));
+            }
             continue;
         }
         count(v, in, kind.hash);
@@ -7302,6 +7826,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
         to.kinds += from.kinds;
     }
     whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    for (const auto& [v, scope] : part.ends) {
+        whole.ends.emplace_back(v, number[scope]);
+    }
     const auto room = max_scope_problems - whole.problems.size();
     whole.problems.insert(whole.problems.end(), part.problems.begin(),
                           part.problems.begin() +
@@ -7349,6 +7876,7 @@ template <named_operators Ops>
     });
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
+    std::sort(table.ends.begin(), table.ends.end());
     return table;
 }
 
@@ -7459,6 +7987,40 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
     }
 }
 
+/// Marks vectors that more operators read than another parameter of their owner: a module that runs
+/// reads all that it has, so the others read what was equal in modules of their own.
+template <named_operators Ops>
+void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                      const std::vector<bool>& is_read, std::vector<bool>& merged) {
+    if constexpr (sized_parameters<Ops>) {
+        std::map<id, std::size_t> several;
+        for (const auto& [p, v] : reads) {
+            ++several[p];
+        }
+        std::vector<bool> weights(is_read.size(), false);
+        std::set<std::string_view> owners;
+        for (const auto& [p, count] : several) {
+            weights[p] = true;
+            owners.insert(owner_path(ops.parameter_name(p)));
+        }
+        ops.keep_matrices(weights);
+        std::map<std::string_view, std::size_t> fewest; // by owner
+        for (id p = 0; p < is_read.size(); ++p) {
+            const auto owner = owner_path(ops.parameter_name(p));
+            if (is_read[p] && !owner.empty() && owners.contains(owner)) {
+                const auto known = several.find(p);
+                auto& least = fewest.try_emplace(owner, no_id).first->second;
+                least = std::min(least, known == several.end() ? 1 : known->second);
+            }
+        }
+        for (const auto& [p, count] : several) {
+            const auto owner = fewest.find(owner_path(ops.parameter_name(p)));
+            merged[p] =
+                merged[p] || (!weights[p] && owner != fewest.end() && count > owner->second);
+        }
+    }
+}
+
 /// Finds parameters that stand for those of other members of a list too, as scopes show.
 template <parameter_readers Ops, module_view Modules>
 class merged_members {
@@ -7525,10 +8087,10 @@ private:
 ///
 /// Optimizers and exporters keep one of several equal initializers. Those that were never trained
 /// are equal in many modules: all ones, all zeros. They stand for others unless a trained parameter
-/// beside their owner is read as often: then the modules there ran so often. Layers that were made
-/// as copies are equal as a whole: then scopes speak of members of a list that own nothing.
-/// Complexity: O(operators + what they read); of parameters that several operators read, O(data)
-/// and O(readers * depth).
+/// beside their owner is read as often: then the modules there ran so often. So does a vector that
+/// is read more often than what else its owner has. Layers that were made as copies are equal as a
+/// whole: then scopes speak of members of a list that own nothing. Complexity: O(operators + what
+/// they read); of parameters that several operators read, O(data) and O(readers * depth).
 template <named_operators Ops, module_view Modules>
     requires parameter_readers<Ops>
 [[nodiscard]] std::vector<bool> find_merged_parameters(const Ops& ops, const scope_table& scopes,
@@ -7554,6 +8116,7 @@ template <named_operators Ops, module_view Modules>
     }
     if (!reads.empty()) {
         detail::keep_untrained(ops, reads, merged);
+        detail::mark_outnumbered(ops, reads, is_read, merged);
         detail::merged_members members(ops, scopes, modules);
         for (const auto& [p, v] : reads) {
             members.add(p, scopes.scope_of[index_of(graph, v)]);
@@ -7883,6 +8446,43 @@ private:
 
 #endif // STEMMA_DETAIL_HIDDEN_LEVELS_HPP
 
+// <stemma/detail/reordered_names.hpp>
+#ifndef STEMMA_DETAIL_REORDERED_NAMES_HPP
+#define STEMMA_DETAIL_REORDERED_NAMES_HPP
+
+namespace stemma::detail {
+
+/// Whether somebody changed the order of operators: exporters count those of one type in a scope,
+/// `Mul`, `Mul_1`, `Mul_2`, in the order in which they run.
+/// Complexity: O(operators * log of the scopes), until some pair stands the wrong way round.
+template <named_operators Ops>
+[[nodiscard]] bool are_reordered(const Ops& ops, const scope_table& table) {
+    std::map<std::pair<id, std::string_view>, std::size_t> last;
+    for (auto [it, end] = vertices(ops.graph()); it != end; ++it) {
+        const auto scope = table.scope_of[index_of(ops.graph(), *it)];
+        const std::string_view type = ops.op_type(*it);
+        std::string_view name = ops.name(*it);
+        name.remove_prefix(name.rfind('/') + 1);
+        if (scope == no_id || !is_counted(name, type)) {
+            continue;
+        }
+        std::size_t count = 0;
+        for (char c : name.substr(name.size() == type.size() ? type.size() : type.size() + 1)) {
+            count = count * 10 + static_cast<std::size_t>(c - '0');
+        }
+        auto [known, added] = last.try_emplace({scope, type}, count);
+        if (!added && count < known->second) {
+            return true;
+        }
+        known->second = count;
+    }
+    return false;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_REORDERED_NAMES_HPP
+
 // <stemma/detail/printed_modules.hpp>
 #ifndef STEMMA_DETAIL_PRINTED_MODULES_HPP
 #define STEMMA_DETAIL_PRINTED_MODULES_HPP
@@ -8015,7 +8615,7 @@ public:
                 return found(full, around, deep, 0.97F);
             }
         }
-        const auto plain = candidates(around, segment);
+        auto plain = candidates(around, segment);
         note_alternatives(s, around, plain);
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, 0.95F);
@@ -8029,6 +8629,13 @@ public:
         if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
             return found(elsewhere, around, deep, 0.9F);
         }
+        if (plain.empty() && calls_known_) {
+            // Here it ran, though not where calls were counted.
+            plain = candidates(around, segment, true);
+            if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
+                return found(fit, around, deep, 0.9F);
+            }
+        }
         return plain.empty() ? scope_module{} : found(plain.front(), around, deep, 0.7F);
     }
 
@@ -8039,6 +8646,9 @@ public:
             deep == no_id ? no_id : from_elsewhere(table_.scopes[s].instance(), deep);
         return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
     }
+
+    /// Whether no parameter is read in a scope, or below it, that tells whose it is.
+    [[nodiscard]] bool owns_nothing(id s) const { return shared_->witness[s].deep.low == no_id; }
 
     /// Whether `module` could print as the segment of scope `s` below `around`.
     [[nodiscard]] bool could_print(id s, id around, id module) const {
@@ -8114,11 +8724,13 @@ private:
         return true;
     }
 
-    /// The modules below `around` that a call from there prints as `segment`, likely ones first.
-    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment) {
+    /// The modules below `around` that a call from there prints as `segment`, likely ones first;
+    /// among them such as are known never to have run only if these are `uncalled` ones as well.
+    [[nodiscard]] std::vector<id> candidates(id around, std::string_view segment,
+                                             bool uncalled = false) {
         std::vector<id> fits;
         const auto add = [&](id m) {
-            if (m != no_id && m != around && calls(m) != 0 && prints_as(m, segment) &&
+            if (m != no_id && m != around && (uncalled || calls(m) != 0) && prints_as(m, segment) &&
                 reached_without_call(around, m) &&
                 std::find(fits.begin(), fits.end(), m) == fits.end()) {
                 fits.push_back(m);
@@ -8588,8 +9200,18 @@ template <parameter_readers Ops>
     scope_modules ranks; // in `known`, where the module is there
     ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
     auto result = ranks;
-    detail::hidden_levels hidden(builder);
+    std::vector<bool> has_inside(table.scopes.size(), false); // scopes of others
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        has_inside[table.scopes[s].parent] = true;
+    }
+    detail::hidden_levels hidden(builder);
+    std::vector<bool> is_grown(table.scopes.size(), false);
+    std::optional<bool> reordered; // once it matters
+    const auto grow = [&](id s, auto& self) -> void {
+        if (is_grown[s]) {
+            return;
+        }
+        is_grown[s] = true;
         const auto& scope = table.scopes[s];
         const auto parent = result.of_scope[scope.parent].module;
         auto& module = result.of_scope[s];
@@ -8597,13 +9219,20 @@ template <parameter_readers Ops>
             module.module = builder_id[module.module];
             module.caller = module.caller == no_id ? no_id : builder_id[module.caller];
             hidden.note(parent, scope.instance(), module.module);
-            continue;
+            return;
         }
         auto counted = detail::split_count(scope.instance());
         if (scope.style == scope_style::relative) {
             counted.reset(); // those are the names of attributes
         }
         const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
+        if (first != no_id && first > s && !reordered) {
+            reordered = detail::are_reordered(ops, table);
+        }
+        const bool repeats = first != no_id && (first < s || *reordered);
+        if (repeats) {
+            self(first, self);
+        }
         // What is guessed is no surer than the module in which it was found.
         const auto guess = [&](id m, float confidence) {
             const auto at_most = result.of_scope[scope.parent].confidence;
@@ -8616,8 +9245,13 @@ template <parameter_readers Ops>
         // Members of lists are numbers: `list.1_2` is a call of `list.1`.
         const bool is_call =
             counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
-        if (first != no_id && first < s &&
-            (is_call ||
+        // Where an optimizer took operators away, what is left of two calls may not be alike; what
+        // owns nothing and calls nothing is then rather called again than beside one of its name.
+        const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
+                           !has_inside[first] && resolver.owns_nothing(s) &&
+                           resolver.owns_nothing(first);
+        if (repeats &&
+            (is_call || plain ||
              (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
             guess(result.of_scope[first].module, 0.8F);
         } else if (is_call) {
@@ -8631,6 +9265,9 @@ template <parameter_readers Ops>
         } else {
             guess(make(scope.instance()), hidden.any_noted() ? 0.85F : 0.92F);
         }
+    };
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        grow(s, grow);
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto qualified = table.scopes[s].qualified_class();
@@ -8652,6 +9289,103 @@ template <parameter_readers Ops>
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_SCOPE_MODULES_HPP
+
+// <stemma/evidence/shallow_modules.hpp>
+#ifndef STEMMA_EVIDENCE_SHALLOW_MODULES_HPP
+#define STEMMA_EVIDENCE_SHALLOW_MODULES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: how many parts of the path from `above` down to `m` are names rather than numbers.
+template <module_view Modules>
+[[nodiscard]] std::size_t names_between(const Modules& modules, id above, id m) {
+    std::size_t names = 0;
+    for (; m != above; m = modules.index().parent(m)) {
+        names += is_number(modules.attribute(m)) ? 0U : 1U;
+    }
+    return names;
+}
+
+} // namespace detail
+
+/// Returns: the modules at which names and metadata of operators stop although their operators are
+/// in modules below; sorted.
+///
+/// `named(v)` is the module that these say of an operator, or `no_id`. They stop at a module that
+/// they never go below while the parameters read there lie deeper: in several modules of which
+/// some level is never named, or where names of a sibling do go that deep. A module that uses the
+/// parameters of one that it holds is none.
+/// Complexity: O(operators + what they read), and O(modules) where some parameter lies deeper.
+template <parameter_readers Ops, module_view Modules, class Named>
+[[nodiscard]] std::vector<id> find_shallow_modules(const Ops& ops, const Modules& modules,
+                                                   const parameter_owners& owners, Named named) {
+    const tree_index& tree = modules.index();
+    std::vector<std::pair<id, id>> deeper; // what is named, and the owner below that is read there
+    std::vector<bool> is_named(tree.size(), false);
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const auto m = named(*it);
+        if (m == no_id) {
+            continue;
+        }
+        is_named[m] = true;
+        ops.for_each_parameter(*it, [&](id p) {
+            for (auto owner : owners.of(p)) {
+                const auto called = nearest_called(modules, owner);
+                const std::pair found(m, called);
+                if (called != m && tree.is_ancestor(m, called) &&
+                    (deeper.empty() || deeper.back() != found)) {
+                    deeper.push_back(found);
+                }
+            }
+        });
+    }
+    std::vector<id> shallow;
+    if (deeper.empty()) {
+        return shallow;
+    }
+    std::sort(deeper.begin(), deeper.end());
+    deeper.erase(std::unique(deeper.begin(), deeper.end()), deeper.end());
+    const module_lookup<Modules> lookup(modules);
+    const auto sibling_goes_deeper = [&](id m, id owner) {
+        constexpr std::size_t max_siblings = 64;
+        if (m == 0) {
+            return false;
+        }
+        const auto above = tree.parent(m);
+        const auto way = path_of(modules, owner).substr(path_of(modules, m).size() + 1);
+        std::size_t tried = 0;
+        for (auto s = above + 1; s < tree.end(above) && tried < max_siblings; s = tree.end(s)) {
+            const auto like = s == m ? no_id : find_module(lookup, way, s);
+            ++tried;
+            if (like != no_id && is_named[like]) {
+                return true;
+            }
+        }
+        return false;
+    };
+    for (std::size_t first = 0, end = 0; first < deeper.size(); first = end) {
+        const auto m = deeper[first].first;
+        std::size_t skipped = 0;
+        bool like_sibling = false;
+        for (end = first; end < deeper.size() && deeper[end].first == m; ++end) {
+            skipped += detail::names_between(modules, m, deeper[end].second) > 1 ? 1U : 0U;
+            like_sibling = like_sibling || sibling_goes_deeper(m, deeper[end].second);
+        }
+        const auto inside = is_named.begin() + m + 1;
+        const bool named_below = std::find(inside, is_named.begin() + tree.end(m), true) !=
+                                 is_named.begin() + tree.end(m);
+        if (!named_below && (skipped > 1 || like_sibling)) {
+            shallow.push_back(m);
+        }
+    }
+    return shallow;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_SHALLOW_MODULES_HPP
 
 // <stemma/evidence/evidence_context.hpp>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
@@ -8730,6 +9464,27 @@ public:
         return *bound_hierarchies_;
     }
 
+    /// The modules at which names and metadata stop short; see `find_shallow_modules`.
+    [[nodiscard]] const std::vector<id>&
+    shallow() requires named_operators<Ops> && parameter_readers<Ops> {
+        if (!shallow_) {
+            const auto& table = scopes();
+            const auto& bound = modules_of_scopes();
+            const auto& chains = hierarchies().chain_of;
+            const auto& places = modules_of_hierarchies().of_chain;
+            shallow_ = find_shallow_modules(
+                *ops_, *modules_, owners(), [&](const operator_t<Ops>& vertex) {
+                    const auto v = static_cast<id>(index_of(ops_->graph(), vertex));
+                    if (!chains.empty() && chains[v] != no_id) {
+                        return places[chains[v]].exact ? places[chains[v]].module : no_id;
+                    }
+                    const auto scope = table.scope_of[v];
+                    return scope == no_id ? no_id : bound.of(v, scope).module;
+                });
+        }
+        return *shallow_;
+    }
+
     /// What `data_independent` says of the operators.
     [[nodiscard]] const std::vector<bool>& independent() {
         if (!independent_) {
@@ -8757,11 +9512,129 @@ private:
     std::optional<scope_modules> bound_;
     std::optional<hierarchy_table> hierarchies_;
     std::optional<hierarchy_modules> bound_hierarchies_;
+    std::optional<std::vector<id>> shallow_;
 };
 
 } // namespace stemma
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
+
+// <stemma/evidence/class_tags.hpp>
+#ifndef STEMMA_EVIDENCE_CLASS_TAGS_HPP
+#define STEMMA_EVIDENCE_CLASS_TAGS_HPP
+
+namespace stemma {
+
+/// Evidence in the tags of winml-cli, `winml.hierarchy.tag`: `/BertModel/BertEncoder/BertLayer.3`.
+///
+/// A segment is a class, with a number behind it where that is the module's name, or the name of an
+/// attribute. Modules without a segment may be between, and below; a tag that fits several modules
+/// is that of their common ancestor, as are several tags on one operator.
+struct class_tags {
+    using policy_category = evidence_category;
+
+    template <class Ops>
+    class claims {
+    public:
+        claims(const Ops& ops, std::unordered_map<id, id> found)
+            : ops_(&ops), found_(std::move(found)) {}
+
+        template <class Function>
+        void for_each_claim(operator_t<Ops> vertex, Function f) const {
+            if (found_.empty()) {
+                return;
+            }
+            const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+            if (found != found_.end()) {
+                f(claim{found->second, no_id, 0.7F, provenance::leftover, false});
+            }
+        }
+
+    private:
+        const Ops* ops_;
+        std::unordered_map<id, id> found_;
+    };
+
+    /// Complexity: O(operators with tags), and O(modules * length) for each distinct tag.
+    template <operator_view Ops, module_view Modules>
+    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        std::unordered_map<id, id> found;
+        std::unordered_map<std::string_view, id> known;
+        for (const auto& [v, tag] : context.hierarchies().class_tags) {
+            const auto [read, is_new] = known.emplace(tag, no_id);
+            if (is_new) {
+                read->second = find(context.modules(), tag);
+            }
+            if (read->second != no_id) {
+                const auto [first, alone] = found.emplace(v, read->second);
+                if (!alone) {
+                    first->second = context.index().lca(first->second, read->second);
+                }
+            }
+        }
+        return {context.ops(), std::move(found)};
+    }
+
+private:
+    /// Returns: the module that a tag leads to, `no_id` for none but the root.
+    template <class Modules>
+    [[nodiscard]] static id find(const Modules& modules, std::string_view tag) {
+        const tree_index& tree = modules.index();
+        std::vector<id> here{0};
+        bool is_root = true;
+        while (!tag.empty()) {
+            tag.remove_prefix(1);
+            const auto segment = tag.substr(0, tag.find('/'));
+            tag.remove_prefix(segment.size());
+            if (!std::exchange(is_root, false)) {
+                std::vector<id> below;
+                for (const auto m : here) {
+                    add_nearest(modules, m, segment, below);
+                }
+                here = std::move(below);
+            }
+        }
+        auto module = here.empty() ? no_id : here.front();
+        for (const auto m : here) {
+            module = tree.lca(module, m);
+        }
+        return module == 0 ? no_id : module;
+    }
+
+    /// Appends the modules below another one that a segment may mean, with none of them in between.
+    template <class Modules>
+    static void add_nearest(const Modules& modules, id above, std::string_view segment,
+                            std::vector<id>& found) {
+        const tree_index& tree = modules.index();
+        for (id m = above + 1; m < tree.end(above);) {
+            if (fits(modules, m, segment)) {
+                found.push_back(m);
+                m = tree.end(m);
+            } else {
+                ++m;
+            }
+        }
+    }
+
+    template <class Modules>
+    [[nodiscard]] static bool fits(const Modules& modules, id m, std::string_view segment) {
+        const std::string_view attribute = modules.attribute(m);
+        const std::string_view class_name = modules.class_name(m);
+        const bool numbered =
+            !attribute.empty() && std::all_of(attribute.begin(), attribute.end(),
+                                              [](char c) { return c >= '0' && c <= '9'; });
+        if (!numbered) {
+            return segment == class_name || segment == attribute;
+        }
+        return segment.size() == class_name.size() + 1 + attribute.size() &&
+               segment.starts_with(class_name) && segment[class_name.size()] == '.' &&
+               segment.ends_with(attribute);
+    }
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_CLASS_TAGS_HPP
 
 // <stemma/evidence/evidence_sources.hpp>
 #ifndef STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
@@ -8839,6 +9712,116 @@ struct optional_source {
 
 #endif // STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
+// <stemma/detail/function_names.hpp>
+#ifndef STEMMA_DETAIL_FUNCTION_NAMES_HPP
+#define STEMMA_DETAIL_FUNCTION_NAMES_HPP
+
+namespace stemma::detail {
+
+/// Reads from the names of functions for which modules they were made, as torch does that writes a
+/// function for each call of a module, in the domain `pkg.` and its package: behind the class the
+/// path, with `_` for all but letters and digits, and the number of the call:
+/// `torch_nn_modules_linear_Linear_encoder_layer_0_fc_1`.
+template <calling_operators Ops, module_view Modules>
+class function_names {
+public:
+    /// Requires: both outlive it. Complexity: O(length of paths), and for each function with such a
+    /// name that of `module_of`, up to the first that names a module.
+    function_names(const Ops& ops, const Modules& modules) : ops_(ops), modules_(modules) {
+        for (id f = 0; f < ops.function_count() && !any_; ++f) {
+            any_ = module_of(f, 0, no_id) != no_id;
+        }
+    }
+
+    /// Whether there is such a function.
+    [[nodiscard]] bool any() const noexcept { return any_; }
+
+    /// Returns: the module below `top` that a function was made for; `no_id` for other functions.
+    /// `owner` is the module that holds the parameters passed, or `no_id`.
+    /// Complexity: O(modules below `top` * length of the name).
+    [[nodiscard]] id module_of(id function, id top, id owner) const {
+        const auto text = path_in(function);
+        if (text.empty()) {
+            return no_id;
+        }
+        const auto& tree = modules_.index();
+        id best = no_id;
+        for (auto m = top + 1; m < tree.end(top); ++m) {
+            const auto& path = plain_path_of(m);
+            const auto rest = text.size() - path.size();
+            if (path.empty() || !text.ends_with(path) || (rest > 0 && text[rest - 1] != '_') ||
+                (best != no_id && path.size() <= plain_path_of(best).size())) {
+                continue;
+            }
+            // A path of a module that the tree does not know may end like that of another.
+            const bool whole =
+                rest == 0 || ends_in_class(std::string_view(text).substr(0, rest - 1));
+            if (whole || (owner != no_id && tree.is_ancestor(m, owner))) {
+                best = m;
+            }
+        }
+        return best;
+    }
+
+private:
+    /// Returns: the name before its number; "" for names of another form.
+    [[nodiscard]] std::string path_in(id function) const {
+        const std::string_view name = ops_.function_name(function);
+        const std::string_view domain = ops_.function_domain(function);
+        const auto number = name.rfind('_');
+        const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
+        if (!domain.starts_with("pkg.") || branch || number == name.npos ||
+            number + 1 == name.size() || !is_digits(name.substr(number + 1))) {
+            return {};
+        }
+        return plain_path(name.substr(0, number));
+    }
+
+    [[nodiscard]] static bool is_digits(std::string_view text) {
+        return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    }
+
+    /// Returns: a text with one `_` for whatever stands between letters and digits.
+    [[nodiscard]] static std::string plain_path(std::string_view text) {
+        std::string plain;
+        for (char c : text) {
+            const bool word =
+                (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            if (word || (!plain.empty() && plain.back() != '_')) {
+                plain.push_back(word ? c : '_');
+            }
+        }
+        if (!plain.empty() && plain.back() == '_') {
+            plain.pop_back();
+        }
+        return plain;
+    }
+
+    [[nodiscard]] const std::string& plain_path_of(id m) const {
+        if (plain_.empty()) {
+            for (id each = 0; each < modules_.index().size(); ++each) {
+                plain_.push_back(plain_path(path_of(modules_, each)));
+            }
+        }
+        return plain_[m];
+    }
+
+    /// Whether the last word is written like a class, or is what dynamo calls the model itself.
+    [[nodiscard]] static bool ends_in_class(std::string_view text) {
+        const auto word = text.substr(text.rfind('_') + 1);
+        return text.ends_with("L_self") || (!word.empty() && word[0] >= 'A' && word[0] <= 'Z');
+    }
+
+    const Ops& ops_;
+    const Modules& modules_;
+    bool any_ = false;
+    mutable std::vector<std::string> plain_; // paths, by module; empty until one is asked for
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FUNCTION_NAMES_HPP
+
 // <stemma/evidence/handed_parameters.hpp>
 #ifndef STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
@@ -8909,13 +9892,24 @@ private:
 
 #endif // STEMMA_EVIDENCE_HANDED_PARAMETERS_HPP
 
-// <stemma/evidence/function_calls.hpp>
-#ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
-#define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+// <stemma/detail/call_resolver.hpp>
+#ifndef STEMMA_DETAIL_CALL_RESOLVER_HPP
+#define STEMMA_DETAIL_CALL_RESOLVER_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
-namespace detail {
+/// The modules that operators of functions belong to, and all calls.
+struct modules_of_calls {
+    std::unordered_map<id, std::vector<id>> all{}; ///< by vertex index
+    bool every_module = false; ///< is a function, so that nothing else in the main graph is in one
+    /// The same when the function around is called for one module, by `key`.
+    std::unordered_map<std::uint64_t, id> by_caller{};
+
+    /// `around` is `no_id` in the main graph, and where nothing is known of the call.
+    [[nodiscard]] static std::uint64_t key(id v, id around) noexcept {
+        return std::uint64_t{v} << 32U | around;
+    }
+};
 
 /// Follows calls from the main graph into functions and finds the module of every call.
 ///
@@ -8940,7 +9934,9 @@ public:
         , chains_(context.hierarchies())
         , bound_chains_(context.modules_of_hierarchies())
         , lookup_(modules_)
+        , names_(ops_, modules_)
         , handed_(ops_) {
+        found_.every_module = names_.any();
         for (const auto& op : operators_in_bodies(ops_)) {
             owner_of_body_.emplace(op.v, op.owner);
         }
@@ -8957,14 +9953,15 @@ public:
         }
     }
 
-    /// The modules that the operators of functions, and all calls, may belong to, by vertex index.
-    [[nodiscard]] std::unordered_map<id, std::vector<id>> take() && { return std::move(found_); }
+    /// What was found.
+    [[nodiscard]] modules_of_calls take() && { return std::move(found_); }
 
 private:
     /// A function as called from one place: its module, and the parameters passed.
     struct call_context {
         id function = no_id;
         id module = no_id; // `no_id` where nothing is known of the call
+        id last = no_id;   // that of the last operator in the body, where the name says it
         std::size_t depth = 0;
         std::vector<id> passed; // by formal input: a parameter or `no_id`
     };
@@ -8979,32 +9976,6 @@ private:
             return c >= '0' && c <= '9';
         });
         return number ? name.substr(0, dot) : name;
-    }
-
-    /// Returns: the module whose path, with `_` for `.`, stands before the number in the name of a
-    /// function that was made for one module; `no_id` for other functions.
-    [[nodiscard]] id module_named(id function, id top) const {
-        std::string_view name = ops_.function_name(function);
-        const auto number = name.rfind('_');
-        const std::string_view domain = ops_.function_domain(function);
-        const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
-        if (!domain.starts_with("pkg.") || branch || number == name.npos) {
-            return no_id;
-        }
-        name = name.substr(0, number);
-        id best = no_id;
-        std::size_t best_length = 0;
-        std::string path;
-        for (auto m = top + 1; m < tree_.end(top); ++m) {
-            path = path_of(modules_, m);
-            std::replace(path.begin(), path.end(), '.', '_');
-            if (path.size() > best_length && name.ends_with(path) &&
-                (path.size() == name.size() || name[name.size() - path.size() - 1] == '_')) {
-                best = m;
-                best_length = path.size();
-            }
-        }
-        return best;
     }
 
     [[nodiscard]] bool has_class(id m, id function) const {
@@ -9092,12 +10063,15 @@ private:
         if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
             return bound_chains_.of_chain[chain].module;
         }
-        if (const auto named = module_named(function, top); named != no_id) {
+        if (const auto named = names_.module_of(function, top, owner); named != no_id) {
             return named;
         }
         auto module = scope == no_id ? no_id : bound_.of(index, scope).module;
         if (module == no_id) {
             module = owner != no_id && tree_.is_ancestor(top, owner) ? owner : no_id;
+        }
+        if (module == no_id && around.function == no_id && found_.every_module) {
+            return 0;
         }
         if (module == no_id) {
             const auto only = only_one_below(top, function);
@@ -9148,14 +10122,25 @@ private:
         return from;
     }
 
-    void enter(operator_t<Ops> v, const call_context& around) {
+    /// Returns: the module in whose scope a call is named, if that is below the one called.
+    [[nodiscard]] id last_module(operator_t<Ops> v, const call_context& inside) const {
+        const auto index = static_cast<id>(index_of(ops_.graph(), v));
+        const auto scope = is_folded(v) ? no_id : table_.scope_of[index];
+        const auto named = scope == no_id ? no_id : bound_.of(index, scope).module;
+        const bool below = named != no_id && inside.module != no_id && named != inside.module &&
+                           tree_.is_ancestor(inside.module, named);
+        return below ? named : no_id;
+    }
+
+    void enter(operator_t<Ops> v, const call_context& around, id last = no_id) {
         call_context inside;
         inside.function = ops_.callee(v);
         inside.passed = passed_to(v, around);
         inside.module = is_folded(v) ? on_path(v, around.function == no_id ? 0 : around.module)
                                      : module_of_call(v, around, inside.passed);
         inside.depth = around.depth + 1;
-        note(v, inside.module);
+        inside.last = around.function == no_id ? last_module(v, inside) : last;
+        note(v, around, inside.module);
         if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
             !entered_[inside.function].insert(inside.module).second) {
             return;
@@ -9170,30 +10155,36 @@ private:
             return;
         }
         for (const auto& v : body->second) {
+            const auto last = &v == &body->second.back() ? context.last : no_id;
             if (ops_.callee(v) != no_id) {
-                enter(v, context);
+                enter(v, context, last);
                 continue;
             }
             if (is_folded(v)) {
-                note(v, on_path(v, context.module));
+                note(v, context, on_path(v, context.module));
+                continue;
+            }
+            if (last != no_id) {
+                note(v, context, last);
                 continue;
             }
             const auto owner = common_owner(passed_to(v, context));
             const bool known = context.module != no_id;
             const bool below =
                 owner != no_id && (!known || tree_.is_ancestor(context.module, owner));
-            note(v, below ? owner : context.module);
+            note(v, context, below ? owner : context.module);
         }
     }
 
-    void note(operator_t<Ops> v, id module) {
+    void note(operator_t<Ops> v, const call_context& around, id module) {
         if (module == no_id) {
             return;
         }
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         if (noted_.insert(std::uint64_t{index} << 32U | module).second) {
-            found_[index].push_back(module);
+            found_.all[index].push_back(module);
         }
+        found_.by_caller.emplace(modules_of_calls::key(index, around.module), module);
     }
 
     const Ops& ops_;
@@ -9207,27 +10198,35 @@ private:
     std::unordered_map<id, id> owner_of_body_; // by vertex index of what stands in a body
     std::unordered_map<id, std::vector<operator_t<Ops>>> bodies_;
     const module_lookup<Modules> lookup_;
+    const function_names<Ops, Modules> names_;
     const handed_parameters handed_;
     std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
     std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
-    std::unordered_map<id, std::vector<id>> found_;
+    modules_of_calls found_;
 };
 
-} // namespace detail
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_CALL_RESOLVER_HPP
+
+// <stemma/evidence/function_calls.hpp>
+#ifndef STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+#define STEMMA_EVIDENCE_FUNCTION_CALLS_HPP
+
+namespace stemma {
 
 /// Evidence from local functions: calls, and the operators in bodies, once for every module that
 /// the function is called for. The body of a function that nobody calls, or of which nothing is
 /// known, is the root's. Below a module without children there is nothing, so what runs there is
-/// surely its own.
+/// surely its own. Where every module is a function, what stands in no function is the root's.
 struct function_calls {
     using policy_category = evidence_category;
 
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const tree_index& tree,
-               std::unordered_map<id, std::vector<id>> found)
+        claims(const Ops& ops, const tree_index& tree, detail::modules_of_calls found)
             : ops_(&ops), tree_(&tree), found_(std::move(found)) {}
 
         template <class Function>
@@ -9238,10 +10237,14 @@ struct function_calls {
             if constexpr (calling_operators<Ops>) {
                 const bool call = ops_->callee(vertex) != no_id;
                 if (!call && ops_->enclosing_function(vertex) == no_id) {
+                    if (found_.every_module) {
+                        say(0, 0.85F, true);
+                    }
                     return;
                 }
-                const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
-                if (found == found_.end()) {
+                const auto found =
+                    found_.all.find(static_cast<id>(index_of(ops_->graph(), vertex)));
+                if (found == found_.all.end()) {
                     if (ops_->enclosing_function(vertex) != no_id) {
                         say(0, 0.5F, false);
                     }
@@ -9254,10 +10257,18 @@ struct function_calls {
             }
         }
 
+        /// Returns: the module of what has vertex index `v` when the function around it is called
+        /// for module `around` (`no_id`: in the main graph, or for one that is not known);
+        /// `no_id` where nothing is known. Complexity: O(1) on average.
+        [[nodiscard]] id module_of(id v, id around) const {
+            const auto found = found_.by_caller.find(detail::modules_of_calls::key(v, around));
+            return found == found_.by_caller.end() ? no_id : found->second;
+        }
+
     private:
         const Ops* ops_;
         const tree_index* tree_;
-        std::unordered_map<id, std::vector<id>> found_;
+        detail::modules_of_calls found_;
     };
 
     /// Complexity: linear in operators, and in the bodies of functions times the modules each is
@@ -9287,8 +10298,8 @@ namespace stemma {
 /// Evidence from the hierarchy that an exporter wrote into the metadata of operators: the modules
 /// that were running, with their classes.
 ///
-/// What an optimizer made of several operators carries the metadata of the first of them only, and
-/// is marked as doubtful.
+/// What an optimizer made of several operators carries the metadata of the first of them only, or
+/// of all, one key several times: a claim for each, marked as doubtful.
 template <hierarchy_dialect Dialect>
 struct hierarchy_metadata {
     using policy_category = evidence_category;
@@ -9296,8 +10307,9 @@ struct hierarchy_metadata {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound)
-            : ops_(&ops), table_(&table), bound_(&bound) {}
+        claims(const Ops& ops, const hierarchy_table& table, const hierarchy_modules& bound,
+               std::span<const id> shallow)
+            : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -9319,23 +10331,43 @@ struct hierarchy_metadata {
             if (place.module == no_id) {
                 return;
             }
-            claim made{place.module,         no_id,       place.exact ? 0.97F : 0.6F,
-                       provenance::metadata, place.exact, no_id};
-            made.doubtful =
-                std::binary_search(table_->rewritten.begin(), table_->rewritten.end(), v);
+            const bool exact =
+                place.exact && !std::binary_search(shallow_.begin(), shallow_.end(), place.module);
+            claim made{place.module,         no_id, exact ? 0.97F : 0.6F,
+                       provenance::metadata, exact, no_id};
+            const auto stands_before = [](const auto& one, id wanted) {
+                return one.first < wanted;
+            };
+            auto other =
+                std::lower_bound(table_->further.begin(), table_->further.end(), v, stands_before);
+            const bool several = other != table_->further.end() && other->first == v;
+            made.doubtful = several || std::binary_search(table_->rewritten.begin(),
+                                                          table_->rewritten.end(), v);
             f(made);
+            for (; several && other != table_->further.end() && other->first == v; ++other) {
+                const auto further = bound_->of_chain[other->second];
+                if (further.module != no_id) {
+                    made.module = further.module;
+                    f(made);
+                }
+            }
         }
 
     private:
         const Ops* ops_;
         const hierarchy_table* table_;
         const hierarchy_modules* bound_;
+        std::span<const id> shallow_; // where metadata stop short
     };
 
     /// Requires: the context outlives the claims.
     template <operator_view Ops, module_view Modules>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), context.hierarchies(), context.modules_of_hierarchies()};
+        std::span<const id> shallow;
+        if constexpr (named_operators<Ops> && parameter_readers<Ops>) {
+            shallow = context.shallow();
+        }
+        return {context.ops(), context.hierarchies(), context.modules_of_hierarchies(), shallow};
     }
 };
 
@@ -9377,7 +10409,7 @@ struct leftovers {
             const auto found = found_.find(static_cast<id>(index_of(ops_->graph(), vertex)));
             if (found != found_.end()) {
                 f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
-                        false, no_id});
+                        true, no_id});
             }
         }
 
@@ -9405,19 +10437,62 @@ struct leftovers {
                 if (module == no_id) {
                     continue;
                 }
+                const auto end =
+                    std::lower_bound(table.ends.begin(), table.ends.end(), std::pair(v, id{0}));
+                const bool ends = end != table.ends.end() && end->first == v;
+                if (ends) {
+                    const auto last = bound.of_scope[end->second].module;
+                    module = last == no_id ? module : tree.lca(module, last);
+                }
+                if constexpr (joined_operators<Ops>) {
+                    // The name is that of one of two, and the other is in another module.
+                    if (!ends && module != 0 && tree.end(module) == module + 1 &&
+                        context.ops().is_joined(*it)) {
+                        module = tree.parent(module);
+                    }
+                }
                 context.ops().for_each_parameter(*it, [&](id p) {
                     for (auto owner : context.owners().of(p)) {
                         module = tree.lca(module, nearest_called(context.modules(), owner));
                     }
                 });
-                found[v] = {module, 0.8F};
+                found[v] = {module, ends ? 0.93F : 0.88F};
             }
         }
+        follow_data(context, found);
         add_folded(context, found);
         return {context.ops(), std::move(found)};
     }
 
 private:
+    /// What was put in to lay data out for a runtime belongs where the data comes from.
+    template <class Ops, class Modules>
+    static void follow_data(evidence_context<Ops, Modules>& context,
+                            std::unordered_map<id, std::pair<id, float>>& found) {
+        const auto& graph = context.ops().graph();
+        const auto& table = context.scopes();
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const std::string_view type = context.ops().op_type(*it);
+            if (type != "ReorderInput" && type != "ReorderOutput") {
+                continue;
+            }
+            const auto v = static_cast<id>(index_of(graph, *it));
+            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+                const auto known = found.find(u);
+                if (known != found.end()) {
+                    found[v] = known->second;
+                } else if (table.scope_of[u] != no_id) {
+                    const auto& bound = context.modules_of_scopes().of(u, table.scope_of[u]);
+                    found[v] = {bound.module, std::min(bound.confidence, 0.88F)};
+                }
+                if (found.contains(v) && found[v].first == no_id) {
+                    found.erase(v);
+                }
+            }
+        }
+    }
+
     /// Constants whose metadata say what they were folded from.
     template <class Ops, class Modules>
     static void add_folded(evidence_context<Ops, Modules>& context,
@@ -9449,6 +10524,63 @@ private:
 
 #endif // STEMMA_EVIDENCE_LEFTOVERS_HPP
 
+// <stemma/evidence/tied_parameters.hpp>
+#ifndef STEMMA_EVIDENCE_TIED_PARAMETERS_HPP
+#define STEMMA_EVIDENCE_TIED_PARAMETERS_HPP
+
+namespace stemma {
+
+/// Which owner of a parameter that several modules share its readers speak for.
+///
+/// A file calls such a parameter as the module does whose operator reads it first, as an embedding
+/// ahead of the output layer. Operators of that one's type speak for the owner in the name, others
+/// for the other owners.
+template <parameter_readers Ops>
+class tied_parameters {
+public:
+    /// Requires: both outlive it.
+    /// Complexity: O(parameters), and O(operators) where any is shared.
+    tied_parameters(const Ops& ops, const parameter_owners& owners) : ops_(&ops), owners_(&owners) {
+        if constexpr (named_operators<Ops>) {
+            bool any = false;
+            for (id p = 0; p < ops.parameter_count() && !any; ++p) {
+                any = owners.of(p).size() > 1;
+            }
+            if (!any) {
+                return;
+            }
+            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+                ops.for_each_parameter(*it, [&](id p) {
+                    if (owners.of(p).size() > 1) {
+                        first_type_.emplace(p, std::string(ops.op_type(*it)));
+                    }
+                });
+            }
+        }
+    }
+
+    /// Returns: whether an operator that reads parameter `p` speaks for the owner at `place` among
+    /// its owners rather than for others. Complexity: O(1) expected.
+    [[nodiscard]] bool favours(operator_t<Ops> v, id p, std::size_t place) const {
+        if constexpr (named_operators<Ops>) {
+            const auto first = first_type_.find(p);
+            if (owners_->of(p).size() > 1 && first != first_type_.end()) {
+                return (first->second == std::string_view(ops_->op_type(v))) == (place == 0);
+            }
+        }
+        return true;
+    }
+
+private:
+    const Ops* ops_;
+    const parameter_owners* owners_;
+    std::unordered_map<id, std::string> first_type_; // by parameter with several owners
+};
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_TIED_PARAMETERS_HPP
+
 // <stemma/evidence/parameter_names.hpp>
 #ifndef STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 #define STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
@@ -9459,16 +10591,21 @@ namespace stemma {
 ///
 /// A witness, not a proof: the operator may belong to the owner, to a module above it that uses the
 /// parameter itself, or, when the owner hands it down, to one below. A parameter of several owners
-/// makes a claim for each; of several parameters those owners count that all have in common, else
-/// the common ancestor of all.
+/// makes a claim for each, surer ones for those that the type of the operator favours; of several
+/// parameters those owners count that all have in common, else the common ancestor of all.
 struct parameter_names {
     using policy_category = evidence_category;
 
     template <class Ops, class Modules>
     class claims {
     public:
-        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners)
-            : ops_(&ops), modules_(&modules), owners_(&owners) {}
+        claims(const Ops& ops, const Modules& modules, const parameter_owners& owners,
+               std::span<const id> shallow)
+            : ops_(&ops)
+            , modules_(&modules)
+            , owners_(&owners)
+            , shallow_(shallow)
+            , tied_(ops, owners) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -9484,19 +10621,41 @@ struct parameter_names {
                 return;
             }
             const auto owners = owners_->of(first);
-            const auto say = [&](id owner) {
-                f(claim{nearest_called(*modules_, owner), no_id, 0.85F, provenance::parameter,
-                        false});
+            const auto say = [&](id owner, float confidence) {
+                const auto module = around_joined(vertex, nearest_called(*modules_, owner));
+                f(claim{module, no_id, confidence, provenance::parameter,
+                        is_below_shallow(module)});
             };
             if (several && owners_differ(vertex, owners)) {
                 const auto joined = join_owners(vertex, owners);
-                std::for_each(joined.begin(), joined.end(), say);
+                std::for_each(joined.begin(), joined.end(), [&](id owner) { say(owner, 0.85F); });
             } else {
-                std::for_each(owners.begin(), owners.end(), say);
+                for (std::size_t i = 0; i < owners.size(); ++i) {
+                    say(owners[i], tied_.favours(vertex, first, i) ? 0.85F : 0.5F);
+                }
             }
         }
 
     private:
+        /// Returns: what calls a module that owns parameters of an operator, where that was joined
+        /// with one beside the module.
+        [[nodiscard]] id around_joined(operator_t<Ops> vertex, id module) const {
+            const tree_index& tree = modules_->index();
+            if constexpr (joined_operators<Ops>) {
+                if (module != 0 && tree.end(module) == module + 1 && ops_->is_joined(vertex)) {
+                    return tree.parent(module);
+                }
+            }
+            return module;
+        }
+
+        /// Whether names and metadata stop at a module above, so that parameters tell more.
+        [[nodiscard]] bool is_below_shallow(id module) const {
+            return std::any_of(shallow_.begin(), shallow_.end(), [&](id m) {
+                return m != module && modules_->index().is_ancestor(m, module);
+            });
+        }
+
         // What only operators with several parameters need stays apart: within the loop over
         // operators it would take the others' registers.
 
@@ -9544,12 +10703,18 @@ struct parameter_names {
         const Ops* ops_;
         const Modules* modules_;
         const parameter_owners* owners_;
+        std::span<const id> shallow_; // where names and metadata stop short
+        tied_parameters<Ops> tied_;
     };
 
     /// Requires: the context outlives the claims.
     template <parameter_readers Ops, module_view Modules>
     [[nodiscard]] claims<Ops, Modules> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), context.modules(), context.owners()};
+        std::span<const id> shallow;
+        if constexpr (named_operators<Ops>) {
+            shallow = context.shallow();
+        }
+        return {context.ops(), context.modules(), context.owners(), shallow};
     }
 };
 
@@ -9613,134 +10778,46 @@ private:
 
 #endif // STEMMA_CORE_VERTICES_BY_INDEX_HPP
 
-// <stemma/evidence/parameter_regions.hpp>
-#ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
-#define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+// <stemma/detail/parameter_blocks.hpp>
+#ifndef STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
+#define STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
-namespace detail {
-
-/// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
-/// each module, and `no_id` for all whose parameters have lost their names.
-class nearest_owners {
+/// Finds the operators that a module needs around those that read its parameters, in a model
+/// without names: the product before a bias, the steps of a normalization before its scale.
+template <operator_view Ops>
+class parameter_blocks {
 public:
-    struct entry {
-        id position = 0; ///< in the order of the graph
-        id module = no_id;
-    };
+    /// All by vertex index: `bare` operators have nothing but parameters to tell where they come
+    /// from, `steady` ones are independent of data, `products` read a weight, and `lost` ones one
+    /// without a name.
+    parameter_blocks(const Ops& ops, const std::vector<bool>& bare, const std::vector<bool>& steady,
+                     const std::vector<bool>& products, const std::vector<bool>& lost)
+        : ops_(ops)
+        , graph_(ops.graph())
+        , vertex_(graph_)
+        , bare_(bare)
+        , steady_(steady)
+        , products_(products)
+        , lost_(lost) {}
 
-    static constexpr std::size_t capacity = 8;
-
-    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
-    template <class Closer>
-    void add(entry added, Closer closer) {
-        auto* known = std::find_if(entries_.begin(), end(),
-                                   [&](const entry& e) { return e.module == added.module; });
-        if (known == end() && size_ < capacity) {
-            entries_[size_++] = added;
-            return;
-        }
-        if (known == end()) {
-            known = std::max_element(entries_.begin(), end(), [&](const entry& a, const entry& b) {
-                return closer(a.position, b.position);
-            });
-        }
-        if (closer(added.position, known->position)) {
-            *known = added;
-        }
-    }
-
-    template <class Closer>
-    void add(const nearest_owners& others, Closer closer) {
-        for (const auto& e : others) {
-            add(e, closer);
-        }
-    }
-
-    [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
-    [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
-
-private:
-    [[nodiscard]] entry* end() noexcept { return entries_.data() + size_; }
-
-    std::array<entry, capacity> entries_{};
-    std::size_t size_ = 0;
-};
-
-/// Finds the operators of a model without names that belong to modules around parameters.
-template <operator_view Ops, module_view Modules>
-class region_finder {
-public:
-    explicit region_finder(evidence_context<Ops, Modules>& context)
-        : ops_(context.ops())
-        , graph_(ops_.graph())
-        , modules_(context.modules())
-        , tree_(context.index())
-        , owners_(context.owners())
-        , order_(graph_)
-        , steady_(context.independent())
-        , owner_(num_vertices(graph_), no_id)
-        , vertex_(graph_) {
-        const auto& scopes = context.scopes();
-        const auto& chains = context.hierarchies().chain_of;
-        bare_.resize(owner_.size());
-        for (auto [it, last] = vertices(graph_); it != last; ++it) {
-            const auto v = index_of(graph_, *it);
-            bool named = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
-            if constexpr (calling_operators<Ops>) {
-                named = named || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
-            }
-            bare_[v] = !named;
-            owner_[v] = owner_of(*it);
-        }
-    }
-
-    /// Returns: by vertex index, a module for operators without parameters of their own.
-    [[nodiscard]] std::vector<id> run() {
-        std::vector<id> found(owner_.size(), no_id);
-        const auto direct = owner_;
+    /// Gives such operators the module of those that read its parameters: `owner` is by vertex
+    /// index, and `no_id` where no parameter tells.
+    /// Complexity: O(V + E).
+    void complete(std::vector<id>& owner) {
+        owner_.swap(owner);
         complete_affine_operators();
-        nameless_.resize(owner_.size());
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            nameless_[v] = owner_[v] == no_id && bare_[v] && reads_nameless_parameter(vertex_[v]);
-        }
         complete_normalizations();
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
-        }
-        // What joins the results of several modules is sure enough to tell where its neighbours
-        // belong.
-        surround(found);
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            owner_[v] = joins_[v] ? found[v] : owner_[v];
-        }
-        surround(found);
-        return found;
+        complete_flattened();
+        owner_.swap(owner);
     }
 
 private:
-    [[nodiscard]] id owner_of(operator_t<Ops> v) const {
-        id module = no_id;
-        ops_.for_each_parameter(v, [&](id p) {
-            for (auto owner : owners_.of(p)) {
-                const auto called = nearest_called(modules_, owner);
-                module = module == no_id ? called : tree_.lca(module, called);
-            }
-        });
-        return module;
-    }
-
-    [[nodiscard]] bool reads_nameless_parameter(operator_t<Ops> v) const {
-        bool nameless = false;
-        ops_.for_each_parameter(v, [&](id p) { nameless = nameless || owners_.of(p).empty(); });
-        return nameless;
-    }
-
     /// A multiplication with a weight whose name is lost, and the addition of a bias behind it.
     void complete_affine_operators() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id || !bare_[v] || !reads_nameless_parameter(vertex_[v])) {
+            if (owner_[v] != no_id || !bare_[v] || !lost_[v]) {
                 continue;
             }
             auto [out, out_last] = out_edges(vertex_[v], graph_);
@@ -9750,7 +10827,7 @@ private:
             const auto reader = target(*out, graph_);
             const bool alone = ++out == out_last;
             auto [in, in_last] = in_edges(reader, graph_);
-            if (alone && ++in == in_last) {
+            if (alone && ++in == in_last && !products_[index_of(graph_, reader)]) {
                 owner_[v] = owner_[index_of(graph_, reader)];
             }
         }
@@ -9814,8 +10891,245 @@ private:
         }
     }
 
-    [[nodiscard]] bool is_landmark(std::size_t v) const {
-        return owner_[v] != no_id || nameless_[v];
+    /// What only makes a matrix of a value for an operator that wants one, and undoes that behind
+    /// it.
+    void complete_flattened() {
+        const auto is_reshape = [&](std::size_t v) {
+            return owner_[v] == no_id && bare_[v] &&
+                   std::string_view(ops_.op_type(vertex_[v])) == "Reshape";
+        };
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            if (owner_[v] == no_id || std::string_view(ops_.op_type(vertex_[v])) != "Gemm") {
+                continue;
+            }
+            const auto before = only_source(v);
+            const auto behind = only_target(v);
+            if (before != no_id && behind != no_id && is_reshape(before) && is_reshape(behind) &&
+                only_target(before) == v) {
+                owner_[before] = owner_[v];
+                owner_[behind] = owner_[v];
+            }
+        }
+    }
+
+    /// Returns: the operator that alone reads the results of one, or `no_id`.
+    [[nodiscard]] id only_target(std::size_t v) const {
+        auto [out, last] = out_edges(vertex_[v], graph_);
+        if (out == last) {
+            return no_id;
+        }
+        const auto only = static_cast<id>(index_of(graph_, target(*out, graph_)));
+        return ++out == last ? only : no_id;
+    }
+
+    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
+    [[nodiscard]] id only_source(std::size_t v) const {
+        id only = no_id;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
+            if (steady_[u]) {
+                continue;
+            }
+            if (only != no_id) {
+                return no_id;
+            }
+            only = u;
+        }
+        return only;
+    }
+
+    const Ops& ops_;
+    const graph_of<Ops>& graph_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+    const std::vector<bool>& bare_;
+    const std::vector<bool>& steady_;
+    const std::vector<bool>& products_;
+    const std::vector<bool>& lost_;
+    std::vector<id> owner_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
+
+// <stemma/evidence/parameter_regions.hpp>
+#ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+#define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
+/// each module, and `no_id` for all whose parameters have lost their names.
+class nearest_owners {
+public:
+    struct entry {
+        id position = 0; ///< in the order of the graph
+        id module = no_id;
+    };
+
+    static constexpr std::size_t capacity = 8;
+
+    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
+    template <class Closer>
+    void add(entry added, Closer closer) {
+        auto* const last = entries_.data() + size_;
+        auto* known = std::find_if(entries_.data(), last,
+                                   [&](const entry& e) { return e.module == added.module; });
+        if (known == last && size_ < capacity) {
+            entries_[size_++] = added;
+            return;
+        }
+        if (known == last) {
+            known = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
+                return closer(a.position, b.position);
+            });
+        }
+        if (closer(added.position, known->position)) {
+            *known = added;
+        }
+    }
+
+    template <class Closer>
+    void add(const nearest_owners& others, Closer closer) {
+        for (const auto& e : others) {
+            add(e, closer);
+        }
+    }
+
+    [[nodiscard]] bool holds(id module) const noexcept {
+        return std::any_of(begin(), end(), [&](const entry& e) { return e.module == module; });
+    }
+
+    [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
+    [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
+
+private:
+    std::array<entry, capacity> entries_{};
+    std::size_t size_ = 0;
+};
+
+/// Finds the operators of a model without names that belong to modules around parameters.
+template <operator_view Ops, module_view Modules>
+class region_finder {
+public:
+    explicit region_finder(evidence_context<Ops, Modules>& context)
+        : ops_(context.ops())
+        , graph_(ops_.graph())
+        , tree_(context.index())
+        , owners_(context.owners())
+        , tied_(ops_, owners_)
+        , order_(graph_)
+        , steady_(context.independent())
+        , owner_(num_vertices(graph_), no_id)
+        , vertex_(graph_)
+        , goes_on_(owner_.size(), false) {
+        const auto& scopes = context.scopes();
+        const auto& chains = context.hierarchies().chain_of;
+        bare_.resize(owner_.size());
+        for (auto [it, last] = vertices(graph_); it != last; ++it) {
+            const auto v = index_of(graph_, *it);
+            bool named = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
+            if constexpr (calling_operators<Ops>) {
+                named = named || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
+            }
+            bare_[v] = !named;
+            owner_[v] = owner_of(*it);
+        }
+        find_products();
+    }
+
+    /// Returns: by vertex index, a module for operators without parameters of their own.
+    [[nodiscard]] std::vector<id> run() {
+        const auto direct = owner_;
+        parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
+        for (std::size_t v = 0; v < owner_.size(); ++v) {
+            lost_[v] = lost_[v] && owner_[v] == no_id;
+        }
+        std::vector<id> found(owner_.size(), no_id);
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
+        }
+        // What joins the results of several modules is sure enough to tell where its neighbours
+        // belong.
+        surround(found);
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            owner_[v] = joins_[v] ? found[v] : owner_[v];
+        }
+        surround(found);
+        serve_readers(direct, found);
+        return found;
+    }
+
+private:
+    [[nodiscard]] id owner_of(operator_t<Ops> v) const {
+        id module = no_id;
+        ops_.for_each_parameter(v, [&](id p) {
+            const auto owners = owners_.of(p);
+            for (std::size_t i = 0; i < owners.size(); ++i) {
+                if (tied_.favours(v, p, i)) {
+                    module = module == no_id ? owners[i] : tree_.lca(module, owners[i]);
+                }
+            }
+        });
+        return module;
+    }
+
+    /// Finds the operators that read weights, and those of them that read one whose name is lost:
+    /// they belong to some module, and nobody knows to which. Other constants without an owner tell
+    /// nothing.
+    void find_products() {
+        products_.resize(owner_.size());
+        lost_.resize(owner_.size());
+        if constexpr (sized_parameters<Ops>) {
+            std::vector<bool> weights(static_cast<std::size_t>(ops_.parameter_count()), true);
+            ops_.keep_matrices(weights);
+            for (std::size_t v = 0; v < owner_.size(); ++v) {
+                ops_.for_each_parameter(vertex_[v], [&](id p) {
+                    products_[v] = products_[v] || weights[p];
+                    lost_[v] = lost_[v] || (weights[p] && owners_.of(p).empty() &&
+                                            owner_[v] == no_id && bare_[v]);
+                });
+            }
+        }
+    }
+
+    /// Adds what is known of a neighbour; where nothing is, what that one's neighbours are.
+    template <class Closer>
+    void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
+                       const nearest_owners& beyond, Closer closer) const {
+        if (owner_[neighbour] != no_id) {
+            to.add({position, owner_[neighbour]}, closer);
+            return;
+        }
+        if (steady_[neighbour]) {
+            return;
+        }
+        to.add(beyond, closer);
+        if (lost_[neighbour]) {
+            to.add({position, no_id}, closer);
+        }
+    }
+
+    /// What is computed without data, as shapes and positions are, serves who reads it. What reads
+    /// parameters itself is served by whoever calls its module.
+    void serve_readers(const std::vector<id>& direct, std::vector<id>& found) const {
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!steady_[v] || !bare_[v] || owner_[v] != no_id) {
+                return;
+            }
+            common_module readers;
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                const auto w = index_of(graph_, target(*out, graph_));
+                const auto module = direct[w] != no_id ? direct[w] : found[w];
+                if (module != no_id) {
+                    readers.add(direct[w] != no_id ? around(module) : module);
+                }
+            }
+            found[v] = readers.low == no_id ? no_id : readers.get(tree_);
+        });
     }
 
     /// Whether two operators are in the same body.
@@ -9827,9 +11141,8 @@ private:
         }
     }
 
-    /// Gives every other operator the deepest module that two of the nearest owners around it
-    /// share, one of them before it: it is what calls both. Where only one is near, what calls that
-    /// one.
+    /// Gives every other operator the deepest module that the nearest owners before and behind it
+    /// share: it is what calls both. What joins results is also where these meet.
     void surround(std::vector<id>& found) {
         std::vector<nearest_owners> before(owner_.size());
         std::vector<nearest_owners> behind(owner_.size());
@@ -9839,74 +11152,100 @@ private:
             const auto v = index_of(graph_, vertex);
             position[v] = step++;
             for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
-                const auto u = index_of(graph_, source(*in, graph_));
-                if (!are_together(source(*in, graph_), vertex)) {
-                    continue;
+                if (const auto u = source(*in, graph_); are_together(u, vertex)) {
+                    const auto i = index_of(graph_, u);
+                    add_neighbour(before[v], i, position[i], before[i], std::greater<>());
                 }
-                is_landmark(u) ? before[v].add({position[u], owner_[u]}, std::greater<>())
-                               : before[v].add(before[u], std::greater<>());
             }
         });
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
-                const auto w = index_of(graph_, target(*out, graph_));
-                if (!are_together(target(*out, graph_), vertex)) {
-                    continue;
+                if (const auto w = target(*out, graph_); are_together(w, vertex)) {
+                    const auto i = index_of(graph_, w);
+                    add_neighbour(behind[v], i, position[i], behind[i], std::less<>());
                 }
-                is_landmark(w) ? behind[v].add({position[w], owner_[w]}, std::less<>())
-                               : behind[v].add(behind[w], std::less<>());
             }
         });
+        const auto residual = residual_modules(
+            propagation_problem<Ops>{ops_, tree_, order_, owner_, thread_limit(), &steady_});
+        std::vector<bool> goes_on = goes_on_; // what is between calls of others in its module
         joins_.assign(found.size(), false);
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            if (bare_[v] && owner_[v] == no_id && !steady_[v]) {
-                bool joins = false;
-                found[v] =
-                    nameless_[v] ? 0 : shared_around(position[v], before[v], behind[v], joins);
-                joins_[v] = joins;
+        order_.forward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
+                return;
             }
-        }
+            const bool adds = ops_.op_type(vertex) == std::string_view("Add");
+            // A single call that is skipped tells little of who calls.
+            const bool several = residual[v] != no_id && around(residual[v]) == residual[v];
+            const auto skipped = adds && several ? residual[v] : no_id;
+            const auto between = lost_[v] && behind[v].begin() == behind[v].end()
+                                     ? 0
+                                     : shared_around(position[v], before[v], behind[v]);
+            const auto joined = meeting_point(v, before, skipped);
+            joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
+            found[v] = joins_[v] ? joined : between;
+            goes_on[v] = joins_[v] && skipped == no_id;
+            const auto u = only_source(v);
+            if (!joins_[v] && u != no_id && goes_on[u] && arranges(vertex)) {
+                found[v] = owner_[u] != no_id ? owner_[u] : found[u];
+                goes_on[v] = true;
+            }
+        });
+        goes_on_ = std::move(goes_on);
     }
 
-    [[nodiscard]] id shared_around(id here, const nearest_owners& before,
-                                   const nearest_owners& behind, bool& joins) const {
+    /// Whether an operator only lays out anew what it reads: a module does that with what it
+    /// computed itself, before it hands it on.
+    [[nodiscard]] bool arranges(operator_t<Ops> v) const {
+        constexpr std::array<std::string_view, 5> types{"Transpose", "Reshape", "Squeeze",
+                                                        "Unsqueeze", "Flatten"};
+        return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
+               types.end();
+    }
+
+    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
+    [[nodiscard]] id only_source(std::size_t v) const {
         id only = no_id;
-        bool several = false;
-        for (const auto* side : {&before, &behind}) {
-            for (const auto& e : *side) {
-                several = several || (only != no_id && only != e.module) || e.module == no_id;
-                only = e.module;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
+            if (!steady_[u]) {
+                if (only != no_id) {
+                    return no_id;
+                }
+                only = u;
             }
         }
-        if (!several) {
-            const bool leaf = only != no_id && tree_.end(only) == only + 1;
-            return leaf && only != 0 ? tree_.parent(only) : only;
-        }
-        if (behind.begin() == behind.end()) { // the end of a model: who knows whose
-            common_module all;
-            for (const auto& e : before) {
-                all.add(e.module == no_id ? 0 : e.module);
+        return only;
+    }
+
+    /// Returns: where the results meet that an operator joins: in the module around what it skips,
+    /// else the deepest one that owners before two of its inputs share; `no_id` where it joins
+    /// none.
+    [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
+                                   id residual) const {
+        std::vector<nearest_owners> inputs;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            if (const auto u = source(*in, graph_); are_together(u, vertex_[v])) {
+                const auto i = index_of(graph_, u);
+                nearest_owners owners;
+                add_neighbour(owners, i, 0, before[i], std::greater<>());
+                inputs.push_back(owners);
             }
-            return all.get(tree_);
         }
-        id best = 0;
-        id best_distance = no_id;
-        for (const auto& a : before) {
-            for (const auto* side : {&before, &behind}) {
-                for (const auto& b : *side) {
-                    if (a.module == no_id || b.module == no_id || a.module == b.module) {
-                        continue;
-                    }
-                    const auto shared = tree_.lca(a.module, b.module);
-                    const auto distance =
-                        std::max(here - a.position,
-                                 b.position > here ? b.position - here : here - b.position);
-                    if (tree_.depth(shared) > tree_.depth(best) ||
-                        (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
-                        best = shared;
-                        best_distance = distance;
-                        joins = side == &before;
+        id best = residual;
+        for (std::size_t i = 0; i < inputs.size() && residual == no_id; ++i) {
+            for (std::size_t j = 0; j < i; ++j) {
+                for (const auto& a : inputs[i]) {
+                    for (const auto& b : inputs[j]) {
+                        // What is before both inputs has met before.
+                        if (a.module != no_id && b.module != no_id && !inputs[j].holds(a.module) &&
+                            !inputs[i].holds(b.module)) {
+                            const auto shared = tree_.lca(a.module, b.module);
+                            best = best == no_id || tree_.depth(shared) > tree_.depth(best) ? shared
+                                                                                            : best;
+                        }
                     }
                 }
             }
@@ -9914,17 +11253,56 @@ private:
         return best;
     }
 
+    /// Returns: the deepest module shared by an owner before and one behind; the root before the
+    /// first owner, and behind the last what all before have in common.
+    [[nodiscard]] id shared_around(id here, const nearest_owners& before,
+                                   const nearest_owners& behind) const {
+        if (behind.begin() == behind.end()) { // the end of a model: who knows whose
+            common_module all;
+            for (const auto& e : before) {
+                all.add(e.module == no_id ? 0 : around(e.module));
+            }
+            return all.low == no_id ? no_id : all.get(tree_);
+        }
+        id best = 0;
+        id best_distance = no_id;
+        for (const auto& a : before) {
+            for (const auto& b : behind) {
+                if (a.module == no_id || b.module == no_id) {
+                    continue;
+                }
+                const auto shared =
+                    a.module == b.module ? around(a.module) : tree_.lca(a.module, b.module);
+                const auto distance = std::max(here - a.position, b.position - here);
+                if (tree_.depth(shared) > tree_.depth(best) ||
+                    (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
+                    best = shared;
+                    best_distance = distance;
+                }
+            }
+        }
+        return best;
+    }
+
+    /// Returns: what calls a module without any inside, else the module itself.
+    [[nodiscard]] id around(id module) const {
+        const bool leaf = tree_.end(module) == module + 1;
+        return leaf && module != 0 ? tree_.parent(module) : module;
+    }
+
     const Ops& ops_;
     const graph_of<Ops>& graph_;
-    const Modules& modules_;
     const tree_index& tree_;
     const parameter_owners& owners_;
+    tied_parameters<Ops> tied_;
     sweep_order<graph_of<Ops>> order_;
-    const std::vector<bool>& steady_; // independent of data: left to propagation
+    const std::vector<bool>& steady_; // independent of data
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::vector<bool> joins_;    // known from two modules before it
-    std::vector<bool> nameless_; // reads parameters, of which none has a name that tells
+    std::vector<bool> goes_on_;  // joins results that its module goes on with
+    std::vector<bool> joins_;    // joins results of several modules
+    std::vector<bool> products_; // reads a weight
+    std::vector<bool> lost_;     // reads a weight whose name is lost
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
 };
 
@@ -9966,9 +11344,15 @@ struct parameter_regions {
         for (std::size_t v = 0; v < scopes.size(); ++v) {
             named += scopes[v] != no_id || (!chains.empty() && chains[v] != no_id) ? 1U : 0U;
         }
-        return {context.ops(), named * few > scopes.size()
-                                   ? std::vector<id>{}
-                                   : detail::region_finder<Ops, Modules>(context).run()};
+        std::vector<id> found;
+        if (named * few <= scopes.size()) {
+            found = detail::region_finder<Ops, Modules>(context).run();
+        }
+        // Regions end where parameters are read, whoever ran there.
+        for (auto& module : found) {
+            module = module == no_id ? no_id : nearest_called(context.modules(), module);
+        }
+        return {context.ops(), std::move(found)};
     }
 };
 
@@ -9990,8 +11374,9 @@ struct scope_names {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const scope_table& table, const scope_modules& bound)
-            : ops_(&ops), table_(&table), bound_(&bound) {}
+        claims(const Ops& ops, const scope_table& table, const scope_modules& bound,
+               std::span<const id> shallow)
+            : ops_(&ops), table_(&table), bound_(&bound), shallow_(shallow) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -10010,6 +11395,10 @@ struct scope_names {
             if (bound.module != no_id) {
                 claim made{bound.module, bound.call, bound.confidence, provenance::scope, true};
                 made.caller = bound.caller;
+                if (std::binary_search(shallow_.begin(), shallow_.end(), bound.module)) {
+                    made.exact = false;
+                    made.confidence = std::min(made.confidence, 0.6F);
+                }
                 f(made);
             }
         }
@@ -10018,13 +11407,14 @@ struct scope_names {
         const Ops* ops_;
         const scope_table* table_;
         const scope_modules* bound_;
+        std::span<const id> shallow_; // where names stop short
     };
 
     /// Requires: the context outlives the claims.
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), context.scopes(), context.modules_of_scopes()};
+        return {context.ops(), context.scopes(), context.modules_of_scopes(), context.shallow()};
     }
 };
 
@@ -10125,9 +11515,10 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
 /// below its own, and where it leads, an aligned operation says which of them it is. Several claims
-/// of one source are alternatives: the one that fits the rest counts, and where none does, their
-/// common ancestor. A doubtful claim gives way to the common ancestor of it and whatever
-/// contradicts it, or speaks for a module above. Whatever disagrees makes a conflict.
+/// of one source are alternatives: the one that fits the rest counts, and where none does, the
+/// surest, or the common ancestor of those that are equally sure. A doubtful claim gives way to the
+/// common ancestor of it and whatever contradicts it, or speaks for a module above. Whatever
+/// disagrees makes a conflict.
 struct by_trust {
     using policy_category = resolution_category;
 
@@ -10225,7 +11616,9 @@ private:
         if (leading.size() == 1) {
             return as_attribution(leading.front());
         }
-        for (const auto& alternative : leading) {
+        // Where they are doubtful it was made of all of them.
+        for (const auto& alternative :
+             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
             for (const auto& other : claims) {
                 if (other.source != alternative.source &&
                     agrees(modules, other, alternative.module)) {
@@ -10233,12 +11626,18 @@ private:
                 }
             }
         }
-        auto result = as_attribution(leading.front());
+        const auto surest =
+            std::max_element(leading.begin(), leading.end(), [](const claim& a, const claim& b) {
+                return a.confidence < b.confidence;
+            });
+        auto result = as_attribution(*surest);
         for (const auto& alternative : leading) {
+            if (alternative.confidence < surest->confidence) {
+                continue;
+            }
+            result.call = alternative.module == result.module ? result.call : no_id;
             result.module = modules.lca(result.module, alternative.module);
-            result.confidence = std::min(result.confidence, alternative.confidence);
         }
-        result.call = no_id;
         return result;
     }
 };
@@ -10297,6 +11696,72 @@ struct by_confidence {
                    !by_trust::agrees(modules, c, result.module);
         });
         return result;
+    }
+};
+
+/// Weighs what all sources say, as their confidences are measured: several weak ones that agree
+/// beat a stronger one that they contradict, and one that is sure beats a more trusted one that is
+/// not.
+///
+/// Each module that is claimed has as much weight as the sources have that agree with it, less that
+/// of those which contradict it; a source weighs the logarithm of the odds that it is right. Trust
+/// decides between equal ones, after a claim that is exact. Alternatives of one source that nobody
+/// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
+struct by_weight {
+    using policy_category = resolution_category;
+
+    /// Claims below it are not believed.
+    float min_confidence = 0;
+
+    [[nodiscard]] attribution resolve(const tree_index& modules,
+                                      std::span<const claim> claims) const {
+        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
+        if (!trusted.conflict || has_doubt(claims)) {
+            return trusted;
+        }
+        auto best = trusted;
+        auto most = weight_of(modules, claims, trusted.module);
+        for (const auto& c : claims) {
+            const auto weight = weight_of(modules, claims, c.module);
+            if (c.exact && c.confidence >= min_confidence && weight > most + margin) {
+                best = {c.module, c.call, c.confidence, c.source, true};
+                most = weight;
+            }
+        }
+        if (best.module != trusted.module) {
+            best.confidence = std::min(best.confidence, 1 - 1 / (1 + std::exp(most)));
+        }
+        return best;
+    }
+
+private:
+    static constexpr float margin = 0.01F;
+
+    [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
+        return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
+    }
+
+    [[nodiscard]] static float odds(float confidence) {
+        constexpr float sure = 0.995F;
+        confidence = std::clamp(confidence, 1 - sure, sure);
+        return std::log(confidence / (1 - confidence));
+    }
+
+    /// Returns: how much speaks for a module, of each source the best of its alternatives.
+    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
+                                  id module) const {
+        float sum = 0;
+        for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+            float most = -std::numeric_limits<float>::infinity();
+            for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
+                const auto weight = odds(claims[last].confidence);
+                most = std::max(most, by_trust::agrees(modules, claims[last], module)
+                                          ? weight
+                                          : -std::max(weight, 0.0F));
+            }
+            sum += most;
+        }
+        return sum;
     }
 };
 
@@ -10388,8 +11853,9 @@ struct evidence_result {
 };
 
 /// The sources that need nothing but the model itself.
-using name_sources = evidence_sources<exporter_metadata, builder_metadata, function_calls,
-                                      scope_names, parameter_names, parameter_regions, leftovers>;
+using name_sources =
+    evidence_sources<exporter_metadata, builder_metadata, function_calls, scope_names,
+                     parameter_names, parameter_regions, leftovers, class_tags>;
 
 namespace detail {
 
@@ -10461,7 +11927,7 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
 /// Requires: the context allows so many.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_trust>
+          resolution_policy Resolution = by_weight>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
                                         const Evidence& evidence, const Resolution& resolution,
                                         thread_limit threads) {
@@ -10493,7 +11959,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
 
 /// The same, by as many threads as the context allows.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_trust>
+          resolution_policy Resolution = by_weight>
 [[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
                                         const Evidence& evidence,
                                         const Resolution& resolution = {}) {
@@ -13517,6 +14983,115 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
 
 #endif // STEMMA_ALGORITHM_INHERIT_HPP
 
+// <stemma/algorithm/limit_confidence.hpp>
+#ifndef STEMMA_ALGORITHM_LIMIT_CONFIDENCE_HPP
+#define STEMMA_ALGORITHM_LIMIT_CONFIDENCE_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: by vertex index, whether an operator has evidence, or something has that it is computed
+/// from.
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> known_from_above(const Ops& ops,
+                                                 const sweep_order<graph_of<Ops>>& order,
+                                                 std::span<const id> evidence) {
+    const auto& graph = ops.graph();
+    std::vector<bool> known(evidence.size(), false);
+    order.forward([&](operator_t<Ops> vertex) {
+        const auto v = index_of(graph, vertex);
+        bool here = evidence[v] != no_id;
+        if (!here) {
+            for (auto [it, last] = in_edges(vertex, graph); it != last && !here; ++it) {
+                here = known[index_of(graph, source(*it, graph))];
+            }
+        }
+        known[v] = here;
+    });
+    return known;
+}
+
+} // namespace detail
+
+/// Makes no operator without evidence surer than those it follows.
+///
+/// By its provenance it follows its readers (`consumer`), what makes its inputs (`producer`), both
+/// (`between`), or the operator whose body it is in (`owner`), as far as these are known otherwise
+/// than from itself. `result` is by vertex index; `evidence[v] == no_id` says which are without.
+/// Complexity: O(V), and where something has less confidence than what may follow it, O(E + V log
+/// V).
+template <operator_view Ops>
+void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
+                      std::span<const id> evidence, std::span<attribution> result) {
+    using entry = std::pair<float, id>; // what is least sure comes first
+    float most = 0;
+    for (id v = 0; v < result.size(); ++v) {
+        most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
+    }
+    std::vector<entry> found;
+    for (id v = 0; v < result.size(); ++v) {
+        if (result[v].source != provenance::root && result[v].confidence < most) {
+            found.emplace_back(result[v].confidence, v);
+        }
+    }
+    if (found.empty()) {
+        return;
+    }
+    const auto& graph = ops.graph();
+    const vertices_by_index<graph_of<Ops>> vertex_of(graph);
+    const auto above = detail::known_from_above(ops, order, evidence);
+    std::vector<std::pair<id, id>> bodies; // owner, operator that follows it
+    for (const auto& op : detail::operators_in_bodies(ops)) {
+        if (evidence[op.v] == no_id && result[op.v].source == provenance::owner) {
+            bodies.emplace_back(op.owner, op.v);
+        }
+    }
+    std::sort(bodies.begin(), bodies.end());
+    std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
+                                                                        std::move(found));
+    const auto limit = [&](id v, float confidence) {
+        if (evidence[v] == no_id && result[v].confidence > confidence) {
+            result[v].confidence = confidence;
+            next.emplace(confidence, v);
+        }
+    };
+    while (!next.empty()) {
+        const auto [confidence, v] = next.top();
+        next.pop();
+        if (result[v].confidence < confidence) {
+            continue; // it was told before, of a lower one
+        }
+        const auto from = result[v].source;
+        if (evidence[v] != no_id || from != provenance::producer) {
+            for (auto [it, last] = in_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto producer = static_cast<id>(index_of(graph, source(*it, graph)));
+                if (const auto how = result[producer].source;
+                    how == provenance::consumer || how == provenance::between) {
+                    limit(producer, confidence);
+                }
+            }
+        }
+        if (above[v]) {
+            for (auto [it, last] = out_edges(vertex_of[v], graph); it != last; ++it) {
+                const auto reader = static_cast<id>(index_of(graph, target(*it, graph)));
+                if (const auto how = result[reader].source;
+                    how == provenance::producer || how == provenance::between) {
+                    limit(reader, confidence);
+                }
+            }
+        }
+        for (auto op = std::lower_bound(bodies.begin(), bodies.end(), std::pair(v, id{0}));
+             op != bodies.end() && op->first == v; ++op) {
+            limit(op->second, confidence);
+        }
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ALGORITHM_LIMIT_CONFIDENCE_HPP
+
 // <stemma/algorithm/module_dag.hpp>
 #ifndef STEMMA_ALGORITHM_MODULE_DAG_HPP
 #define STEMMA_ALGORITHM_MODULE_DAG_HPP
@@ -14103,6 +15678,7 @@ struct overruled {
     id v = no_id;       ///< vertex index
     attribution before; ///< what the evidence had said
     id readers = no_id; ///< what the modules of the readers have in common
+    float least = 0;    ///< how sure all of these are
 };
 
 /// Corrects the evidence on constants and shape computations that several modules use.
@@ -14134,20 +15710,23 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             const auto [in, in_last] = in_edges(*it, graph);
             bool own = in == in_last; // a constant may stand in any scope
             detail::common_module readers;
+            float least = std::min(0.7F, made.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto reader = result[index_of(graph, target(*out, graph))].module;
-                if (reader != no_id) {
+                const auto& read_by = result[index_of(graph, target(*out, graph))];
+                if (const auto reader = read_by.module; reader != no_id) {
                     readers.add(reader);
+                    least = std::min(least, read_by.confidence);
                     foreign = foreign || !modules.are_related(reader, made.module);
                     own = own || modules.is_ancestor(made.module, reader);
                 }
             }
             if (foreign && own) {
-                changed.push_back({v, made, readers.get(modules)});
+                changed.push_back({v, made, readers.get(modules), least});
             }
         }
-        for (const auto& [v, before, common] : changed) { // once all were asked what they were
-            result[v] = {modules.lca(before.module, common), no_id, 0.7F, before.source, true};
+        for (const auto& [v, before, common, least] :
+             changed) { // once all were asked what they were
+            result[v] = {modules.lca(before.module, common), no_id, least, before.source, true};
         }
     }
     return changed;
@@ -14624,17 +16203,24 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     if (inner.empty()) {
         return;
     }
-    std::unordered_map<id, common_module> heard; // by owner
+    struct said {
+        common_module module;
+        float least = 0.8F; // how sure all are that were heard
+    };
+    std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {
         const auto found = heard.find(v);
         if (result[v].module == no_id && found != heard.end()) {
-            result[v] = {found->second.get(modules), no_id, 0.8F, provenance::owner, false};
+            result[v] = {found->second.module.get(modules), no_id, found->second.least,
+                         provenance::owner, false};
         }
     };
     for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
         settle(op->v);
         if (result[op->v].module != no_id) {
-            heard[op->owner].add(result[op->v].module);
+            auto& here = heard[op->owner];
+            here.module.add(result[op->v].module);
+            here.least = std::min(here.least, result[op->v].confidence);
         }
     }
     for (const auto& op : inner) {
@@ -14647,10 +16233,10 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 /// Finds a module for every operator that has none: `result[v].module == no_id` on entry.
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
-/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left.
-/// `independent` is what `data_independent` says of `ops`, where that is known.
-/// Requires: several threads may read `ops` at once, if so many are given.
-/// Complexity: that of the policy, plus O(V + E).
+/// evidence in its bodies; the rest is the policy's, which is not asked where nothing is left. None
+/// is surer than those it follows. `independent` is what `data_independent` says of `ops`, where
+/// that is known. Requires: several threads may read `ops` at once, if so many are given.
+/// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
                const Policy& policy = {}, thread_limit threads = {},
@@ -14669,6 +16255,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     }
     policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
                      result);
+    limit_confidence(ops, order, evidence, result);
 }
 
 } // namespace stemma
@@ -15912,8 +17499,8 @@ namespace stemma {
 /// What an operator adds to the part it is in.
 struct operator_load {
     std::uint64_t operators = 1;     ///< itself, and what is in its bodies
-    std::uint64_t parameters = 0;    ///< elements of weights that no operator before it reads
-    std::uint64_t weight_bytes = 0;  ///< bytes of them
+    std::uint64_t parameters = 0;    ///< elements of parameters that no operator before it reads
+    std::uint64_t weight_bytes = 0;  ///< bytes of initializers that no operator before it reads
     std::uint64_t message_bytes = 0; ///< bytes that describe it
 };
 
@@ -15942,7 +17529,7 @@ struct cost_in_bytes {
     }
 };
 
-/// How many weights a part holds.
+/// How many parameters a part holds.
 struct cost_in_parameters {
     using policy_category = cost_category;
     [[nodiscard]] constexpr std::uint64_t cost(const operator_load& load) const noexcept {
@@ -16328,6 +17915,8 @@ inline constexpr std::string_view saved_namespace_key = "pkg.stemma.saved.namesp
 inline constexpr std::string_view model_key = "pkg.stemma.model";
 /// Model metadata: all tags as one table.
 inline constexpr std::string_view tag_table_key = "pkg.stemma.tags";
+/// Model metadata: what the graph was when it was tagged, see `graph_sketch`.
+inline constexpr std::string_view sketch_key = "pkg.stemma.graph";
 /// Node metadata that viewers group by.
 inline constexpr std::string_view namespace_key = "namespace";
 
@@ -16371,8 +17960,12 @@ inline constexpr std::string_view attribute_mark = "pkg.stemma";
 /// How the last line of a doc_string starts that is ours; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 
+/// How a line of a doc_string starts that is a mark of ours; a number follows, see `spell_mark`.
+inline constexpr std::string_view node_mark = "stemma#";
+
 /// Takes what a carrier writes about one operator: `metadata(key, value)` entries, `attribute(name,
-/// text)` or of a list of texts, the `doc_line(text)` and the path as `name_space(text)`.
+/// text)` or of a list of texts, the `doc_line(text)`, the path as `name_space(text)`, and
+/// with `mark()` the number that the operator has in the sketch of its graph.
 template <class Sink>
 concept carrier_sink = requires(Sink& sink, std::string_view text,
                                 std::span<const std::string> list) {
@@ -16381,9 +17974,12 @@ concept carrier_sink = requires(Sink& sink, std::string_view text,
     sink.attribute(text, list);
     sink.doc_line(text);
     sink.name_space(text);
+    sink.mark();
 };
 
 namespace detail {
+
+inline constexpr std::string_view mark_digits = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// Whether a record says that nodes carry `namespace` entries of ours; a damaged one says no.
 [[nodiscard]] inline bool records_namespaces(std::string_view record) noexcept {
@@ -16396,6 +17992,7 @@ struct carrier_sink_archetype {
     void attribute(std::string_view, std::span<const std::string>) {}
     void doc_line(std::string_view) {}
     void name_space(std::string_view) {}
+    void mark() {}
 };
 
 template <class P>
@@ -16404,6 +18001,39 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
 };
 
 } // namespace detail
+
+/// Appends the line that marks an operator: `node_mark` and its number, to the base of 36.
+/// Complexity: O(1).
+inline void append_mark(id number, std::string& text) {
+    char digits[8];
+    std::size_t count = 0;
+    do {
+        digits[count++] = detail::mark_digits[number % detail::mark_digits.size()];
+        number /= static_cast<id>(detail::mark_digits.size());
+    } while (number > 0);
+    text.append(node_mark);
+    while (count > 0) {
+        text.push_back(digits[--count]);
+    }
+}
+
+/// Returns: the number of a line that `append_mark` made, `no_id` for any other line.
+/// Complexity: O(1).
+[[nodiscard]] inline id parse_mark(std::string_view line) noexcept {
+    if (!line.starts_with(node_mark) || line.size() == node_mark.size() ||
+        line.size() > node_mark.size() + 7) {
+        return no_id;
+    }
+    std::uint64_t number = 0;
+    for (const char c : line.substr(node_mark.size())) {
+        const auto digit = detail::mark_digits.find(c);
+        if (digit == detail::mark_digits.npos) {
+            return no_id;
+        }
+        number = number * detail::mark_digits.size() + digit;
+    }
+    return number < no_id ? static_cast<id>(number) : no_id;
+}
 
 /// Says how tags are stored with an operator.
 ///
@@ -16460,6 +18090,17 @@ struct doc_string_carrier {
     }
 };
 
+/// A number in the doc_string, and in the model's metadata a sketch of the graph that says what it
+/// means: survives optimizers, which keep few metadata of nodes and many doc_strings and names.
+struct mark_carrier {
+    using policy_category = carrier_category;
+
+    template <carrier_sink Sink>
+    void write(const operator_tags&, Sink& sink) const {
+        sink.mark();
+    }
+};
+
 /// The path of the module, `encoder/layer/0`, as the metadata entry `namespace`: groups nodes in
 /// viewers that read it.
 struct namespace_carrier {
@@ -16495,6 +18136,7 @@ struct carrier_set {
     bool doc_string = false; ///< doc_string_carrier
     bool name_space = false; ///< namespace_carrier
     bool model = false;      ///< model_carrier: once, while the others write for every operator
+    bool mark = false;       ///< mark_carrier
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
@@ -16502,6 +18144,7 @@ struct carrier_set {
         attribute ? attribute_carrier{}.write(tags, sink) : void();
         doc_string ? doc_string_carrier{}.write(tags, sink) : void();
         name_space ? namespace_carrier{}.write(tags, sink) : void();
+        mark ? mark_carrier{}.write(tags, sink) : void();
     }
 
     friend bool operator==(const carrier_set&, const carrier_set&) = default;
@@ -16945,6 +18588,7 @@ struct recording_sink {
     }
     void doc_line(std::string_view line) { add("doc_line", "", line); }
     void name_space(std::string_view path) { add("name_space", "", path); }
+    void mark() { add("mark", "", ""); }
 
 private:
     void add(std::string_view what, std::string_view key, std::string_view value) {
@@ -17361,7 +19005,7 @@ struct named_resolution {
     using policy_category = resolution_category;
 
     /// At first what the facade takes by default.
-    std::variant<by_trust, cautious, by_confidence> chosen;
+    std::variant<by_weight, by_trust, cautious, by_confidence> chosen;
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
@@ -17457,11 +19101,14 @@ struct named_diagnostics {
     return std::nullopt;
 }
 
-/// Returns: the policy called `default` (`by_trust`), `cautious` or `confidence`, which believes
-/// no claim below `min_confidence`.
+/// Returns: the policy called `default` (`by_weight`), `trust`, `cautious` or `confidence`, which
+/// believes no claim below `min_confidence`.
 [[nodiscard]] inline std::optional<named_resolution> parse_resolution(std::string_view name,
                                                                       float min_confidence = 0) {
     if (name.empty() || name == "default") {
+        return named_resolution{by_weight{min_confidence}};
+    }
+    if (name == "trust") {
         return named_resolution{by_trust{min_confidence}};
     }
     if (name == "cautious") {
@@ -17517,8 +19164,8 @@ struct named_diagnostics {
     return std::nullopt;
 }
 
-/// Returns: the set of the carriers `metadata`, `attribute`, `doc-string`, `namespace` and `model`
-/// that a list separated by commas names.
+/// Returns: the set of the carriers `metadata`, `mark`, `attribute`, `doc-string`, `namespace` and
+/// `model` that a list separated by commas names.
 /// Complexity: O(length).
 [[nodiscard]] inline std::optional<carrier_set> parse_carriers(std::string_view text) {
     carrier_set carriers{.metadata = false};
@@ -17526,6 +19173,8 @@ struct named_diagnostics {
     for (const auto& name : names) {
         if (name == "metadata") {
             carriers.metadata = true;
+        } else if (name == "mark") {
+            carriers.mark = true;
         } else if (name == "attribute") {
             carriers.attribute = true;
         } else if (name == "doc-string") {
@@ -17730,7 +19379,7 @@ struct policy_registry {
         for (const char* name : {"default", "attribute-paths", "attributes-and-classes"}) {
             namings.add(name, *parse_naming(name));
         }
-        for (const char* name : {"default", "cautious", "confidence"}) {
+        for (const char* name : {"default", "trust", "cautious", "confidence"}) {
             resolutions.add(name, *parse_resolution(name));
         }
         for (const char* name :
@@ -17811,7 +19460,7 @@ consteval bool are_for_this_tagging() {
 /// Says for every operator which module it comes from.
 ///
 /// Asks the evidence, resolves its claims, propagates to operators without any, and names modules.
-/// Policies that are not given are the defaults: the sources that need only names, `by_trust`,
+/// Policies that are not given are the defaults: the sources that need only names, `by_weight`,
 /// `both_sides`, `not_infrastructure`, `class_paths`.
 /// Requires: with several threads in the context, policies that those may ask at once.
 /// Complexity: linear in operators, edges and modules, times the cap on sets of tags.
@@ -17823,7 +19472,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto selection = chosen.template get_or<selection_category, not_infrastructure>();
     const auto naming = chosen.template get_or<naming_category, class_paths>();
     const auto evidence = chosen.template get_or<evidence_category, name_sources>();
-    const auto resolution = chosen.template get_or<resolution_category, by_trust>();
+    const auto resolution = chosen.template get_or<resolution_category, by_weight>();
     const auto propagation = chosen.template get_or<propagation_category, both_sides>();
     static_assert(detail::are_for_this_tagging<
                   Ops, Modules, std::decay_t<decltype(selection)>, std::decay_t<decltype(naming)>,
@@ -17835,12 +19484,12 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto threads = context.threads();
     const auto attribute_all = [&] {
         found = attribute(context, evidence, resolution, threads);
-        for (const auto& [v, before, readers] :
+        for (const auto& [v, before, readers, least] :
              overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
-                    claim{readers, no_id, 0.7F, provenance::consumer}};
+                    claim{readers, no_id, least, provenance::consumer}};
                 found.conflicts.add(v, claims);
             }
         }

@@ -2798,7 +2798,8 @@ private:
         const auto name = name_text(m, with_path);
         auto type = dot_text(shortened(modules_.class_name(m), longest_name));
         if (name.empty() && type.empty()) {
-            type = dot_text(shortened(modules_.attribute(m), longest_name));
+            const std::string_view attribute = modules_.attribute(m);
+            type = attribute.empty() ? "model" : dot_text(shortened(attribute, longest_name));
         }
         auto text = "<B>" + (name.empty() ? type : name) + "</B>";
         return name.empty() || type.empty() ? text : text + "  " + type;
@@ -4095,6 +4096,7 @@ enum class cut_refusal : std::uint8_t {
     unknown_type,  ///< type or rank of a value at the boundary is not known
     function_body, ///< it lies in a function whose attributes are not bound
     no_output,     ///< nothing outside reads what it makes
+    redefined,     ///< it reads or makes a value that the model defines more than once
 };
 
 /// Returns: the name that reports use.
@@ -4110,6 +4112,8 @@ enum class cut_refusal : std::uint8_t {
         return "function_body";
     case cut_refusal::no_output:
         return "no_output";
+    case cut_refusal::redefined:
+        return "redefined";
     }
     return "";
 }
@@ -4583,6 +4587,56 @@ private:
 
 #endif // STEMMA_ONNX_CUT_PLANNER_HPP
 
+// <stemma/onnx/definitions.hpp>
+#ifndef STEMMA_ONNX_DEFINITIONS_HPP
+#define STEMMA_ONNX_DEFINITIONS_HPP
+
+namespace stemma {
+
+/// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
+[[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
+    const auto position =
+        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+    return model.name(node).empty()
+               ? "node " + position
+               : "node '" + std::string(model.name(node)) + "' (" + position + ")";
+}
+
+/// Returns: the values that have the name of one and stand in its graph, in the order of numbers:
+/// several where a model defines it more than once. Complexity: O(values).
+[[nodiscard]] inline std::vector<id> definitions_of(const onnx_model& model, id value) {
+    std::vector<id> found;
+    for (id other = 0; other < model.value_count(); ++other) {
+        if (model.graph_of_value(other) == model.graph_of_value(value) &&
+            model.kind(other) != value_kind::undefined &&
+            model.value_name(other) == model.value_name(value)) {
+            found.push_back(other);
+        }
+    }
+    return found;
+}
+
+/// Returns: what defines a value, for a message: `node 'a' (#0) and node 'b' (#2)`.
+/// Complexity: O(values).
+[[nodiscard]] inline std::string definers_text(const onnx_model& model, id value) {
+    const auto all = definitions_of(model, value);
+    std::string text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto producer = model.producer(all[i]);
+        text.append(i == 0                ? ""
+                    : i + 1 == all.size() ? " and "
+                                          : ", ")
+            .append(producer != no_id              ? place_of(model, producer)
+                    : model.is_initializer(all[i]) ? "an initializer"
+                                                   : "an input");
+    }
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DEFINITIONS_HPP
+
 // <stemma/detail/onnx_fields.hpp>
 #ifndef STEMMA_DETAIL_ONNX_FIELDS_HPP
 #define STEMMA_DETAIL_ONNX_FIELDS_HPP
@@ -4704,6 +4758,249 @@ struct entry {
 
 #endif // STEMMA_DETAIL_ONNX_FIELDS_HPP
 
+// <stemma/onnx/input_roles.hpp>
+#ifndef STEMMA_ONNX_INPUT_ROLES_HPP
+#define STEMMA_ONNX_INPUT_ROLES_HPP
+
+namespace stemma {
+
+/// What an operator takes an input for, as far as that tells weights from other constants.
+enum class input_role : std::uint8_t {
+    operand,     ///< computes with it: its type says whether it is a weight
+    weight,      ///< kernel, matrix, bias: a weight of whatever type
+    buffer,      ///< what no training learns: running statistics, masks, first states, tables
+    scale,       ///< that quantized values are multiplied with
+    zero_point,  ///< that is subtracted from quantized values
+    index,       ///< where, how far and in which shape
+    moved,       ///< comes out again: what reads the result says what it is
+    dequantized, ///< comes out as real numbers: what reads them says what it is
+    factor,      ///< an operand; a scale where another factor is one
+};
+
+/// What one operator does with its inputs.
+struct operator_roles {
+    std::string_view inputs;         ///< a letter for each, see `input_roles`
+    std::string_view outputs;        ///< the same for what it makes; mostly ""
+    std::string_view bits_attribute; ///< which says how many bits a packed element has
+    unsigned bits = 0;               ///< that many where the node does not say; 0: never packed
+
+    /// Returns: the role of an input; `operand` where nothing is said of it. Complexity: O(1).
+    [[nodiscard]] constexpr input_role input(std::size_t slot) const noexcept {
+        return of(inputs, slot);
+    }
+
+    /// Returns: the role of an output, as far as it is a scale or a zero point. Complexity: O(1).
+    [[nodiscard]] constexpr input_role output(std::size_t slot) const noexcept {
+        return of(outputs, slot);
+    }
+
+private:
+    [[nodiscard]] static constexpr input_role of(std::string_view letters,
+                                                 std::size_t slot) noexcept {
+        if (letters.ends_with('*')) { // the letter before it goes on
+            slot = std::min(slot, letters.size() - 2);
+        }
+        switch (slot < letters.size() ? letters[slot] : '.') {
+        case 'w':
+            return input_role::weight;
+        case 'b':
+            return input_role::buffer;
+        case 's':
+            return input_role::scale;
+        case 'z':
+            return input_role::zero_point;
+        case 'i':
+            return input_role::index;
+        case '>':
+            return input_role::moved;
+        case 'd':
+            return input_role::dequantized;
+        case 'f':
+            return input_role::factor;
+        default:
+            return input_role::operand;
+        }
+    }
+};
+
+namespace detail {
+
+/// What operators take their inputs for, one operator on a line, `domain::type` where domains
+/// differ: a letter for each input (`.` operand, `w` weight, `b` buffer, `s` scale, `z` zero point,
+/// `i` index, `>` moved, `d` dequantized, `f` factor; `*`: and so on), behind `->` one for each
+/// output, behind `/` the attribute that says how many bits a packed element has, and how many
+/// else.
+inline constexpr std::string_view operator_input_roles = R"(
+Conv .ww
+ConvTranspose .ww
+DeformConv .w.w
+Gemm .ww
+MatMul ww
+Gather >i
+GatherElements >i
+GatherND >i
+BatchNormalization .wwbb
+InstanceNormalization .ww
+LayerNormalization .ww
+GroupNormalization .ww
+RMSNormalization .w
+PRelu .w
+LSTM .wwwibbw
+GRU .wwwib
+RNN .wwwib
+Attention ...bbb
+RotaryEmbedding .bbi
+Resize .iii
+Upsample .i
+Identity >
+Cast >
+CastLike >
+Transpose >
+Reshape >i
+Flatten >
+Squeeze >i
+Unsqueeze >i
+Expand >i
+Tile >i
+Slice >iiii
+Split >i
+Pad >i.i
+Concat >*
+QuantizeLinear >sz
+DequantizeLinear dsz
+DynamicQuantizeLinear . -> .sz
+Mul ff
+QLinearConv .szwszszw
+QLinearMatMul wszwszsz
+ConvInteger .wzz
+MatMulInteger wwzz
+MatMulInteger16 ww
+MatMulIntegerToFloat wwsszzw
+DynamicQuantizeMatMul .wszw
+DynamicQuantizeLSTM .wwwibbwszsz
+QGemm .szwszwsz
+QAttention .wwssbzzb
+QEmbedLayerNormalization iiwwwwwissssszzzzz
+QLinearAdd wszwszsz
+QLinearMul wszwszsz
+QLinearConcat szwszwszwszwsz
+QLinearWhere iwszwszsz
+QLinearSigmoid .szsz
+QLinearLeakyRelu .szsz
+QLinearSoftmax .szsz
+QLinearAveragePool .szsz
+QLinearGlobalAveragePool .szsz
+QLinearReduceMean .szsz
+QOrderedMatMul .swssw.s
+MatMulNBits .wsziw / bits 4
+MatMulBnb4 .ws / bits 4
+MatMulFpQ4 .wi / bits 4
+GatherBlockQuantized wisz / bits 4
+QMoE ..wswwswwswzzz / expert_weight_bits 4
+MoE ..wwwwww
+GemmFloat8 .wwsss
+GemmFastGelu .ww
+FusedConv .ww.
+FusedGemm .ww
+FusedMatMul ww
+FusedMatMulActivation ww
+NhwcConv .ww
+NhwcFusedConv .ww.
+TransposeMatMul ww
+BatchNormInternal .wwbb
+BiasAdd .w.
+BiasDropout .w.
+BiasGelu .w
+BiasSoftmax .b
+BiasSplitGelu .w
+FastGelu .w
+GroupNorm .ww
+SimplifiedLayerNormalization .w
+SkipGroupNorm .ww.w
+SkipLayerNormalization ..www
+SkipSimplifiedLayerNormalization ..ww
+EmbedLayerNormalization iiwwwwwii
+RelativePositionBias wii
+com.microsoft::Attention .wwbb.i
+com.microsoft::RotaryEmbedding .ibb
+PackedAttention .wwii.
+PackedMultiHeadAttention ...wii.
+DecoderMaskedSelfAttention .wwbb
+SparseAttention ...bbiiiibb
+LongformerAttention .wwbwwi
+MultiHeadAttention ...wb.bb
+DecoderMaskedMultiHeadAttention ...b.bb
+GroupQueryAttention ...bbiibbi.w
+)";
+
+} // namespace detail
+
+/// Which operators take which of their inputs for what: a table, so that another can be put in its
+/// place.
+class input_roles {
+public:
+    /// Operators of the standard, and those of ONNX Runtime.
+    input_roles() : input_roles(detail::operator_input_roles) {}
+
+    /// Reads a table of the form of `detail::operator_input_roles`.
+    /// Requires: `table` outlives this. Complexity: O(length).
+    explicit input_roles(std::string_view table) {
+        while (!table.empty()) {
+            const auto end = table.find('\n');
+            read_line(table.substr(0, end));
+            table.remove_prefix(end == table.npos ? table.size() : end + 1);
+        }
+    }
+
+    /// Returns: what is said of an operator, of its domain or of any; null where it is not listed.
+    /// Complexity: O(length), expected.
+    [[nodiscard]] const operator_roles* find(std::string_view domain, std::string_view type) const {
+        if (!domain.empty()) {
+            std::string full(domain);
+            const auto known = rows_.find(full.append("::").append(type));
+            if (known != rows_.end()) {
+                return &known->second;
+            }
+        }
+        const auto known = rows_.find(std::string(type));
+        return known == rows_.end() ? nullptr : &known->second;
+    }
+
+private:
+    static std::string_view take_word(std::string_view& line) {
+        const auto word = line.substr(0, line.find(' '));
+        line.remove_prefix(std::min(line.size(), word.size() + 1));
+        return word;
+    }
+
+    void read_line(std::string_view line) {
+        const auto type = take_word(line);
+        if (type.empty()) {
+            return;
+        }
+        operator_roles row;
+        row.inputs = take_word(line);
+        while (!line.empty()) {
+            const auto mark = take_word(line);
+            const auto word = take_word(line);
+            if (mark == "->") {
+                row.outputs = word;
+            } else if (mark == "/") {
+                row.bits_attribute = word;
+                const auto number = take_word(line);
+                std::from_chars(number.data(), number.data() + number.size(), row.bits);
+            }
+        }
+        rows_.insert_or_assign(std::string(type), row);
+    }
+
+    std::unordered_map<std::string, operator_roles> rows_; // by type, or domain and type
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_INPUT_ROLES_HPP
+
 // <stemma/detail/uniform_data.hpp>
 #ifndef STEMMA_DETAIL_UNIFORM_DATA_HPP
 #define STEMMA_DETAIL_UNIFORM_DATA_HPP
@@ -4722,6 +5019,32 @@ namespace stemma::detail {
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_UNIFORM_DATA_HPP
+
+// <stemma/detail/weight_matrix.hpp>
+#ifndef STEMMA_DETAIL_WEIGHT_MATRIX_HPP
+#define STEMMA_DETAIL_WEIGHT_MATRIX_HPP
+
+namespace stemma::detail {
+
+/// Whether a tensor can only be a weight: it is a matrix or extends in two directions or more, and
+/// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
+template <class Extents>
+[[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
+                                              const Extents& extents) noexcept {
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t boolean = 9; // int64 and string between them
+    int rank = 0;
+    int wide = 0;
+    for (const auto extent : extents) {
+        ++rank;
+        wide += extent > 1 ? 1 : 0;
+    }
+    return (wide > 1 || (wide == 1 && rank == 2)) && (data_type < int32 || data_type > boolean);
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_WEIGHT_MATRIX_HPP
 
 // <stemma/onnx/name_binder.hpp>
 #ifndef STEMMA_ONNX_NAME_BINDER_HPP
@@ -5167,6 +5490,7 @@ protected:
                 bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
             }
         }
+        prefer_last_constants();
         bind_calls();
         std::vector<named_value>().swap(named_);
         forget_names();
@@ -5275,6 +5599,40 @@ private:
         }
         (entry.what == role::input ? graph.inputs : graph.initializers).push_back(value);
         return value;
+    }
+
+    [[nodiscard]] bool is_constant(id value) const {
+        return is_initializer(value) ||
+               (value < result_count_ && domain(producers_[value]).empty() &&
+                op_type(producers_[value]) == "Constant");
+    }
+
+    /// Of constants of one name in the main graph the last one counts, and Constant nodes before
+    /// initializers: so do runtimes that take such models. Of anything else, the first.
+    void prefer_last_constants() {
+        std::map<id, id> last; // by the one that was bound
+        for (auto value : redefined_) {
+            if (value_graphs_[value] != 0) {
+                continue;
+            }
+            const auto bound = find_visible(0, value_names_[value], hash_of(value_names_[value]));
+            const auto [known, added] = last.try_emplace(bound, is_constant(bound) ? bound : no_id);
+            if (known->second != no_id &&
+                (value < result_count_ || known->second >= result_count_)) {
+                known->second = is_constant(value) ? value : no_id;
+            }
+        }
+        std::erase_if(last, [](const auto& entry) { return entry.second == no_id; });
+        const auto rebind = [&](std::vector<id>& values) {
+            for (auto& value : values) {
+                const auto found = last.find(value);
+                value = found == last.end() ? value : found->second;
+            }
+        };
+        if (!last.empty()) {
+            rebind(inputs_);
+            std::for_each(graphs_.begin(), graphs_.end(), [&](auto& g) { rebind(g.outputs); });
+        }
     }
 
     void bind_calls() {
@@ -5654,6 +6012,32 @@ private:
     std::string_view file_;
 };
 
+namespace detail {
+
+/// Adds the varints of a repeated field, packed or not.
+inline void read_dims(const wire_reader& around, const wire_field& field,
+                      std::vector<std::int64_t>& dims) {
+    if (field.type == wire_type::varint) {
+        dims.push_back(static_cast<std::int64_t>(field.value));
+        return;
+    }
+    const auto packed = around.text(field);
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (char c : packed) {
+        const auto byte = static_cast<unsigned char>(c);
+        value |= shift < 64 ? static_cast<std::uint64_t>(byte & 0x7fU) << shift : 0;
+        shift += 7;
+        if (byte < 0x80U) {
+            dims.push_back(static_cast<std::int64_t>(value));
+            value = 0;
+            shift = 0;
+        }
+    }
+}
+
+} // namespace detail
+
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_WIRE_READER_HPP
@@ -5830,6 +6214,23 @@ public:
         }
     }
 
+    /// Whether a node has an attribute of a name. Complexity: O(fields of the node).
+    [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
+        auto fields = reader(message(node));
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+                auto inside = fields.inner(field);
+                for (wire_field part; inside.next(part);) {
+                    if (part.is_bytes(detail::onnx_fields::attribute::name) &&
+                        inside.text(part) == name) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
     /// Complexity: O(fields of initializers and value infos).
     template <class Function>
@@ -5872,6 +6273,33 @@ public:
             }
         }
         return uniform;
+    }
+
+    /// Returns: by value, which of those asked for are initializers that can only be weights: of
+    /// two or more extents above one, and of a type that neither counts nor flags.
+    /// Complexity: O(initializers + fields of those asked for).
+    [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
+        using at = detail::onnx_fields::tensor;
+        std::vector<bool> matrices(asked.size(), false);
+        std::vector<std::int64_t> dims;
+        for (const auto& tensor : tensors_) {
+            if (!asked[tensor.value] || tensor.sparse) {
+                continue;
+            }
+            dims.clear();
+            std::int64_t type = 0;
+            auto fields = reader(tensor.message);
+            for (wire_field field; fields.next(field);) {
+                if (field.number == at::dims &&
+                    (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+                    detail::read_dims(fields, field, dims);
+                } else if (field.is(at::data_type, wire_type::varint)) {
+                    type = static_cast<std::int64_t>(field.value);
+                }
+            }
+            matrices[tensor.value] = detail::is_weight_matrix(type, dims);
+        }
+        return matrices;
     }
 
     /// Returns: key and value of a StringStringEntryProto. Complexity: O(fields).
@@ -6404,7 +6832,7 @@ struct tensor_header {
 
 /// Returns: the name of a data type as PyTorch prints it, "" for an unknown number.
 [[nodiscard]] constexpr std::string_view data_type_name(std::int64_t data_type) noexcept {
-    constexpr std::array<std::string_view, 24> names{"",
+    constexpr std::array<std::string_view, 27> names{"",
                                                      "float32",
                                                      "uint8",
                                                      "int8",
@@ -6427,8 +6855,11 @@ struct tensor_header {
                                                      "float8_e5m2fnuz",
                                                      "uint4",
                                                      "int4",
-                                                     "float4_e2m1"};
-    return data_type > 0 && data_type < 24 ? names[static_cast<std::size_t>(data_type)] : "";
+                                                     "float4_e2m1",
+                                                     "float8_e8m0fnu",
+                                                     "uint2",
+                                                     "int2"};
+    return data_type > 0 && data_type < 27 ? names[static_cast<std::size_t>(data_type)] : "";
 }
 
 /// Whether tensors of a type hold weights rather than indices, shapes, flags or text.
@@ -6436,40 +6867,11 @@ struct tensor_header {
     return data_type_name(data_type).find("float") != std::string_view::npos;
 }
 
-namespace detail {
-
-/// Adds the varints of a repeated field, packed or not.
-inline void read_dims(const wire_reader& around, const wire_field& field,
-                      std::vector<std::int64_t>& dims) {
-    if (field.type == wire_type::varint) {
-        dims.push_back(static_cast<std::int64_t>(field.value));
-        return;
-    }
-    const auto packed = around.text(field);
-    std::uint64_t value = 0;
-    unsigned shift = 0;
-    for (char c : packed) {
-        const auto byte = static_cast<unsigned char>(c);
-        value |= shift < 64 ? static_cast<std::uint64_t>(byte & 0x7fU) << shift : 0;
-        shift += 7;
-        if (byte < 0x80U) {
-            dims.push_back(static_cast<std::int64_t>(value));
-            value = 0;
-            shift = 0;
-        }
-    }
-}
-
-} // namespace detail
-
-/// Reads dims, type and place of the data of an initializer; the data itself is not touched. For a
-/// sparse one: those of its values.
+/// Reads dims, type and place of the data of a tensor; the data itself is not touched.
 /// Complexity: O(fields).
-[[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
-                                                      const tensor_ref& tensor) {
+[[nodiscard]] inline tensor_header read_tensor_header(wire_reader fields) {
     using at = detail::onnx_fields::tensor;
     tensor_header header;
-    auto fields = model.reader(tensor.message);
     const auto number = [](std::string_view text) {
         std::uint64_t value = 0;
         std::from_chars(text.data(), text.data() + text.size(), value);
@@ -6497,9 +6899,195 @@ inline void read_dims(const wire_reader& around, const wire_field& field,
     return header;
 }
 
+/// The same of an initializer. For a sparse one: of its values. Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_tensor_header(const wire_model& model,
+                                                      const tensor_ref& tensor) {
+    return read_tensor_header(model.reader(tensor.message));
+}
+
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_TENSOR_HEADER_HPP
+
+// <stemma/onnx/wire/node_attributes.hpp>
+#ifndef STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
+#define STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
+
+namespace stemma {
+
+/// A small tensor of whole numbers, as shapes and axes are written.
+struct whole_numbers {
+    std::vector<std::int64_t> dims;   ///< as written; negative ones are possible
+    std::int64_t data_type = 0;       ///< number in TensorProto.DataType
+    std::vector<std::int64_t> values; ///< in row-major order; empty unless they are `known`
+    bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
+};
+
+/// Reads a tensor of at most so many whole numbers; of others, type and dims.
+/// Complexity: O(fields + values).
+[[nodiscard]] inline whole_numbers read_whole_numbers(wire_reader fields,
+                                                      std::size_t max_values = 64) {
+    using at = detail::onnx_fields::tensor;
+    whole_numbers tensor;
+    std::string_view raw;
+    std::vector<std::int64_t> typed; // int32_data (5) or int64_data (7)
+    bool elsewhere = false;
+    for (wire_field field; fields.next(field);) {
+        if (field.number == at::dims &&
+            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            detail::read_dims(fields, field, tensor.dims);
+        } else if (field.is(at::data_type, wire_type::varint)) {
+            tensor.data_type = static_cast<std::int64_t>(field.value);
+        } else if (field.is_bytes(at::raw_data)) {
+            raw = fields.text(field);
+        } else if ((field.number == 5 || field.number == 7) && field.size() <= 16 * max_values) {
+            detail::read_dims(fields, field, typed);
+        } else if (field.is(at::data_location, wire_type::varint)) {
+            elsewhere = field.value == 1;
+        }
+    }
+    constexpr std::int64_t int32 = 6;
+    constexpr std::int64_t int64 = 7;
+    constexpr std::int64_t boolean = 9;
+    const std::size_t width = tensor.data_type == int64     ? 8
+                              : tensor.data_type == int32   ? 4
+                              : tensor.data_type == boolean ? 1
+                                                            : 0;
+    std::size_t count = 1;
+    for (auto dim : tensor.dims) {
+        const auto extent = static_cast<std::size_t>(dim); // of a negative one: too large
+        count = count > max_values || extent > max_values ? max_values + 1 : count * extent;
+    }
+    if (width == 0 || count > max_values || elsewhere) {
+        return tensor;
+    }
+    if (raw.size() == count * width) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::int64_t value = 0;
+            if (width == 8) {
+                std::memcpy(&value, raw.data() + i * width, 8);
+            } else if (width == 4) {
+                std::int32_t narrow = 0;
+                std::memcpy(&narrow, raw.data() + i * width, 4);
+                value = narrow;
+            } else {
+                value = static_cast<unsigned char>(raw[i]);
+            }
+            tensor.values.push_back(value);
+        }
+        tensor.known = true;
+    } else if (raw.empty() && typed.size() == count) {
+        tensor.values = std::move(typed);
+        tensor.known = true;
+    }
+    return tensor;
+}
+
+/// Reads attributes of one node by name.
+class node_attributes {
+public:
+    /// Requires: `model` outlives this. Complexity: every look-up passes over the fields of the
+    /// node.
+    node_attributes(const wire_model& model, id node)
+        : fields_(model.reader(model.message(node))) {}
+
+    /// Returns: an attribute of type INT.
+    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
+        std::optional<std::int64_t> found;
+        with(name, [&](const wire_reader&, const wire_field& part) {
+            if (part.is(3, wire_type::varint)) {
+                found = static_cast<std::int64_t>(part.value);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type INTS; nothing when the node has none of the name.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
+        std::optional<std::vector<std::int64_t>> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (!found) {
+                found.emplace();
+            }
+            if (part.number == 8) {
+                detail::read_dims(parts, part, *found);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type STRING.
+    [[nodiscard]] std::string_view text(std::string_view name) const {
+        std::string_view found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is_bytes(detail::onnx_fields::attribute::s)) {
+                found = parts.text(part);
+            }
+        });
+        return found;
+    }
+
+    /// Returns: an attribute of type TENSOR.
+    [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
+        std::optional<whole_numbers> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is_bytes(detail::onnx_fields::attribute::t)) {
+                found = read_whole_numbers(parts.inner(part));
+            }
+        });
+        return found;
+    }
+
+    /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
+    template <class Function>
+    void for_each(Function f) const {
+        auto fields = fields_;
+        for (wire_field field; fields.next(field);) {
+            if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
+                continue;
+            }
+            std::string_view name;
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(detail::onnx_fields::attribute::name)) {
+                    name = parts.text(part);
+                }
+            }
+            f(name, fields.inner(field));
+        }
+    }
+
+    /// Whether some attribute takes its value from the function the node is in.
+    /// Complexity: O(fields).
+    [[nodiscard]] bool has_reference() const {
+        bool found = false;
+        for_each([&](std::string_view, wire_reader attribute) {
+            for (wire_field part; attribute.next(part);) {
+                found = found || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
+                                  part.size() > 0);
+            }
+        });
+        return found;
+    }
+
+private:
+    template <class Function>
+    void with(std::string_view wanted, Function f) const {
+        for_each([&](std::string_view name, wire_reader attribute) {
+            if (name == wanted) {
+                for (wire_field part; attribute.next(part);) {
+                    f(attribute, part);
+                }
+            }
+        });
+    }
+
+    wire_reader fields_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
 
 // <stemma/onnx/wire/tensor_size.hpp>
 #ifndef STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
@@ -6509,9 +7097,9 @@ namespace stemma {
 
 /// Returns: bits of one element of a data type; 0 for texts and unknown numbers.
 [[nodiscard]] constexpr unsigned bits_of_type(std::int64_t data_type) noexcept {
-    constexpr std::array<unsigned, 24> bits{0,  32, 8,  8,   16, 16, 32, 64, 0, 8, 16, 64,
-                                            32, 64, 64, 128, 16, 8,  8,  8,  8, 4, 4,  4};
-    return data_type > 0 && data_type < 24 ? bits[static_cast<std::size_t>(data_type)] : 0;
+    constexpr std::array<unsigned, 27> bits{0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                            64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
+    return data_type > 0 && data_type < 27 ? bits[static_cast<std::size_t>(data_type)] : 0;
 }
 
 /// Returns: bytes that the data of a tensor take by type and dims, elements of less than a byte
@@ -6535,6 +7123,330 @@ namespace stemma {
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_TENSOR_SIZE_HPP
+
+// <stemma/onnx/wire/find_weights.hpp>
+#ifndef STEMMA_ONNX_WIRE_FIND_WEIGHTS_HPP
+#define STEMMA_ONNX_WIRE_FIND_WEIGHTS_HPP
+
+namespace stemma {
+
+/// What a tensor in the file is to the model.
+enum class weight_kind : std::uint8_t {
+    parameter,  ///< what training learns: kernels, matrices, biases, tables that are looked up
+    buffer,     ///< what it does not: running statistics, masks, first states, tables of positions
+    scale,      ///< of quantized values
+    zero_point, ///< of quantized values
+};
+
+/// Returns: `parameter`, `buffer`, `scale` or `zero_point`.
+[[nodiscard]] constexpr std::string_view to_string(weight_kind kind) noexcept {
+    constexpr std::array<std::string_view, 4> names{"parameter", "buffer", "scale", "zero_point"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+/// A tensor of the file that is a weight, or belongs to one.
+struct stored_weight {
+    id value = no_id;                          ///< an initializer, or what a Constant gives
+    weight_kind kind = weight_kind::parameter; ///< what it is to the model
+    std::int64_t data_type = 0; ///< of its elements: a number in TensorProto.DataType
+    std::uint64_t elements = 0; ///< each of several that are packed into one counts
+    std::uint64_t bytes = 0;    ///< of its data
+};
+
+namespace detail {
+
+/// What all readers of each value take it for, also behind operators and calls that pass it on.
+class value_roles {
+public:
+    /// Requires: `model` and `table` outlive this.
+    /// Complexity: O(nodes + reads).
+    value_roles(const wire_model& model, const input_roles& table)
+        : model_(model), taken_(model.value_count(), 0), packer_(model.value_count(), no_id) {
+        for (id op = 0; op < model.operator_count(); ++op) {
+            rows_.push_back(model.operator_callee(op) != no_id
+                                ? nullptr
+                                : table.find(model.operator_domain(op), model.operator_type(op)));
+        }
+        find_constants();
+        list_calls();
+        for (id node = 0; node < model.node_count(); ++node) {
+            read(node);
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    taken_[value] |= used;
+                }
+            }
+        }
+        while (!open_.empty()) {
+            const auto value = open_.back();
+            open_.pop_back();
+            pass_on(value);
+        }
+    }
+
+    /// Whether some reader of a value takes it for that. Complexity: O(1).
+    [[nodiscard]] bool taken_for(id value, input_role role) const noexcept {
+        return (taken_[value] & bit(role)) != 0;
+    }
+
+    /// Whether anything reads a value, or gives it away. Complexity: O(1).
+    [[nodiscard]] bool is_used(id value) const noexcept { return (taken_[value] & used) != 0; }
+
+    /// Whether an operator reads a value that is neither of the standard nor listed.
+    [[nodiscard]] bool read_by_unknown(id value) const noexcept {
+        return (taken_[value] & unknown) != 0;
+    }
+
+    /// Returns: how many bits each of the elements has that a value is packed of, as its first
+    /// reader says that has packed ones; 0 where none has. Complexity: O(fields of the node).
+    [[nodiscard]] unsigned packed_bits(id value) const {
+        if (packer_[value] == no_id) {
+            return 0;
+        }
+        const auto& row = *row_of(packer_[value]);
+        const auto bits = node_attributes(model_, packer_[value]).whole(row.bits_attribute);
+        return bits && *bits > 0 && *bits <= 64 ? static_cast<unsigned>(*bits) : row.bits;
+    }
+
+private:
+    using roles = std::uint16_t;
+    static constexpr roles used = 1U << 14U;
+    static constexpr roles unknown = 1U << 15U;
+
+    [[nodiscard]] static constexpr roles bit(input_role role) noexcept {
+        return static_cast<roles>(1U << static_cast<unsigned>(role));
+    }
+
+    [[nodiscard]] const operator_roles* row_of(id node) const {
+        return rows_[model_.operator_id(node)];
+    }
+
+    [[nodiscard]] static bool moves(input_role role) noexcept {
+        return role == input_role::moved || role == input_role::dequantized;
+    }
+
+    /// Calls `f(value)` for what a node moves into its results.
+    template <class Function>
+    void for_each_moved(id node, Function f) const {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        for (std::size_t slot = 0; row != nullptr && slot < inputs.size(); ++slot) {
+            if (inputs[slot] != no_id && moves(row->input(slot))) {
+                f(inputs[slot], row->input(slot));
+            }
+        }
+    }
+
+    /// Finds the nodes that move nothing but constants: what reads their results says what those
+    /// are. Of what comes into a function that is not known; it may be one where it is alone.
+    void find_constants() {
+        constant_.assign(model_.value_count(), 0);
+        for (id value = 0; value < model_.value_count(); ++value) {
+            const bool formal =
+                model_.kind(value) == value_kind::formal &&
+                model_.graph(model_.graph_of_value(value)).kind == graph_kind::function;
+            constant_[value] = model_.is_initializer(value) ? 2 : formal ? 1 : 0;
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            std::uint8_t least = 2;
+            std::size_t count = 0;
+            for_each_moved(node, [&](id value, input_role) {
+                least = std::min(least, constant_[value]);
+                ++count;
+            });
+            const bool constant = model_.op_type(node) == "Constant" && model_.domain(node).empty();
+            const bool keeps = count > 0 && (least == 2 || (least == 1 && count == 1));
+            for (id i = 0; (constant || keeps) && i < model_.output_count(node); ++i) {
+                constant_[model_.first_output(node) + i] = constant ? 2 : least;
+            }
+        }
+    }
+
+    /// By formal input of a function what its calls give.
+    void list_calls() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (const auto f = model_.callee(node); f != no_id) {
+                const auto& formals = model_.graph(model_.functions()[f].graph).inputs;
+                const auto inputs = model_.inputs(node);
+                for (std::size_t i = 0; i < std::min(formals.size(), inputs.size()); ++i) {
+                    if (formals[i] != no_id && inputs[i] != no_id) {
+                        given_.emplace_back(formals[i], inputs[i]);
+                    }
+                }
+            }
+        }
+        std::sort(given_.begin(), given_.end());
+    }
+
+    void take(id value, roles more, id packer) {
+        const bool packs = packer != no_id && packer_[value] == no_id;
+        if (packs) {
+            packer_[value] = packer;
+        }
+        if (const auto all = static_cast<roles>(taken_[value] | more);
+            packs || all != taken_[value]) {
+            taken_[value] = all;
+            open_.push_back(value);
+        }
+    }
+
+    void read(id node) {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        bool scales = false;
+        for (auto value : inputs) {
+            if (value != no_id) {
+                taken_[value] |= used;
+                scales = scales || is_made_scale(value);
+            }
+        }
+        if (row == nullptr && model_.callee(node) != no_id) {
+            return; // the body says it
+        }
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            const auto value = inputs[slot];
+            auto role = row == nullptr ? input_role::operand : row->input(slot);
+            if (value == no_id || role == input_role::moved) {
+                continue;
+            }
+            if (role == input_role::factor && scales) {
+                role = input_role::scale;
+            }
+            const bool packs = row != nullptr && row->bits != 0 &&
+                               (role == input_role::weight || role == input_role::zero_point);
+            const bool odd = row == nullptr && !model_.domain(node).empty();
+            take(value, static_cast<roles>(bit(role) | (odd ? unknown : 0U)), packs ? node : no_id);
+        }
+    }
+
+    [[nodiscard]] bool is_made_scale(id value) const {
+        const auto producer = model_.producer(value);
+        const auto* row = producer == no_id ? nullptr : row_of(producer);
+        return row != nullptr &&
+               row->output(value - model_.first_output(producer)) == input_role::scale;
+    }
+
+    /// What a value is taken for, those are taken for that it is made of.
+    void pass_on(id value) {
+        if (const auto producer = model_.producer(value);
+            producer != no_id && constant_[value] != 0) {
+            for_each_moved(producer,
+                           [&](id from, input_role) { take(from, taken_[value], packer_[value]); });
+        }
+        for (auto call = std::lower_bound(given_.begin(), given_.end(), std::pair(value, id{0}));
+             call != given_.end() && call->first == value; ++call) {
+            take(call->second, taken_[value], packer_[value]);
+        }
+    }
+
+    const wire_model& model_;
+    std::vector<const operator_roles*> rows_; // by number of the operator
+    std::vector<roles> taken_;                // by value
+    std::vector<id> packer_;                  // by value: a node that reads it packed
+    std::vector<std::uint8_t> constant_;      // by value: 2 surely, 1 perhaps
+    std::vector<std::pair<id, id>> given_;    // formal input of a function, value of a call
+    std::vector<id> open_;                    // values of which more is known than was passed on
+};
+
+/// Whether whole numbers of a type are narrow enough to stand for real ones: of 16 bits or less.
+[[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
+    const auto name = data_type_name(data_type);
+    return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
+}
+
+/// Returns: what a tensor is; nothing where it is no weight.
+[[nodiscard]] inline std::optional<weight_kind>
+kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool in_constant) {
+    const auto type = data_type_name(header.data_type);
+    const bool real = is_floating_type(header.data_type);
+    const bool narrow = is_narrow_type(header.data_type);
+    const bool wide = type == "int32" || type == "uint32";
+    if (!roles.is_used(value) || (!real && !narrow && !wide)) {
+        return std::nullopt;
+    }
+    const auto taken_for = [&](input_role role) { return roles.taken_for(value, role); };
+    if (taken_for(input_role::weight)) {
+        return weight_kind::parameter;
+    }
+    if (taken_for(input_role::buffer)) {
+        return weight_kind::buffer;
+    }
+    if (taken_for(input_role::scale)) {
+        return weight_kind::scale;
+    }
+    if (taken_for(input_role::zero_point)) {
+        return weight_kind::zero_point;
+    }
+    if (taken_for(input_role::index)) {
+        return std::nullopt;
+    }
+    const bool alone = in_constant && header.elements() == 1; // a number of the computation
+    const bool packed = narrow && bits_of_type(header.data_type) < 8;
+    const bool foreign = narrow && header.dims.size() > 1 && roles.read_by_unknown(value);
+    return !alone && (real || packed || foreign || taken_for(input_role::dequantized))
+               ? std::optional(weight_kind::parameter)
+               : std::nullopt;
+}
+
+/// Calls `f(tensor)` with a reader of the tensor that a Constant gives, if it gives one.
+template <class Function>
+void with_constant_tensor(const wire_model& model, id node, Function f) {
+    node_attributes(model, node).for_each([&](std::string_view name, wire_reader attribute) {
+        for (wire_field part; name == "value" && attribute.next(part);) {
+            if (part.is_bytes(onnx_fields::attribute::t)) {
+                f(attribute.inner(part));
+            }
+        }
+    });
+}
+
+} // namespace detail
+
+/// Finds the weights of a model: parameters, and what else is stored beside them. What a parameter
+/// is, docs/formats.md says; nothing else in stemma decides it.
+///
+/// Each tensor counts once, however many nodes read it; one that nothing reads is none. In the
+/// order of the file: initializers, then Constants. Complexity: O(nodes + reads + fields of
+/// tensors).
+[[nodiscard]] inline std::vector<stored_weight> find_weights(const wire_model& model,
+                                                             const input_roles& table = {}) {
+    const detail::value_roles roles(model, table);
+    std::vector<stored_weight> weights;
+    const auto add = [&](id value, const tensor_header& header, bool in_constant) {
+        const auto kind = detail::kind_of_weight(roles, value, header, in_constant);
+        if (!kind) {
+            return;
+        }
+        stored_weight weight{value, *kind, header.data_type, header.elements(),
+                             data_size(header).value_or(0)};
+        const auto stored = bits_of_type(header.data_type);
+        const auto packed = is_floating_type(header.data_type) ? 0 : roles.packed_bits(value);
+        if (packed != 0 && packed < stored) {
+            weight.elements *= stored / packed;
+        }
+        weights.push_back(weight);
+    };
+    for (const auto& tensor : model.tensors()) {
+        if (tensor.value != no_id) {
+            add(tensor.value, read_tensor_header(model, tensor), false);
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Constant" && model.domain(node).empty() &&
+            model.output_count(node) == 1) {
+            detail::with_constant_tensor(model, node, [&](wire_reader fields) {
+                add(model.first_output(node), read_tensor_header(fields), true);
+            });
+        }
+    }
+    return weights;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FIND_WEIGHTS_HPP
 
 // <stemma/onnx/explorer_overlay.hpp>
 #ifndef STEMMA_ONNX_EXPLORER_OVERLAY_HPP
@@ -6577,8 +7489,9 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     json.finish();
 }
 
-/// Returns: by node the bytes of the initializers that it is the first to read.
-/// Complexity: O(nodes + values + fields of initializers).
+/// Returns: by node the bytes of the parameters that it is the first to read, or gives as a
+/// Constant.
+/// Complexity: O(nodes + reads), and that of `find_weights`.
 [[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
     std::vector<id> first(model.value_count(), no_id);
     for (id node = 0; node < model.node_count(); ++node) {
@@ -6589,9 +7502,11 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
         }
     }
     std::vector<std::uint64_t> bytes(model.node_count(), 0);
-    for (const auto& tensor : model.tensors()) {
-        if (tensor.value != no_id && first[tensor.value] != no_id) {
-            bytes[first[tensor.value]] += data_size(read_tensor_header(model, tensor)).value_or(0);
+    for (const auto& weight : find_weights(model)) {
+        const auto node =
+            model.is_initializer(weight.value) ? first[weight.value] : model.producer(weight.value);
+        if (weight.kind == weight_kind::parameter && node != no_id) {
+            bytes[node] += weight.bytes;
         }
     }
     return bytes;
@@ -7224,6 +8139,401 @@ private:
 
 #endif // STEMMA_ONNX_FOLD_RECORD_HPP
 
+// <stemma/detail/sketch_digits.hpp>
+#ifndef STEMMA_DETAIL_SKETCH_DIGITS_HPP
+#define STEMMA_DETAIL_SKETCH_DIGITS_HPP
+
+namespace stemma::detail {
+
+/// Appends numbers as digits of base64: five bits each, and one that says that more follow.
+class digit_writer {
+public:
+    explicit digit_writer(std::string& out) : out_(out) {}
+
+    void number(std::uint64_t n) {
+        char digits[13];
+        std::size_t count = 0;
+        for (; n >= 32; n >>= 5U) {
+            digits[count++] = base64_digits[32 | (n & 31U)];
+        }
+        digits[count++] = base64_digits[n];
+        out_.append(digits, count);
+    }
+
+    template <unsigned Digits>
+    void fixed(std::uint32_t n) {
+        char digits[Digits];
+        for (unsigned i = 0; i < Digits; ++i, n >>= 6U) {
+            digits[i] = base64_digits[n & 63U];
+        }
+        out_.append(digits, Digits);
+    }
+
+    /// 1, -1, 2, -2 as 1, 2, 3, 4; 0 as 0.
+    [[nodiscard]] static std::uint64_t zigzag(std::int64_t n) noexcept {
+        return n > 0 ? 2 * static_cast<std::uint64_t>(n) - 1 : 2 * static_cast<std::uint64_t>(-n);
+    }
+
+private:
+    std::string& out_;
+};
+
+/// Reads them back.
+class digit_reader {
+public:
+    explicit digit_reader(std::string_view text) : text_(text) {}
+
+    [[nodiscard]] bool done() const noexcept { return at_ == text_.size(); }
+    [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+    [[nodiscard]] std::uint64_t number() {
+        std::uint64_t n = 0;
+        for (unsigned shift = 0;; shift += 5) {
+            const auto d = digit();
+            n |= std::uint64_t{d & 31U} << shift;
+            if (d < 32) {
+                return n;
+            }
+            if (shift > 30) { // no number of anything is that large
+                failed_ = true;
+                return 0;
+            }
+        }
+    }
+
+    [[nodiscard]] std::uint32_t fixed(unsigned digits) {
+        std::uint32_t n = 0;
+        for (unsigned i = 0; i < digits; ++i) {
+            n |= digit() << (6 * i);
+        }
+        return n;
+    }
+
+    [[nodiscard]] static std::int64_t unzigzag(std::uint64_t n) noexcept {
+        return n % 2 == 1 ? static_cast<std::int64_t>(n / 2 + 1)
+                          : -static_cast<std::int64_t>(n / 2);
+    }
+
+private:
+    static constexpr auto values = [] {
+        std::array<std::uint8_t, 256> table{};
+        table.fill(64);
+        for (std::uint8_t i = 0; i < 64; ++i) {
+            table[static_cast<unsigned char>(base64_digits[i])] = i;
+        }
+        return table;
+    }();
+
+    [[nodiscard]] std::uint32_t digit() {
+        const auto value = at_ < text_.size() ? values[static_cast<unsigned char>(text_[at_++])]
+                                              : std::uint8_t{64};
+        failed_ = failed_ || value == 64;
+        return failed_ ? 0U : value;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    bool failed_ = false;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_SKETCH_DIGITS_HPP
+
+// <stemma/onnx/graph_sketch.hpp>
+#ifndef STEMMA_ONNX_GRAPH_SKETCH_HPP
+#define STEMMA_ONNX_GRAPH_SKETCH_HPP
+
+namespace stemma {
+
+/// What a graph was when it was tagged (`stemma.graph/1`, see docs/formats.md): of each node the
+/// operator, what it read, hashes of the names of what it made, and its module. Enough to say what
+/// an optimizer made a node of.
+class graph_sketch {
+public:
+    /// A text of three parts as it is stored; `types` are those of the operators.
+    struct texts {
+        std::vector<std::string>
+            types;           ///< of the operators, with the domain in front if it has one
+        std::string nodes;   ///< operators and wiring
+        std::string modules; ///< runs of nodes of one module
+    };
+
+    /// What was known of a node.
+    struct origin {
+        id module = no_id;    ///< preorder rank in the tree of the record
+        id call = no_id;      ///< `no_id` where unknown
+        float confidence = 0; ///< rounded down to a twentieth
+
+        friend bool operator==(const origin&, const origin&) = default;
+    };
+
+    /// Stands among the producers of what a node read for an input of a graph or function.
+    static constexpr id given = no_id;
+
+    /// Returns: a sketch of these texts, nothing when they are damaged, or speak of modules that
+    /// are not among so many. Complexity: O(length).
+    [[nodiscard]] static std::optional<graph_sketch> read(const texts& stored, std::size_t modules);
+
+    /// Returns: how many nodes there were.
+    [[nodiscard]] id node_count() const noexcept { return static_cast<id>(type_of_.size()); }
+
+    /// Returns: the type of a node's operator, with the domain in front.
+    [[nodiscard]] std::string_view type(id node) const noexcept { return types_[type_of_[node]]; }
+
+    /// Whether some operator was of a type. Complexity: O(types).
+    [[nodiscard]] bool has_type(std::string_view type) const noexcept {
+        return std::find(types_.begin(), types_.end(), type) != types_.end();
+    }
+
+    /// Returns: the hashes of the names of what a node made, see `hash_of`.
+    [[nodiscard]] std::span<const std::uint32_t> made(id node) const noexcept {
+        return std::span(made_).subspan(first_made_[node],
+                                        first_made_[node + 1] - first_made_[node]);
+    }
+
+    /// Returns: the nodes that made what a node read, or `given`; no initializers.
+    [[nodiscard]] std::span<const id> read_from(id node) const noexcept {
+        return std::span(read_).subspan(first_read_[node],
+                                        first_read_[node + 1] - first_read_[node]);
+    }
+
+    /// Returns: the origin of a node.
+    [[nodiscard]] const origin& of(id node) const noexcept { return origins_[node]; }
+
+    /// Returns: the hash that stands for the name of a value.
+    [[nodiscard]] static std::uint32_t hash_of(std::string_view name) noexcept {
+        return static_cast<std::uint32_t>(xxh64(name) & ((1U << (6 * hash_digits)) - 1));
+    }
+
+    /// Returns: the type of an operator as sketches spell it.
+    [[nodiscard]] static std::string spell_type(std::string_view domain, std::string_view type) {
+        return domain.empty() ? std::string(type) : std::string(domain) + "::" + std::string(type);
+    }
+
+    static constexpr unsigned hash_digits = 5; ///< of base64, six bits each
+
+private:
+    std::vector<std::string> types_;
+    std::vector<id> type_of_;
+    std::vector<std::size_t> first_made_{0};
+    std::vector<std::uint32_t> made_;
+    std::vector<std::size_t> first_read_{0};
+    std::vector<id> read_;
+    std::vector<origin> origins_;
+};
+
+namespace detail {
+
+/// Spells one node after the other; parts of a model may be spelled apart, by several threads.
+class sketch_speller {
+public:
+    explicit sketch_speller(const onnx_model& model) : model_(model) {
+        std::unordered_map<std::string, id> known;
+        for (id op = 0; op < model.operator_count(); ++op) {
+            auto spelled =
+                graph_sketch::spell_type(model.operator_domain(op), model.operator_type(op));
+            const auto [found, is_new] = known.emplace(spelled, static_cast<id>(types_.size()));
+            if (is_new) {
+                types_.push_back(std::move(spelled));
+            }
+            type_of_operator_.push_back(found->second);
+        }
+        for (id g = 1; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind == graph_kind::body) {
+                owners_.push_back(model.graph(g).owner);
+            }
+        }
+        std::sort(owners_.begin(), owners_.end());
+    }
+
+    [[nodiscard]] std::vector<std::string> take_types() { return std::move(types_); }
+
+    void spell(id node, std::string& out, std::vector<std::uint64_t>& reads) const {
+        digit_writer digits(out);
+        const auto first = model_.first_output(node);
+        id named = 0;
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            named += model_.value_name(first + i).empty() ? 0U : 1U;
+        }
+        digits.number(std::uint64_t{type_of_operator_[model_.operator_id(node)]} << 1U |
+                      (named == 1 ? 0U : 1U));
+        if (named != 1) {
+            digits.number(named);
+        }
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            if (const auto name = model_.value_name(first + i); !name.empty()) {
+                digits.fixed<graph_sketch::hash_digits>(graph_sketch::hash_of(name));
+            }
+        }
+        reads.clear();
+        for (const auto value : model_.inputs(node)) {
+            if (value == no_id || model_.is_initializer(value) ||
+                model_.kind(value) == value_kind::undefined) {
+                continue;
+            }
+            const auto from = model_.producer(value);
+            reads.push_back(from == no_id ? 0 : digit_writer::zigzag(std::int64_t{node} - from));
+        }
+        if (std::binary_search(owners_.begin(), owners_.end(), node)) {
+            reads.push_back(0); // what its bodies read is not listed
+        }
+        digits.number(reads.size());
+        for (const auto read : reads) {
+            digits.number(read);
+        }
+    }
+
+private:
+    const onnx_model& model_;
+    std::vector<std::string> types_;
+    std::vector<id> type_of_operator_;
+    std::vector<id> owners_; // of bodies, ascending
+};
+
+} // namespace detail
+
+/// Returns: the sketch of a model whose nodes come from where `made` says, as it is stored.
+/// Complexity: O(nodes + inputs + length of names).
+[[nodiscard]] inline graph_sketch::texts
+sketch_of(const onnx_model& model, std::span<const attribution> made, thread_limit threads = {}) {
+    detail::sketch_speller speller(model);
+    const auto count = threads.parts_of_operators(model.node_count());
+    std::vector<std::string> parts(count);
+    for_each_range(model.node_count(), count,
+                   [&](std::size_t part, std::size_t first, std::size_t last) {
+                       std::string text;
+                       std::vector<std::uint64_t> reads;
+                       text.reserve((last - first) * 12);
+                       for (auto node = static_cast<id>(first); node < last; ++node) {
+                           speller.spell(node, text, reads);
+                       }
+                       parts[part] = std::move(text);
+                   });
+    graph_sketch::texts stored;
+    stored.types = speller.take_types();
+    stored.nodes = std::move(parts.front());
+    for (std::size_t part = 1; part < count; ++part) {
+        stored.nodes.append(parts[part]);
+    }
+    detail::digit_writer digits(stored.modules);
+    std::int64_t before = 0;
+    const auto known = [&](id node) {
+        const auto twentieth = static_cast<std::uint64_t>(made[node].confidence * 20 + 0.001F);
+        return (made[node].call == no_id ? 0 : std::uint64_t{made[node].call} + 1) * 21 + twentieth;
+    };
+    for (id node = 0; node < made.size();) {
+        auto end = node + 1;
+        while (end < made.size() && made[end].module == made[node].module &&
+               known(end) == known(node)) {
+            ++end;
+        }
+        digits.number(end - node);
+        digits.number(digits.zigzag(std::int64_t{made[node].module} - before));
+        digits.number(known(node));
+        before = made[node].module;
+        node = end;
+    }
+    return stored;
+}
+
+inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::size_t modules) {
+    graph_sketch sketch;
+    sketch.types_ = stored.types;
+    detail::digit_reader nodes(stored.nodes);
+    while (!nodes.done() && !nodes.failed()) {
+        const auto node = static_cast<std::int64_t>(sketch.type_of_.size());
+        const auto head = nodes.number();
+        if (head / 2 >= sketch.types_.size()) {
+            return std::nullopt;
+        }
+        sketch.type_of_.push_back(static_cast<id>(head / 2));
+        for (auto left = head % 2 == 0 ? 1 : nodes.number(); left > 0 && !nodes.failed(); --left) {
+            sketch.made_.push_back(nodes.fixed(hash_digits));
+        }
+        for (auto left = nodes.number(); left > 0 && !nodes.failed(); --left) {
+            const auto distance = nodes.number();
+            const auto from = node - detail::digit_reader::unzigzag(distance);
+            if (from < 0 || from >= no_id) {
+                return std::nullopt;
+            }
+            sketch.read_.push_back(distance == 0 ? given : static_cast<id>(from));
+        }
+        sketch.first_made_.push_back(sketch.made_.size());
+        sketch.first_read_.push_back(sketch.read_.size());
+    }
+    const auto count = sketch.type_of_.size();
+    const bool wired = std::all_of(sketch.read_.begin(), sketch.read_.end(),
+                                   [&](id from) { return from == given || from < count; });
+    detail::digit_reader runs(stored.modules);
+    std::int64_t module = 0;
+    while (!runs.done() && !runs.failed()) {
+        const auto length = runs.number();
+        module += detail::digit_reader::unzigzag(runs.number());
+        const auto known = runs.number();
+        if (length > count - sketch.origins_.size() || module < 0 ||
+            module >= static_cast<std::int64_t>(modules) || known / 21 >= no_id) {
+            return std::nullopt;
+        }
+        sketch.origins_.insert(sketch.origins_.end(), length,
+                               {static_cast<id>(module),
+                                known < 21 ? no_id : static_cast<id>(known / 21 - 1),
+                                static_cast<float>(known % 21) / 20});
+    }
+    const bool whole =
+        !nodes.failed() && !runs.failed() && wired && sketch.origins_.size() == count;
+    return whole ? std::optional(std::move(sketch)) : std::nullopt;
+}
+
+/// Returns: what is stored as one line of JSON. Complexity: O(length).
+[[nodiscard]] inline std::string to_json(const graph_sketch::texts& stored) {
+    string_sink sink;
+    json_writer json(sink);
+    json.begin_object(true);
+    json.member("schema", "stemma.graph/1");
+    json.key("types");
+    json.begin_array(true);
+    for (const auto& type : stored.types) {
+        json.value(type);
+    }
+    json.end_array();
+    json.member("nodes", stored.nodes);
+    json.member("modules", stored.modules);
+    json.end_object();
+    json.finish();
+    sink.text.pop_back();
+    return std::move(sink.text);
+}
+
+/// Returns: the sketch in a text that `to_json` made, for a tree of so many modules; nothing when
+/// it is something else. Complexity: O(length).
+[[nodiscard]] inline std::optional<graph_sketch> read_sketch(std::string_view text,
+                                                             std::size_t modules) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto is_text = [&](const char* key) {
+        return json.contains(key) && json[key].is_string();
+    };
+    if (!json.is_object() || !is_text("schema") || json["schema"] != "stemma.graph/1" ||
+        !is_text("nodes") || !is_text("modules") || !json.contains("types") ||
+        !json["types"].is_array()) {
+        return std::nullopt;
+    }
+    graph_sketch::texts stored;
+    for (const auto& type : json["types"]) {
+        if (!type.is_string()) {
+            return std::nullopt;
+        }
+        stored.types.push_back(type.get<std::string>());
+    }
+    stored.nodes = json["nodes"].get_ref<const std::string&>();
+    stored.modules = json["modules"].get_ref<const std::string&>();
+    return graph_sketch::read(stored, modules);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_GRAPH_SKETCH_HPP
+
 // <stemma/detail/report_graph.hpp>
 #ifndef STEMMA_DETAIL_REPORT_GRAPH_HPP
 #define STEMMA_DETAIL_REPORT_GRAPH_HPP
@@ -7480,6 +8790,7 @@ function showModule(m) {
     make("div", {class: "facts"}, counted(module.count, "node"),
          fact("of all", percent(module.count / Math.max(1, nodes.length))),
          fact("directly", number(module.ownNodes)), counted(module.parameters, "parameter"),
+         module.weights ? make("span", {}, module.weights) : "",
          fact(module.children.length === 1 ? "module inside" : "modules inside", number(module.end - m - 1)),
          module.calls >= 0 ? counted(module.calls, "call") : "",
          module.qualified ? make("span", {}, module.qualified) : ""),
@@ -7884,8 +9195,8 @@ for (const value of data.results) {
   }
 }
 const modules = data.modules.map(
-  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, tensors], m) =>
-    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, tensors,
+  ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors], m) =>
+    ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors,
       children: [], own: [], end: m + 1, path: ""}));
 for (let m = modules.length; m-- > 1;) {
   const above = modules[modules[m].parent];
@@ -8177,6 +9488,79 @@ function showConflicts(module) {
 
 #endif // STEMMA_DETAIL_REPORT_SCRIPT_HPP
 
+// <stemma/onnx/weight_places.hpp>
+#ifndef STEMMA_ONNX_WEIGHT_PLACES_HPP
+#define STEMMA_ONNX_WEIGHT_PLACES_HPP
+
+namespace stemma {
+
+/// Where a weight belongs.
+struct weight_place {
+    id module = 0;           ///< that its name speaks of, else where its readers meet
+    std::vector<id> readers; ///< the deepest modules of nodes that read it, ascending
+};
+
+namespace detail {
+
+/// Returns: by value the weight that it is, also through nodes that only pass it on, which
+/// `passes_on` notes.
+[[nodiscard]] inline std::vector<id> weight_of_values(const wire_model& model,
+                                                      std::span<const stored_weight> weights,
+                                                      std::vector<bool>& passes_on) {
+    std::vector<id> weight(model.value_count(), no_id);
+    for (id w = 0; w < weights.size(); ++w) {
+        weight[weights[w].value] = w;
+    }
+    passes_on.assign(model.node_count(), false);
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
+            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
+            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
+            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
+            passes_on[node] = true;
+        }
+    }
+    return weight;
+}
+
+} // namespace detail
+
+/// Returns: by place in `weights` the modules of each; the root where nothing is known.
+/// Complexity: O(nodes + reads * log reads + length of names).
+[[nodiscard]] inline std::vector<weight_place>
+place_weights(const wire_model& model, const module_tree& modules, const tagging& found,
+              std::span<const stored_weight> weights) {
+    std::vector<bool> passes_on;
+    const auto weight = detail::weight_of_values(model, weights, passes_on);
+    std::vector<weight_place> places(weights.size());
+    for (id node = 0; node < model.node_count(); ++node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && weight[value] != no_id && !passes_on[node]) {
+                places[weight[value]].readers.push_back(found.attributions[node].module);
+            }
+        }
+    }
+    const module_lookup<module_tree> lookup(modules);
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        auto& readers = places[w].readers;
+        std::sort(readers.begin(), readers.end());
+        readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+        const auto path = owner_path(model.value_name(weights[w].value));
+        const auto owner = path.empty() ? no_id : find_module(lookup, path);
+        if (owner != no_id) {
+            places[w].module = owner;
+        } else if (!readers.empty()) {
+            // They are ascending, so all meet where the first and the last one do.
+            places[w].module = modules.index().lca(readers.front(), readers.back());
+        }
+    }
+    return places;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WEIGHT_PLACES_HPP
+
 // <stemma/onnx/module_statistics.hpp>
 #ifndef STEMMA_ONNX_MODULE_STATISTICS_HPP
 #define STEMMA_ONNX_MODULE_STATISTICS_HPP
@@ -8192,13 +9576,24 @@ struct module_statistics {
         id count = 0;  ///< how many nodes
     };
 
+    /// How much there is of weights of one kind and type.
+    struct weight_count {
+        weight_kind kind = weight_kind::parameter; ///< what they are to the model
+        std::int64_t data_type = 0;                ///< a number in TensorProto.DataType
+        std::uint64_t elements = 0;                ///< each of several packed into one counts
+        std::uint64_t bytes = 0;                   ///< of their data
+    };
+
     std::vector<id> own_nodes;                 ///< nodes whose deepest module it is
     std::vector<id> nodes;                     ///< of it and of all below
     std::vector<std::uint64_t> own_parameters; ///< elements, shared ones with every owner
     std::vector<std::uint64_t> parameters;     ///< elements, shared ones once
     std::vector<std::uint64_t> trainable;      ///< of `parameters`; 0 where the tree declares none
     std::vector<std::vector<operator_count>> operators; ///< with all below; the most frequent first
-    bool declared = false; ///< parameters are those the tree declares, not the model's initializers
+    bool declared = false; ///< parameters are those the tree declares, not those in the file
+    std::vector<std::vector<weight_count>> weights; ///< in the file, with all below; by kind, type
+    std::vector<std::uint64_t> stored; ///< elements of parameters in the file, with all below
+    std::vector<std::uint64_t> bytes;  ///< of their data
 };
 
 namespace detail {
@@ -8244,39 +9639,54 @@ inline void count_declared(const module_tree& modules, module_statistics& result
     }
 }
 
-/// Counts the weights of the model: each with the module its name speaks of, else where its readers
-/// meet.
-inline void count_initializers(const wire_model& model, const module_tree& modules,
-                               const tagging& found, module_statistics& result) {
-    const module_lookup<module_tree> lookup(modules);
-    std::vector<id> meets(model.value_count(), no_id);
-    for (id node = 0; node < model.node_count(); ++node) {
-        for (auto value : model.inputs(node)) {
-            if (value != no_id && model.is_initializer(value)) {
-                const auto module = found.attributions[node].module;
-                meets[value] =
-                    meets[value] == no_id ? module : modules.index().lca(meets[value], module);
-            }
+/// Counts the weights in the file, each with its module.
+inline void count_stored(const tree_index& tree, std::span<const stored_weight> weights,
+                         std::span<const weight_place> places, module_statistics& result) {
+    using weight_count = module_statistics::weight_count;
+    result.weights.resize(tree.size());
+    result.stored.resize(tree.size());
+    result.bytes.resize(tree.size());
+    const auto add = [&](id m, const weight_count& more) {
+        auto& counts = result.weights[m];
+        const auto key = [](const weight_count& c) { return std::pair(c.kind, c.data_type); };
+        auto at = std::find_if(counts.begin(), counts.end(),
+                               [&](const auto& known) { return key(known) >= key(more); });
+        if (at == counts.end() || key(*at) != key(more)) {
+            at = counts.insert(at, {more.kind, more.data_type, 0, 0});
+        }
+        at->elements += more.elements;
+        at->bytes += more.bytes;
+    };
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        const auto& weight = weights[w];
+        add(places[w].module, {weight.kind, weight.data_type, weight.elements, weight.bytes});
+        if (weight.kind == weight_kind::parameter) {
+            result.stored[places[w].module] += weight.elements;
+            result.bytes[places[w].module] += weight.bytes;
         }
     }
-    for (const auto& tensor : model.tensors()) {
-        const auto header = read_tensor_header(model, tensor);
-        if (!is_floating_type(header.data_type)) {
-            continue;
-        }
-        const auto path = owner_path(model.text(tensor.name));
-        const auto owner = path.empty() ? no_id : find_module(lookup, path);
-        const auto module = owner != no_id ? owner : meets[tensor.value];
-        result.own_parameters[module == no_id ? 0 : module] += header.elements();
+    if (!result.declared) {
+        result.own_parameters = result.stored;
     }
-    result.parameters = result.own_parameters;
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        for (const auto& below : result.weights[m]) {
+            add(tree.parent(m), below);
+        }
+    }
+    add_up(tree, result.stored);
+    add_up(tree, result.bytes);
+    if (!result.declared) {
+        result.parameters = result.stored;
+    }
 }
 
 } // namespace detail
 
-/// Complexity: O(nodes + values + modules), and modules times operator types for the operators.
+/// `weights` are those of the model, and `places` where they belong.
+/// Complexity: O(nodes + weights), and modules times types of operators and of weights.
 [[nodiscard]] inline module_statistics
-collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found,
+                   std::span<const stored_weight> weights, std::span<const weight_place> places) {
     const auto& tree = modules.index();
     module_statistics result;
     result.own_nodes.resize(modules.size());
@@ -8289,10 +9699,12 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     for (id m = 0; m < modules.size() && !result.declared; ++m) {
         result.declared = modules.parameter_count(m) > 0;
     }
-    result.declared ? detail::count_declared(modules, result)
-                    : detail::count_initializers(model, modules, found, result);
-    detail::add_up(tree, result.parameters);
-    detail::add_up(tree, result.trainable);
+    if (result.declared) {
+        detail::count_declared(modules, result);
+        detail::add_up(tree, result.parameters);
+        detail::add_up(tree, result.trainable);
+    }
+    detail::count_stored(tree, weights, places, result);
     result.nodes = result.own_nodes;
     for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
         result.nodes[tree.parent(m)] += result.nodes[m];
@@ -8326,6 +9738,60 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
         });
     }
     return result;
+}
+
+/// The same with the weights that are found. Complexity: also that of `find_weights` and of
+/// `place_weights`.
+[[nodiscard]] inline module_statistics
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
+    const auto weights = find_weights(model);
+    return collect_statistics(model, modules, found, weights,
+                              place_weights(model, modules, found, weights));
+}
+
+/// Returns: how many bytes, with at most one digit behind the point: `16.0 kB`. Complexity: O(1).
+[[nodiscard]] inline std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array<const char*, 7> units{" B", " kB", " MB", " GB", " TB", " PB", " EB"};
+    std::size_t unit = 0;
+    std::uint64_t tenths = 0; // of the unit
+    for (std::uint64_t size = bytes; size >= 1000 && unit + 1 < units.size(); size /= 1000) {
+        tenths = (size + 50) / 100;
+        ++unit;
+    }
+    return unit == 0
+               ? std::to_string(bytes) + units[0]
+               : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + units[unit];
+}
+
+/// Returns: the bytes of parameters by type, `int8 16.0 kB, int32 768 B`; "" where the file holds
+/// none. Complexity: O(counts).
+[[nodiscard]] inline std::string
+weights_text(std::span<const module_statistics::weight_count> weights) {
+    std::string text;
+    for (const auto& count : weights) {
+        if (count.kind == weight_kind::parameter) {
+            text.append(text.empty() ? "" : ", ").append(data_type_name(count.data_type));
+            text.append(" ").append(bytes_text(count.bytes));
+        }
+    }
+    return text;
+}
+
+/// Writes how much there is of weights of each kind and type, as a list.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_weights(json_writer<Sink>& json,
+                   std::span<const module_statistics::weight_count> weights) {
+    json.begin_array(true);
+    for (const auto& count : weights) {
+        json.begin_object(true);
+        json.member("kind", to_string(count.kind));
+        json.member("type", data_type_name(count.data_type));
+        json.member("elements", count.elements);
+        json.member("bytes", count.bytes);
+        json.end_object();
+    }
+    json.end_array();
 }
 
 } // namespace stemma
@@ -8433,13 +9899,26 @@ private:
 
 namespace stemma {
 
+/// Whether a node has a module to speak of: one below the root, or surely (0.8 and more) the root,
+/// where all stays of which nothing is known.
+[[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
+    constexpr float sure_of_root = 0.8F;
+    return made.module != 0 || made.confidence >= sure_of_root;
+}
+
+/// Whether a node is known only to be somewhere in its module or below: there is no more than a
+/// common ancestor (0.5 and less), or it is not tagged.
+[[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
+    constexpr float common_ancestor = 0.5F;
+    return made.confidence <= common_ancestor || !is_tagged(made);
+}
+
 /// What there is to say of a tagged model as a whole (`stemma.summary/1`).
 struct tag_summary {
-    std::string model;      ///< what to call it: its path, say
-    std::size_t nodes = 0;  ///< that were looked at
-    std::size_t tagged = 0; ///< nodes with evidence or propagated tags: all but those left to the
-                            ///< root because nothing is known
-    std::size_t values = 0; ///< of the whole model
+    std::string model;             ///< what to call it: its path, say
+    std::size_t nodes = 0;         ///< that were looked at
+    std::size_t tagged = 0;        ///< of them, see `is_tagged`; none where nothing names a module
+    std::size_t values = 0;        ///< of the whole model
     std::size_t values_tagged = 0; ///< of them, that have a tag
     std::size_t initializers = 0;  ///< among the values
     std::size_t modules = 0;       ///< of the tree
@@ -8477,13 +9956,14 @@ struct tag_summary {
     for (id value = 0; value < model.value_count(); ++value) {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
+    const bool named = modules.size() > 1 || !modules.class_name(0).empty();
     std::vector<std::size_t> by_module(modules.size());
     std::array<std::size_t, dialect_count> by_dialect{};
     for (auto node : nodes) {
         const auto& made = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += made.source == provenance::root ? 0U : 1U;
+        summary.tagged += named && is_tagged(made) ? 1U : 0U;
         ++by_module[found.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
@@ -8693,6 +10173,7 @@ private:
             json_.value(counts_.nodes[m]);
             json_.value(counts_.parameters[m]);
             write_id(modules_.calls(m));
+            json_.value(weights_text(counts_.weights[m]));
             json_.begin_array(true);
             for (std::size_t i = 0; i < modules_.parameter_count(m); ++i) {
                 write_tensor(modules_.parameter(m, i), "parameter");
@@ -8838,6 +10319,243 @@ void write_html_report(Sink& sink, const onnx_model& model, const operator_graph
 
 #endif // STEMMA_ONNX_HTML_REPORT_HPP
 
+// <stemma/onnx/inlined_calls.hpp>
+#ifndef STEMMA_ONNX_INLINED_CALLS_HPP
+#define STEMMA_ONNX_INLINED_CALLS_HPP
+
+namespace stemma {
+
+/// Gives nodes that ONNX Runtime put in place of calls the names back that they had before they
+/// were folded into functions.
+///
+/// It writes `_inlfunc_<function>_` before each name of a body, from the second call on with
+/// `token_<number>_` behind: nothing of the call's own name. Yet a result of the body has the name
+/// that the call around gives it, and a weight its own: where `_inlfunc_Out_token_4_/dense/Add`
+/// makes `/layer.1/out/dense/Add_output_0` or reads `layer.1.out.dense.bias`, the call was
+/// `/layer.1/out`. So calls are found from those around and in them.
+class inlined_calls {
+public:
+    /// Requires: the model outlives it. Complexity: O(nodes + bytes of their names), and
+    /// O(such nodes * depth of calls) on average.
+    explicit inlined_calls(const onnx_model& model) {
+        std::vector<std::pair<id, inlined_name>> nodes;
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (const auto name = find_name(model, node)) {
+                nodes.emplace_back(node, *name);
+                ++calls_[name->call].nodes;
+                find_witnesses(model, node, *name);
+            }
+        }
+        for (const auto& [call, facts] : calls_) {
+            functions_[function_of(call)] += facts.nodes > 0 ? 1U : 0U;
+        }
+        find_scopes();
+        for (const auto& [node, name] : nodes) {
+            const auto& facts = calls_.at(name.call);
+            if (facts.scope) {
+                names_.emplace(node, *facts.scope + name_in(facts, name.rest));
+            } else if (functions_[function_of(name.call)] > 1) {
+                names_.emplace(node, std::string()); // relative to nobody knows what
+            }
+        }
+    }
+
+    /// Returns: the name that a node had; "" where it stood in one of several calls, nobody knows
+    /// which; nothing for other nodes. Valid as long as this. Complexity: O(1) on average.
+    [[nodiscard]] std::optional<std::string_view> name(id node) const {
+        const auto found = names_.find(node);
+        return found == names_.end() ? std::nullopt
+                                     : std::optional<std::string_view>(found->second);
+    }
+
+private:
+    /// `_inlfunc_Out_token_4_/dense/Add`: a call, and a name in the body.
+    struct inlined_name {
+        std::string_view call; ///< up to the last `_`
+        std::string_view rest; ///< with the slash in front
+    };
+
+    /// Where the names of a call's body belong.
+    struct call_facts {
+        std::size_t nodes = 0;
+        std::optional<std::string> scope{}; // stands before names in the body
+        // A called list repeats its name in its members: in the body it has the first call's.
+        std::string_view stem{};
+        std::string own_stem{};
+    };
+
+    static constexpr std::size_t max_rounds = 500; // as deep as calls may lie in each other
+
+    /// The scope of a call is that of the call around (of the model: "") and some more.
+    struct witness {
+        std::string_view call;
+        std::string_view around;
+        std::string more;
+    };
+
+    [[nodiscard]] static std::optional<inlined_name> split(std::string_view name) {
+        const auto end = name.starts_with(inlined_prefix) ? name.find("_/") : name.npos;
+        return end == name.npos
+                   ? std::nullopt
+                   : std::optional(inlined_name{name.substr(0, end), name.substr(end + 1)});
+    }
+
+    /// Returns: without the number that tells calls of one function apart.
+    [[nodiscard]] static std::string_view function_of(std::string_view call) {
+        const auto token = call.rfind("_token_");
+        const bool numbered = token != call.npos && token + 7 < call.size() &&
+                              std::all_of(call.begin() + static_cast<std::ptrdiff_t>(token) + 7,
+                                          call.end(), [](char c) { return c >= '0' && c <= '9'; });
+        return numbered ? call.substr(0, token) : call;
+    }
+
+    /// Returns: the scope around a name, without a slash at its end.
+    [[nodiscard]] static std::string_view scope_in(std::string_view name) {
+        while (name.ends_with("/")) {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        return slash == name.npos ? std::string_view() : name.substr(0, slash);
+    }
+
+    [[nodiscard]] static std::optional<inlined_name> find_name(const onnx_model& model, id node) {
+        if (auto name = split(model.name(node))) {
+            return name;
+        }
+        if (model.output_count(node) == 0) {
+            return std::nullopt;
+        }
+        auto name = split(model.value_name(model.first_output(node)));
+        const auto output = name ? name->rest.rfind("_output_") : std::string_view::npos;
+        if (output == std::string_view::npos) {
+            return std::nullopt;
+        }
+        name->rest = name->rest.substr(0, output);
+        return name;
+    }
+
+    void find_witnesses(const onnx_model& model, id node, const inlined_name& name) {
+        const auto inside = scope_in(name.rest);
+        for (id i = 0; i < model.output_count(node); ++i) {
+            const auto made = model.value_name(model.first_output(node) + i);
+            const auto around = split(made);
+            const auto whole = around ? around->rest : made;
+            if ((!around || around->call != name.call) && whole.starts_with("/") &&
+                whole.find("_output_") != whole.npos) {
+                compare(name.call, inside, around ? around->call : std::string_view(),
+                        scope_in(whole));
+            }
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && model.is_initializer(value)) {
+                if (const auto owner = as_scope(model.value_name(value)); !owner.empty()) {
+                    compare(name.call, inside, {}, owner);
+                }
+            }
+        }
+    }
+
+    /// Notes where a call stands that has a scope `inside` its body which is `whole` around it.
+    void compare(std::string_view call, std::string_view inside, std::string_view around,
+                 std::string_view whole) {
+        if (whole.ends_with(inside)) {
+            witnesses_.push_back(
+                {call, around, std::string(whole.substr(0, whole.size() - inside.size()))});
+            return;
+        }
+        const auto dot = inside.find('.');
+        const auto tail = dot == inside.npos ? std::string_view() : inside.substr(dot);
+        if (tail.empty() || !whole.ends_with(tail) || inside.find('/', 1) < dot) {
+            return;
+        }
+        const auto before = whole.substr(0, whole.size() - tail.size()); // `/down/conv/conv`
+        const auto more = scope_in(before);
+        const auto stem = before.substr(more.size());
+        if (more.ends_with(stem)) {
+            auto& facts = calls_[call];
+            facts.stem = inside.substr(0, dot);
+            facts.own_stem = stem;
+            witnesses_.push_back({call, around, std::string(more)});
+        }
+    }
+
+    [[nodiscard]] static std::string name_in(const call_facts& facts, std::string_view rest) {
+        const bool changes = !facts.stem.empty() && rest.starts_with(facts.stem) &&
+                             rest.substr(facts.stem.size()).starts_with(".");
+        return changes ? facts.own_stem + std::string(rest.substr(facts.stem.size()))
+                       : std::string(rest);
+    }
+
+    /// Follows witnesses from calls that are known to the ones inside them and around them; of
+    /// several that contradict each other what most say.
+    void find_scopes() {
+        for (std::size_t round = 0; round < max_rounds; ++round) {
+            std::map<std::string_view, std::map<std::string, std::size_t>> said;
+            for (const auto& [call, around, more] : witnesses_) {
+                const auto& inner = calls_[call].scope;
+                const auto& outer = around.empty() ? top_ : calls_[around].scope;
+                if (!inner && outer) {
+                    ++said[call][*outer + more];
+                } else if (inner && !outer && inner->ends_with(more)) {
+                    ++said[around][inner->substr(0, inner->size() - more.size())];
+                }
+            }
+            if (said.empty()) {
+                return;
+            }
+            for (const auto& [call, scopes] : said) {
+                calls_[call].scope = std::max_element(scopes.begin(), scopes.end(),
+                                                      [](const auto& a, const auto& b) {
+                                                          return a.second < b.second;
+                                                      })
+                                         ->first;
+            }
+        }
+    }
+
+    /// Returns: the scope of the owner of a parameter, members of lists as torch's exporter names
+    /// them; "" where the name tells none.
+    [[nodiscard]] static std::string as_scope(std::string_view parameter) {
+        std::string scope;
+        if (parameter.find_first_of("/:") != parameter.npos) {
+            return scope;
+        }
+        for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
+             begin = dot + 1, dot = parameter.find('.', begin)) {
+            const auto part = parameter.substr(begin, dot - begin);
+            const bool member = !scope.empty() && std::all_of(part.begin(), part.end(), [](char c) {
+                return c >= '0' && c <= '9';
+            });
+            scope.append(member ? "." : "/").append(part);
+        }
+        return scope;
+    }
+
+    std::unordered_map<std::string_view, call_facts> calls_;
+    std::unordered_map<std::string_view, std::size_t> functions_; // how many calls of each are left
+    std::vector<witness> witnesses_;
+    std::unordered_map<id, std::string> names_;
+    const std::optional<std::string> top_ = std::string();
+};
+
+/// Those of one model, found when they are first asked for, by any thread.
+class late_inlined_calls {
+public:
+    /// Requires: always the same model. Complexity: that of `inlined_calls` once, then O(1).
+    [[nodiscard]] const inlined_calls& of(const onnx_model& model) {
+        std::call_once(once_, [&] { calls_.emplace(model); });
+        return *calls_;
+    }
+
+private:
+    std::once_flag once_;
+    std::optional<inlined_calls> calls_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_INLINED_CALLS_HPP
+
 // <stemma/onnx/model_analysis.hpp>
 #ifndef STEMMA_ONNX_MODEL_ANALYSIS_HPP
 #define STEMMA_ONNX_MODEL_ANALYSIS_HPP
@@ -8846,100 +10564,52 @@ namespace stemma {
 
 /// A weight that nodes of several modules read.
 struct shared_weight {
-    id value = no_id;        ///< the initializer
+    id value = no_id;        ///< the initializer, or what a Constant gives
     std::uint64_t bytes = 0; ///< of its data
     std::vector<id> modules; ///< the deepest ones, ascending
 };
 
 /// What there is to say of the modules of a model, beside a summary.
 struct model_analysis {
-    std::array<std::size_t, 11> confidence{}; ///< nodes by tenths; the last one: certain
-    module_statistics modules;                ///< counts by module
-    std::vector<std::uint64_t> bytes;  ///< by module with all below: data of floating initializers
-    std::vector<shared_weight> shared; ///< in file order
-    std::vector<id> without_nodes;     ///< the highest modules that have none, nor any below
+    std::array<std::size_t, 11> confidence{};           ///< nodes by tenths; the last one: certain
+    std::vector<std::pair<id, std::size_t>> only_below; ///< module, and how many nodes are known
+                                                        ///< only to be in or below it; most first
+    module_statistics modules;                          ///< counts by module
+    std::vector<shared_weight> shared;                  ///< in file order
+    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
     std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
 
-namespace detail {
-
-/// Returns: by value the initializer that it is, also through nodes that only pass it on.
-[[nodiscard]] inline std::vector<id> find_weights(const wire_model& model,
-                                                  std::vector<bool>& passes_on) {
-    std::vector<id> weight(model.value_count(), no_id);
-    for (id value = 0; value < model.value_count(); ++value) {
-        weight[value] = model.is_initializer(value) ? value : no_id;
-    }
-    passes_on.assign(model.node_count(), false);
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
-            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
-            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
-            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
-            passes_on[node] = true;
-        }
-    }
-    return weight;
-}
-
-inline void measure_weights(const wire_model& model, const module_tree& modules,
-                            const tagging& found, model_analysis& result) {
-    std::vector<bool> passes_on;
-    const auto weight = find_weights(model, passes_on);
-    std::vector<std::pair<id, id>> reads; // weight, module of a reader
-    for (id node = 0; node < model.node_count(); ++node) {
-        for (auto value : model.inputs(node)) {
-            if (value != no_id && weight[value] != no_id && !passes_on[node]) {
-                reads.emplace_back(weight[value], found.attributions[node].module);
-            }
-        }
-    }
-    std::sort(reads.begin(), reads.end());
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-    result.bytes.assign(modules.size(), 0);
-    const module_lookup<module_tree> lookup(modules);
-    for (const auto& tensor : model.tensors()) {
-        const auto header = read_tensor_header(model, tensor);
-        const auto size = data_size(header).value_or(0);
-        if (!is_floating_type(header.data_type) || tensor.value == no_id) {
-            continue;
-        }
-        shared_weight here{tensor.value, size, {}};
-        for (auto read =
-                 std::lower_bound(reads.begin(), reads.end(), std::pair(tensor.value, id{0}));
-             read != reads.end() && read->first == tensor.value; ++read) {
-            here.modules.push_back(read->second);
-        }
-        const auto path = owner_path(model.text(tensor.name));
-        auto owner = path.empty() ? no_id : find_module(lookup, path);
-        for (std::size_t i = 0; owner == no_id && i < here.modules.size(); ++i) {
-            // Modules are ascending, so all meet where the first and the last one do.
-            owner = modules.index().lca(here.modules.front(), here.modules.back());
-        }
-        result.bytes[owner == no_id ? 0 : owner] += size;
-        if (here.modules.size() > 1 && header.elements() > 1) {
-            result.shared.push_back(std::move(here));
-        }
-    }
-    add_up(modules.index(), result.bytes);
-}
-
-} // namespace detail
-
 /// Looks at the modules of a model and at `nodes` of it. `graph` is the flat graph of the model.
-/// Complexity: that of `collect_statistics` and of `find_non_convex_modules`, and O(reads * log
-/// reads) of weights.
+/// Complexity: that of `collect_statistics` and of `find_non_convex_modules`.
 [[nodiscard]] inline model_analysis
 analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
                 const tagging& found, std::span<const id> nodes) {
     model_analysis result;
+    std::vector<std::size_t> below(modules.size());
     for (auto node : nodes) {
+        below[found.attributions[node].module] += is_only_below(found.attributions[node]) ? 1U : 0U;
         const auto tenth =
             static_cast<std::size_t>(found.attributions[node].confidence * 10 + 1e-4F);
         ++result.confidence[std::min<std::size_t>(tenth, 10)];
     }
-    result.modules = collect_statistics(model, modules, found);
-    detail::measure_weights(model, modules, found, result);
+    for (id m = 0; m < modules.size(); ++m) {
+        if (below[m] > 0) {
+            result.only_below.emplace_back(m, below[m]);
+        }
+    }
+    std::stable_sort(result.only_below.begin(), result.only_below.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    const auto weights = find_weights(model);
+    auto places = place_weights(model, modules, found, weights);
+    result.modules = collect_statistics(model, modules, found, weights, places);
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+        if (weights[w].kind == weight_kind::parameter && weights[w].elements > 1 &&
+            places[w].readers.size() > 1) {
+            result.shared.push_back(
+                {weights[w].value, weights[w].bytes, std::move(places[w].readers)});
+        }
+    }
     for (id m = 0; m < modules.size();) {
         const bool empty = result.modules.nodes[m] == 0;
         if (empty) {
@@ -8968,6 +10638,15 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.value(nodes);
     }
     json.end_array();
+    json.key("only_below");
+    json.begin_array();
+    for (const auto& [m, nodes] : analysis.only_below) {
+        json.begin_object(true);
+        json.member("module", modules.report_path(m));
+        json.member("nodes", nodes);
+        json.end_object();
+    }
+    json.end_array();
     json.key("modules");
     json.begin_array();
     for (auto m : rows) {
@@ -8978,7 +10657,10 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.member("nodes", analysis.modules.nodes[m]);
         json.member("own_parameters", analysis.modules.own_parameters[m]);
         json.member("parameters", analysis.modules.parameters[m]);
-        json.member("bytes", analysis.bytes[m]);
+        json.member("stored_parameters", analysis.modules.stored[m]);
+        json.member("bytes", analysis.modules.bytes[m]);
+        json.key("weights");
+        write_weights(json, analysis.modules.weights[m]);
         json.key("operators");
         json.begin_object(true);
         for (const auto& [op, count] : analysis.modules.operators[m]) {
@@ -9371,6 +11053,7 @@ private:
             member("tag", found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
             member("nodes", std::to_string(counts_.nodes[m]));
             member("parameters", std::to_string(counts_.parameters[m]));
+            member("weights", weights_text(counts_.weights[m]));
             json_.end_object();
         }
         json_.end_object();
@@ -9439,7 +11122,7 @@ struct claim_runs {
 [[nodiscard]] inline claim_runs to_runs(const claim_table& table) {
     const auto is_same = [](const claim& a, const claim& b) {
         return a.module == b.module && a.call == b.call && a.confidence == b.confidence &&
-               a.exact == b.exact;
+               a.exact == b.exact && a.doubtful == b.doubtful;
     };
     claim_runs result{table.source, {}};
     for (const auto& made : table.of) {
@@ -9461,8 +11144,8 @@ struct claim_runs {
 }
 
 /// Writes claims as `{"source", "runs"}`: a run is `[count]` of nodes without a claim, or
-/// `[count, module, per cent]`, and behind it the call, or null, and 1 where the module is the
-/// deepest, where that is not as usual.
+/// `[count, module, per cent]`, and behind it the call, or null, and 0 where the module need not be
+/// the deepest, 2 where it is one of several.
 /// Complexity: O(runs).
 template <class Writer>
 void write_claims(Writer& json, const claim_runs& claims) {
@@ -9476,11 +11159,11 @@ void write_claims(Writer& json, const claim_runs& claims) {
         if (made.module != no_id) {
             json.value(made.module);
             json.value(std::lround(made.confidence * 100));
-            if (made.call != no_id || !made.exact) {
+            if (made.call != no_id || !made.exact || made.doubtful) {
                 made.call == no_id ? json.null() : json.value(made.call);
             }
-            if (!made.exact) {
-                json.value(0);
+            if (!made.exact || made.doubtful) {
+                json.value(made.exact ? 2 : 0);
             }
         }
         json.end_array();
@@ -9523,6 +11206,7 @@ void write_claims(Writer& json, const claim_runs& claims) {
             made.source = *known;
             made.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
             made.exact = number(4) != 0;
+            made.doubtful = number(4) == 2;
         }
         total += number(0);
         result.runs.push_back({number(0), made});
@@ -9587,11 +11271,9 @@ namespace detail {
 
 [[nodiscard]] inline std::vector<std::pair<std::string_view, bool>>
 carrier_names(const carrier_set& carriers) {
-    return {{"metadata", carriers.metadata},
-            {"attribute", carriers.attribute},
-            {"doc-string", carriers.doc_string},
-            {"namespace", carriers.name_space},
-            {"model", carriers.model}};
+    return {{"metadata", carriers.metadata},     {"attribute", carriers.attribute},
+            {"doc-string", carriers.doc_string}, {"namespace", carriers.name_space},
+            {"model", carriers.model},           {"mark", carriers.mark}};
 }
 
 template <class Writer>
@@ -9682,6 +11364,7 @@ private:
         carriers.doc_string |= part == "doc-string";
         carriers.name_space |= part == "namespace";
         carriers.model |= part == "model";
+        carriers.mark |= part == "mark";
     }
 
     [[nodiscard]] id number(json_part part) const {
@@ -9941,6 +11624,10 @@ public:
                                                : model_->value_name(model_->first_output(node));
     }
 
+    /// Returns: see `inlined_calls::name`; valid as long as the view. Complexity: that of
+    /// `inlined_calls` when it is first called; then O(1) on average.
+    [[nodiscard]] auto inlined_name(id node) const { return inlined_->of(*model_).name(node); }
+
     /// Returns: the node whose body a node is in, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
     /// Returns: the graph of a node of a body, else `no_id`.
@@ -9986,9 +11673,43 @@ public:
         }
     }
 
+    /// Leaves those parameters marked that can only be weights: initializers of two extents or more
+    /// and of a type that does not count. Complexity: O(parameters).
+    void keep_matrices(std::vector<bool>& marked) const requires requires(const Model& model) {
+        model.find_matrices(std::vector<bool>{});
+    }
+    {
+        std::vector<bool> values(model_->value_count(), false);
+        std::vector<id> of(marked.size(), no_id);
+        for (id p = 0; p < marked.size(); ++p) {
+            of[p] = marked[p] ? initializer_of(p) : no_id;
+            if (of[p] != no_id) {
+                values[of[p]] = true;
+            }
+        }
+        values = model_->find_matrices(values);
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = of[p] != no_id && values[of[p]];
+        }
+    }
+
     /// Whether a node asks for nothing but the shape of what it reads.
     [[nodiscard]] bool hides_data(id node) const noexcept {
         return hides_data_[model_->operator_id(node)];
+    }
+
+    /// Whether a runtime joined a node with an activation or an addition beside it, as its type or
+    /// an attribute tells. Complexity: O(fields of the node).
+    [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
+        model.has_attribute(node, std::string_view());
+    }
+    {
+        constexpr std::array<std::string_view, 6> types{
+            "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
+            "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
+        return model_->domain(node).starts_with("com.microsoft") &&
+               (std::find(types.begin(), types.end(), model_->op_type(node)) != types.end() ||
+                model_->has_attribute(node, "activation"));
     }
 
     /// Whether a node reads a value that no node makes and that is no initializer.
@@ -10100,6 +11821,19 @@ public:
     }
 
 private:
+    /// Returns: the initializer that a parameter is, or that is passed on to it; `no_id` where
+    /// nodes pass on each other's.
+    [[nodiscard]] id initializer_of(id p) const noexcept {
+        auto value = parameters_[p];
+        for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
+            if (steps > parameters_.size()) {
+                return no_id;
+            }
+            value = model_->inputs(model_->producer(value))[0];
+        }
+        return value;
+    }
+
     template <class Function>
     void for_each_origin(Function f) const {
         if constexpr (requires(void (*take)(id, std::string_view, std::string_view)) {
@@ -10225,7 +11959,8 @@ private:
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
-    std::vector<bool> folded_functions_;                  // empty where nothing is folded
+    std::vector<bool> folded_functions_; // empty where nothing is folded
+    std::shared_ptr<late_inlined_calls> inlined_ = std::make_shared<late_inlined_calls>();
     std::unordered_map<id, std::string_view> fold_paths_; // by node, of those that have one
     bool our_namespaces_ = false; // entries `namespace` of nodes were written by stemma
 };
@@ -11177,7 +12912,8 @@ template <module_view Modules, node_shapes_like Shapes, fold_policy<Modules> Pol
     if (!model.redefined().empty()) {
         STEMMA_THROW(error(error_code::malformed, "",
                            std::string(model.value_name(model.redefined().front())),
-                           "the model defines this value twice"));
+                           "the model defines this value more than once: by " +
+                               definers_text(model, model.redefined().front())));
     }
     return detail::fold_planner<Modules, Shapes, Policy>(model, contents, modules, attributions,
                                                          shapes, policy)
@@ -11280,6 +13016,512 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
 } // namespace stemma
 
 #endif // STEMMA_ONNX_QUERY_ANSWER_HPP
+
+// <stemma/detail/sketch_lookup.hpp>
+#ifndef STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+#define STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+
+namespace stemma::detail {
+
+/// Looks up nodes of a sketch by what they made, and what is around them.
+class sketch_lookup {
+public:
+    /// Requires: the sketch outlives this. Complexity: O(n log n) in what nodes made and read.
+    explicit sketch_lookup(const graph_sketch& then) : then_(then) {
+        readers_ = grouped_ids(then.node_count(), [&](auto take) {
+            for (id node = 0; node < then.node_count(); ++node) {
+                for (const auto from : then.read_from(node)) {
+                    from == graph_sketch::given ? void() : take(from, node);
+                }
+            }
+        });
+        find_dependent();
+        find_makers();
+    }
+
+    /// Whether what a node made depended on data, rather than on constants and shapes.
+    [[nodiscard]] bool is_dependent(id node) const { return dependent_[node]; }
+
+    /// Returns: the nodes that read what a node made, one as often as it did.
+    [[nodiscard]] std::span<const id> readers(id node) const { return readers_[node]; }
+
+    /// Returns: the node that alone reads what a node made, `no_id` for none or several.
+    /// Complexity: O(readers).
+    [[nodiscard]] id only_reader(id node) const {
+        const auto all = readers_[node];
+        const bool one = !all.empty() && std::all_of(all.begin(), all.end(), [&](id other) {
+            return other == all.front();
+        });
+        return one ? all.front() : no_id;
+    }
+
+    /// Returns: the node of the sketch that made a value of that name, `no_id` for none or several.
+    [[nodiscard]] id maker_of(std::string_view name) const {
+        if (name.empty()) {
+            return no_id;
+        }
+        const auto hash = graph_sketch::hash_of(name);
+        const auto at = std::lower_bound(makers_.begin(), makers_.end(), std::pair(hash, id{0}));
+        const bool found = at != makers_.end() && at->first == hash;
+        const bool again = found && at + 1 != makers_.end() && (at + 1)->first == hash;
+        return found && !again ? at->second : no_id;
+    }
+
+    /// The same, of a name with words behind it: `<value>_nchwc`, `<value>_token_12`. A number
+    /// alone is part of another value's name.
+    [[nodiscard]] id maker_within(std::string_view name) const {
+        bool word = false;
+        auto end = name.size();
+        for (int cuts = 0; cuts < 4; ++cuts) {
+            const auto at = name.substr(0, end).rfind('_');
+            if (at == name.npos || at == 0) {
+                break;
+            }
+            word = word || std::any_of(name.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                                       name.begin() + static_cast<std::ptrdiff_t>(end),
+                                       [](char c) { return c < '0' || c > '9'; });
+            end = at;
+            if (const auto maker = word ? maker_of(name.substr(0, end)) : no_id; maker != no_id) {
+                return maker;
+            }
+        }
+        return no_id;
+    }
+
+    /// Whether one of some nodes is a few steps away from another one. Complexity: O(1).
+    [[nodiscard]] bool is_near(id node, std::span<const id> others) const {
+        std::vector<id> seen{node};
+        std::size_t begin = 0;
+        for (unsigned step = 0; step < max_steps && seen.size() < max_visited; ++step) {
+            const auto end = seen.size();
+            const auto visit = [&](id next) {
+                if (next != graph_sketch::given && seen.size() < max_visited &&
+                    std::find(seen.begin(), seen.end(), next) == seen.end()) {
+                    seen.push_back(next);
+                }
+            };
+            for (; begin < end; ++begin) {
+                const auto from = then_.read_from(seen[begin]);
+                const auto to = readers_[seen[begin]];
+                std::for_each(from.begin(), from.end(), visit);
+                std::for_each(to.begin(), to.end(), visit);
+            }
+        }
+        return std::any_of(seen.begin(), seen.end(), [&](id one) {
+            return std::find(others.begin(), others.end(), one) != others.end();
+        });
+    }
+
+private:
+    // How far apart those may be that were neighbours once what was between is gone.
+    static constexpr unsigned max_steps = 4;
+    static constexpr std::size_t max_visited = 128;
+
+    /// Which nodes depended on data: all that came of what was given, but not through its shape.
+    void find_dependent() {
+        const auto count = then_.node_count();
+        const auto hides = [&](id node) {
+            return then_.type(node) == "Shape" || then_.type(node) == "Size";
+        };
+        dependent_.resize(count, false);
+        std::vector<id> work;
+        for (id node = 0; node < count; ++node) {
+            const auto read = then_.read_from(node);
+            if (!hides(node) &&
+                std::find(read.begin(), read.end(), graph_sketch::given) != read.end()) {
+                dependent_[node] = true;
+                work.push_back(node);
+            }
+        }
+        while (!work.empty()) {
+            const auto node = work.back();
+            work.pop_back();
+            for (const auto reader : readers_[node]) {
+                if (!dependent_[reader] && !hides(reader)) {
+                    dependent_[reader] = true;
+                    work.push_back(reader);
+                }
+            }
+        }
+    }
+
+    void find_makers() {
+        makers_.reserve(then_.node_count());
+        for (id node = 0; node < then_.node_count(); ++node) {
+            for (const auto hash : then_.made(node)) {
+                makers_.emplace_back(hash, node);
+            }
+        }
+        std::sort(makers_.begin(), makers_.end());
+    }
+
+    const graph_sketch& then_;
+    grouped_ids readers_;
+    std::vector<bool> dependent_;
+    std::vector<std::pair<std::uint32_t, id>> makers_; // by hash
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+
+// <stemma/onnx/recorded_origins.hpp>
+#ifndef STEMMA_ONNX_RECORDED_ORIGINS_HPP
+#define STEMMA_ONNX_RECORDED_ORIGINS_HPP
+
+namespace stemma {
+
+/// A mark on a node: the number that one of the nodes it was made of had when the graph was tagged.
+struct node_mark_found {
+    id node = no_id;   ///< that has it
+    id number = no_id; ///< in the sketch
+};
+
+namespace detail {
+
+/// Finds what the nodes of a graph were before somebody changed it.
+///
+/// A node makes values that the sketch knows by name, or has marks, or its name is that of a value
+/// with words behind it. It was made of all that stood between the values it makes and the values
+/// that are left; constants and shapes do not count beside data.
+class origin_finder {
+public:
+    origin_finder(const onnx_model& now, const graph_sketch& then, const tree_index& modules,
+                  std::span<const node_mark_found> marks)
+        : now_(now)
+        , then_(then)
+        , lookup_(then)
+        , modules_(modules)
+        , found_(now.node_count())
+        , holder_(then.node_count(), no_id)
+        , marked_(then.node_count(), no_id) {
+        find_by_names();
+        if (!names_are_kept()) {
+            std::fill(holder_.begin(), holder_.end(), no_id);
+            std::fill(found_.begin(), found_.end(), identity{});
+        }
+        take_marks(marks);
+        for (id node = 0; node < now.node_count(); ++node) {
+            absorb(node);
+        }
+    }
+
+    [[nodiscard]] claim_table find() {
+        claim_table table{provenance::recorded, std::vector<claim>(now_.node_count())};
+        for (id node = 0; node < now_.node_count(); ++node) {
+            start(node);
+            if (!region_.empty()) {
+                table.of[node] = settle(node);
+            }
+        }
+        return table;
+    }
+
+private:
+    struct identity {
+        id node = no_id;      // of the sketch
+        bool by_hint = false; // only the name speaks for it
+    };
+
+    // An operator is made of a handful; what is larger says nothing.
+    static constexpr std::size_t max_region = 128;
+
+    void find_by_names() {
+        for (id node = 0; node < now_.node_count(); ++node) {
+            for (id i = 0; i < now_.output_count(node) && found_[node].node == no_id; ++i) {
+                found_[node].node = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
+            }
+            if (found_[node].node != no_id) {
+                holder_[found_[node].node] = node;
+            }
+        }
+        for (id node = 0; node < now_.node_count(); ++node) {
+            if (found_[node].node != no_id) {
+                continue;
+            }
+            auto maker = lookup_.maker_within(now_.name(node));
+            for (id i = 0; i < now_.output_count(node) && maker == no_id; ++i) {
+                maker = lookup_.maker_within(now_.value_name(now_.first_output(node) + i));
+            }
+            found_[node] = {maker, true};
+            if (maker != no_id && holder_[maker] == no_id) {
+                holder_[maker] = node;
+            }
+        }
+    }
+
+    [[nodiscard]] bool same_type(id node, id before) const {
+        const auto type = then_.type(before);
+        const auto domain = now_.domain(node);
+        if (domain.empty()) {
+            return type == now_.op_type(node);
+        }
+        return type.size() == domain.size() + 2 + now_.op_type(node).size() &&
+               type.starts_with(domain) && type.ends_with(now_.op_type(node));
+    }
+
+    /// Tools that number all values anew give them names that others had. Operators of types that
+    /// there were none of before tell nothing of that.
+    [[nodiscard]] bool names_are_kept() const {
+        std::vector<bool> is_known;
+        for (id op = 0; op < now_.operator_count(); ++op) {
+            is_known.push_back(then_.has_type(
+                graph_sketch::spell_type(now_.operator_domain(op), now_.operator_type(op))));
+        }
+        std::size_t known = 0;
+        std::size_t same = 0;
+        for (id node = 0; node < now_.node_count(); ++node) {
+            const auto& found = found_[node];
+            if (found.node != no_id && !found.by_hint && is_known[now_.operator_id(node)]) {
+                ++known;
+                same += same_type(node, found.node) ? 1U : 0U;
+            }
+        }
+        return 2 * same >= known;
+    }
+
+    void take_marks(std::span<const node_mark_found> marks) {
+        for (const auto& mark : marks) {
+            if (mark.number < then_.node_count()) {
+                marks_.push_back(mark);
+            }
+        }
+        std::stable_sort(marks_.begin(), marks_.end(),
+                         [](const auto& a, const auto& b) { return a.node < b.node; });
+        // Neighbours are asked about marks that no name confirms.
+        std::vector<node_mark_found> kept;
+        for (const auto& mark : marks_) {
+            const auto& known = found_[mark.node];
+            if ((known.node != no_id && !known.by_hint) || known.node == mark.number ||
+                stands_where(mark)) {
+                kept.push_back(mark);
+            }
+        }
+        marks_ = std::move(kept);
+        for (const auto& mark : marks_) {
+            marked_[mark.number] = mark.node;
+        }
+    }
+
+    [[nodiscard]] std::span<const node_mark_found> marks_of(id node) const {
+        const auto less = [](const node_mark_found& mark, id wanted) { return mark.node < wanted; };
+        const auto first = std::lower_bound(marks_.begin(), marks_.end(), node, less);
+        auto last = first;
+        while (last != marks_.end() && last->node == node) {
+            ++last;
+        }
+        return {first, last};
+    }
+
+    /// Whether a mark is near those whose neighbours it has now, or nothing is known of them. One
+    /// that another node has as well, by the name of what it makes, was copied from there.
+    [[nodiscard]] bool stands_where(const node_mark_found& mark) {
+        const auto holder = holder_[mark.number];
+        if (holder != no_id && holder != mark.node && same_type(holder, mark.number) &&
+            !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
+            return false;
+        }
+        neighbours(mark.node);
+        return near_.empty() || lookup_.is_near(mark.number, near_);
+    }
+
+    [[nodiscard]] bool reads_from(id reader, id maker) const {
+        const auto inputs = now_.inputs(reader);
+        return std::any_of(inputs.begin(), inputs.end(), [&](id value) {
+            return value != no_id && now_.producer(value) == maker;
+        });
+    }
+
+    /// Returns: the nodes that read what a node makes now.
+    [[nodiscard]] std::span<const id> readers_of(id node) {
+        if (readers_.size() == 0) {
+            readers_ = grouped_ids(now_.node_count(), [&](auto take) {
+                for (id reader = 0; reader < now_.node_count(); ++reader) {
+                    for (const auto value : now_.inputs(reader)) {
+                        const auto maker = value == no_id ? no_id : now_.producer(value);
+                        maker == no_id ? void() : take(maker, reader);
+                    }
+                }
+            });
+        }
+        return readers_[node];
+    }
+
+    /// Collects the nodes of the sketch that the neighbours of a node stand for.
+    void neighbours(id node) {
+        near_.clear();
+        const auto note = [&](id other) {
+            if (const auto& known = found_[other]; known.node != no_id) {
+                near_.push_back(known.node);
+            }
+            for (const auto& mark : marks_of(other)) {
+                near_.push_back(mark.number);
+            }
+        };
+        for (const auto value : now_.inputs(node)) {
+            const auto maker = value == no_id ? no_id : now_.producer(value);
+            maker == no_id ? void() : note(maker);
+        }
+        const auto readers = readers_of(node);
+        std::for_each(readers.begin(), readers.end(), note);
+    }
+
+    /// What makes another value than before took in what came next and is gone: the ones that read
+    /// one another and nothing else than the node itself reads, up to one that several read.
+    void absorb(id node) {
+        if (found_[node].node != no_id && !found_[node].by_hint) {
+            return;
+        }
+        start(node);
+        if (region_.empty()) {
+            return;
+        }
+        near_.clear(); // what the values stand for that the node reads
+        for (const auto value : now_.inputs(node)) {
+            const auto maker = value == no_id ? no_id : now_.producer(value);
+            if (maker != no_id && found_[maker].node != no_id) {
+                near_.push_back(found_[maker].node);
+                if (const auto took = absorbed_.find(maker); took != absorbed_.end()) {
+                    near_.insert(near_.end(), took->second.begin(), took->second.end());
+                }
+            }
+        }
+        const auto before = static_cast<std::ptrdiff_t>(region_.size());
+        auto next = lookup_.only_reader(region_.front());
+        while (next != no_id && is_gone(next, node) && region_.size() < max_region &&
+               reads_only(next) && !is_of_reader(next, node)) {
+            region_.push_back(next);
+            next = lookup_.only_reader(next);
+        }
+        // Where nothing of what came behind is left, all that was cut off rather than taken in.
+        const auto behind = lookup_.readers(region_.back());
+        if (std::all_of(behind.begin(), behind.end(),
+                        [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
+            return;
+        }
+        if (std::ssize(region_) > before) {
+            auto& took = absorbed_[node];
+            took.assign(region_.begin() + before, region_.end());
+            for (const auto one : took) {
+                holder_[one] = node;
+            }
+        }
+    }
+
+    /// Whether a node of the sketch is what gave a reader of `node` its type, as Conv a FusedConv.
+    [[nodiscard]] bool is_of_reader(id before, id node) {
+        const auto spelled = then_.type(before);
+        const auto domain = spelled.rfind("::");
+        const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
+        const auto readers = readers_of(node);
+        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+            return now_.op_type(reader).find(type) != std::string_view::npos;
+        });
+    }
+
+    /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
+    [[nodiscard]] bool reads_only(id before) const {
+        const auto from = then_.read_from(before);
+        return std::all_of(from.begin(), from.end(), [&](id one) {
+            return one != graph_sketch::given &&
+                   (!lookup_.is_dependent(one) ||
+                    std::find(region_.begin(), region_.end(), one) != region_.end() ||
+                    std::find(near_.begin(), near_.end(), one) != near_.end());
+        });
+    }
+
+    /// Collects what a node was made of: of what makes its values back to what is left.
+    void start(id node) {
+        region_.clear();
+        const auto& known = found_[node];
+        if (known.node != no_id) {
+            grow(node, known.node);
+        }
+        for (const auto& mark : marks_of(node)) {
+            // What the names of its values do not lead to was copied from elsewhere.
+            if (known.node == no_id || (known.by_hint && same_type(node, mark.number))) {
+                grow(node, mark.number);
+            }
+        }
+        if (const auto took = absorbed_.find(node); took != absorbed_.end()) {
+            region_.insert(region_.end(), took->second.begin(), took->second.end());
+        }
+    }
+
+    void grow(id node, id last) {
+        const auto add = [&](id one) {
+            if (std::find(region_.begin(), region_.end(), one) == region_.end()) {
+                region_.push_back(one);
+            }
+        };
+        auto at = region_.size();
+        add(last);
+        for (; lookup_.is_dependent(last) && at < region_.size() && region_.size() < max_region;
+             ++at) {
+            for (const auto from : then_.read_from(region_[at])) {
+                if (from != graph_sketch::given && lookup_.is_dependent(from) &&
+                    is_gone(from, node)) {
+                    add(from);
+                }
+            }
+        }
+    }
+
+    /// Whether no node but this one stands for a node of the sketch.
+    [[nodiscard]] bool is_gone(id before, id node) const {
+        return (holder_[before] == no_id || holder_[before] == node) &&
+               (marked_[before] == no_id || marked_[before] == node);
+    }
+
+    [[nodiscard]] claim settle(id node) const {
+        const auto& first = then_.of(region_.front());
+        claim made{first.module, first.call, first.confidence, provenance::recorded};
+        for (const auto one : region_) {
+            const auto& other = then_.of(one);
+            made.call = other.module == made.module && other.call == made.call ? made.call : no_id;
+            made.module = modules_.lca(made.module, other.module);
+            made.confidence = std::min(made.confidence, other.confidence);
+        }
+        if (region_.size() == max_region) {
+            made.exact = false;
+        }
+        const bool sure = found_[node].node != no_id && !found_[node].by_hint;
+        made.confidence = std::min(made.confidence, sure ? 0.95F : 0.9F);
+        return made.confidence > 0 ? made : claim{};
+    }
+
+    const onnx_model& now_;
+    const graph_sketch& then_;
+    sketch_lookup lookup_;
+    const tree_index& modules_;
+    std::vector<identity> found_; // by node now
+    std::vector<id> holder_;      // by node then: the one that makes its values now
+    std::vector<id> marked_;      // by node then: the one that has its mark now
+    std::vector<node_mark_found> marks_;
+    grouped_ids readers_; // by node now
+    std::unordered_map<id, std::vector<id>> absorbed_;
+    std::vector<id> near_;
+    std::vector<id> region_;
+};
+
+} // namespace detail
+
+/// Claims for the nodes of a graph where they come from, by what a sketch says of the graph as it
+/// was; `marks` are those on its nodes. See docs/evidence.md.
+///
+/// A node belongs to the common ancestor of all that it was made of. A mark counts where no name of
+/// a value contradicts it and its neighbours stood near it before.
+/// Complexity: O(nodes log nodes) of both graphs, and of each node up to a constant of neighbours.
+[[nodiscard]] inline claim_table find_recorded_origins(const onnx_model& now,
+                                                       const graph_sketch& then,
+                                                       const tree_index& modules,
+                                                       std::span<const node_mark_found> marks) {
+    return detail::origin_finder(now, then, modules, marks).find();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_RECORDED_ORIGINS_HPP
 
 // <stemma/onnx/recorded_tags.hpp>
 #ifndef STEMMA_ONNX_RECORDED_TAGS_HPP
@@ -11638,6 +13880,10 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.member("parameter_count", counts.parameters[m]);
     json.key("trainable_parameter_count");
     counts.declared ? json.value(counts.trainable[m]) : json.null();
+    json.member("stored_parameter_count", counts.stored[m]);
+    json.member("parameter_bytes", counts.bytes[m]);
+    json.key("weights");
+    write_weights(json, counts.weights[m]);
     json.end_object();
 }
 
@@ -12923,9 +15169,10 @@ struct attribution_options {
     std::string propagation{};           ///< see `parse_propagation`
     std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
     float min_confidence = 0;            ///< claims below it are not believed
-    bool recompute = false;              ///< do not take over tags that the file carries
-    bool digest = false;                 ///< find what `record` needs while the file is read
-    thread_limit threads{};              ///< that may read; the same is found by any number
+    bool recompute = false;              ///< use nothing of what the file carries of tags
+    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;    ///< find what `record` needs while the file is read
+    thread_limit threads{}; ///< that may read; the same is found by any number
 };
 
 namespace detail {
@@ -13021,7 +15268,8 @@ public:
         evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
                          optional_source<function_calls>, optional_source<scope_names>,
                          optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, given_claims, added_sources>;
+                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                         added_sources>;
 
     explicit chosen_policies(const attribution_options& options) : options_(options) {
         for (const auto& source : options.sources) {
@@ -13051,7 +15299,8 @@ public:
                           {{}, on(provenance::function)}, {{}, on(provenance::scope)},
                           {{}, on(provenance::parameter)},
                           {{}, on(provenance::parameter) && given.empty()},
-                          {{}, on(provenance::leftover)}, given_claims{&given}, added);
+                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                          given_claims{&given}, added);
     }
 
     [[nodiscard]] any_selection<module_tree> selection() const {
@@ -13280,56 +15529,6 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
 
-// <stemma/onnx/wire/map_model.hpp>
-#ifndef STEMMA_ONNX_WIRE_MAP_MODEL_HPP
-#define STEMMA_ONNX_WIRE_MAP_MODEL_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Whether the main graph of a large file comes to an initializer with much data after little else.
-[[nodiscard]] inline bool is_mostly_data(std::string_view bytes, std::string_view file) {
-    constexpr std::size_t large_file = std::size_t{1} << 26U;
-    constexpr std::uint32_t large_tensor = 1U << 18U;
-    constexpr std::size_t most_fields = 1U << 14U;
-    if (bytes.size() < large_file || bytes.size() > std::numeric_limits<std::uint32_t>::max()) {
-        return false;
-    }
-    wire_reader model(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
-    for (wire_field part; model.next(part);) {
-        if (!part.is_bytes(onnx_fields::model::graph)) {
-            continue;
-        }
-        auto graph = model.inner(part);
-        wire_field field;
-        for (std::size_t i = 0; i < most_fields && graph.next(field); ++i) {
-            if (field.is_bytes(onnx_fields::graph::initializer) && field.size() >= large_tensor) {
-                return field.begin <= bytes.size() / 8;
-            }
-        }
-    }
-    return false;
-}
-
-} // namespace detail
-
-/// Returns: a model's file, mapped in small pages where that keeps tensor data that nobody reads
-/// out of the memory of the process; elsewhere larger ones are faster.
-/// Throws: as `mapped_file`, and `error` of `error_code::malformed`.
-/// Complexity: O(1), as few fields are looked at.
-[[nodiscard]] inline mapped_file map_model(const std::string& path) {
-    mapped_file file(path);
-    if (file.descriptor() >= 0 && detail::is_mostly_data(file.bytes(), path)) {
-        return mapped_file(path, mapped_pages::small);
-    }
-    return file;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_MAP_MODEL_HPP
-
 // <stemma/onnx/wire/tag_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
 #define STEMMA_ONNX_WIRE_TAG_EDITS_HPP
@@ -13347,6 +15546,7 @@ public:
         doc_line_.clear();
         name_space_.clear();
         has_name_space_ = false;
+        has_mark_ = false;
     }
 
     void metadata(std::string_view key, std::string_view value) {
@@ -13369,6 +15569,8 @@ public:
         has_name_space_ = true;
     }
 
+    void mark() { has_mark_ = true; }
+
     /// Returns: entries of `metadata_props`, with tags and lengths; valid until `clear`.
     [[nodiscard]] std::string_view metadata_fields() const noexcept { return metadata_; }
 
@@ -13378,8 +15580,17 @@ public:
     /// Returns: the attribute `hierarchy_tags` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view tags_attribute() const noexcept { return tags_attribute_; }
 
-    /// Returns: the line of the doc_string without a line break, or ""; valid until `clear`.
-    [[nodiscard]] std::string_view doc_line() const noexcept { return doc_line_; }
+    /// Whether node `node` gets lines in its doc_string.
+    [[nodiscard]] bool has_doc_lines() const noexcept { return has_mark_ || !doc_line_.empty(); }
+
+    /// Appends what the doc_string of a node gets: a line, or two, without a line break behind.
+    void append_doc_lines(id node, std::string& text) const {
+        text.append(doc_line_);
+        if (has_mark_) {
+            text.append(doc_line_.empty() ? "" : "\n");
+            append_mark(node, text);
+        }
+    }
 
     /// Returns: the entry `namespace` as a field, or ""; valid until `clear`.
     [[nodiscard]] std::string_view name_space_field() const noexcept { return name_space_; }
@@ -13409,6 +15620,7 @@ private:
     std::string doc_line_;
     std::string name_space_;
     bool has_name_space_ = false;
+    bool has_mark_ = false;
 };
 
 /// Edits that take everything of stemma out of a message, and, for a node, put new tags in.
@@ -13424,7 +15636,7 @@ public:
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
         const auto seen =
-            model_->may_hold_tags(node) ? edit_fields(message, added, edits) : node_survey{};
+            model_->may_hold_tags(node) ? edit_fields(node, added, edits) : node_survey{};
         if (added == nullptr) {
             return;
         }
@@ -13435,9 +15647,11 @@ public:
         if (!seen.foreign_tags_attribute) {
             insert(end, added->tags_attribute(), edits);
         }
-        if (!seen.has_doc_string && !added->doc_line().empty()) {
+        if (!seen.has_doc_string && added->has_doc_lines()) {
+            std::string lines;
             std::string field;
-            detail::append_field(at_node::doc_string, added->doc_line(), field);
+            added->append_doc_lines(node, lines);
+            detail::append_field(at_node::doc_string, lines, field);
             edits.insert(end, field);
         }
         insert(end, added->name_space_field(), edits);
@@ -13485,14 +15699,24 @@ public:
         bool whole_field_ours = false; ///< there was no doc_string before us
     };
 
-    /// Returns: where the line that stemma wrote begins, if the last one is.
+    /// Whether a line of a doc_string is one that stemma writes.
+    [[nodiscard]] static bool is_our_line(std::string_view line) noexcept {
+        return line.starts_with(doc_line_mark) || parse_mark(line) != no_id;
+    }
+
+    /// Returns: where the lines that stemma wrote begin, if the last ones are.
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
-        if (text.starts_with(doc_line_mark) && text.find('\n') == text.npos) {
-            return {0, true};
+        for (auto kept = text.size();;) {
+            const auto line = text.substr(0, kept).rfind('\n');
+            const auto begin = line == text.npos ? 0 : line + 1;
+            if (!is_our_line(text.substr(begin, kept - begin))) {
+                return {kept, false};
+            }
+            if (begin == 0) {
+                return {0, true};
+            }
+            kept = line;
         }
-        const auto line = text.rfind('\n');
-        const bool ours = line != text.npos && text.substr(line + 1).starts_with(doc_line_mark);
-        return {ours ? line : text.size(), false};
     }
 
     /// Returns: whether an attribute is one that stemma wrote. Complexity: O(fields).
@@ -13526,8 +15750,8 @@ private:
         }
     }
 
-    node_survey edit_fields(message_ref message, const wire_carrier_sink* added,
-                            message_edits& edits) const {
+    node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits) const {
+        const auto message = model_->message(node);
         node_survey seen;
         auto survey = model_->reader(message);
         for (wire_field field; survey.next(field);) {
@@ -13542,7 +15766,7 @@ private:
             } else if (field.is_bytes(at_node::attribute)) {
                 edit_attribute(fields, field, seen, edits);
             } else if (field.is_bytes(at_node::doc_string) && field.begin == seen.last_doc_string) {
-                edit_doc_string(fields, field, added, seen, edits);
+                edit_doc_string(node, fields, field, added, seen, edits);
             }
         }
         return seen;
@@ -13594,7 +15818,7 @@ private:
         seen.foreign_tags_attribute |= name == hierarchy_tags_attribute;
     }
 
-    void edit_doc_string(const wire_reader& fields, const wire_field& field,
+    void edit_doc_string(id node, const wire_reader& fields, const wire_field& field,
                          const wire_carrier_sink* added, node_survey& seen,
                          message_edits& edits) const {
         const auto text = fields.text(field);
@@ -13605,8 +15829,9 @@ private:
         }
         seen.has_doc_string = true;
         std::string content(text.substr(0, split.kept));
-        if (added != nullptr && !added->doc_line().empty()) {
-            content.append("\n").append(added->doc_line());
+        if (added != nullptr && added->has_doc_lines()) {
+            content.append("\n");
+            added->append_doc_lines(node, content);
         }
         if (content != text) {
             edits.replace_content(model_->bytes().data(), field.content, field.end, content);
@@ -14166,14 +16391,15 @@ private:
 /// Takes everything of stemma out of a model and puts a tagging in. A `model_editor`.
 ///
 /// `Carrier` says what is written on nodes; initializers and value infos get `value_tags`, see
-/// `find_value_tags`, or none without any; the record goes to the model's metadata.
+/// `find_value_tags`, or none without any; record, table and sketch, unless empty, go to the
+/// model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
     /// Requires: all outlive the editor. New sets of tags are added to the tagging's pool.
     tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
                const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
-               std::string_view table)
+               std::string_view table, std::string_view sketch = {})
         : found_(&found)
         , carrier_(carrier)
         , texts_(modules, found)
@@ -14184,6 +16410,9 @@ public:
         detail::append_entry(metadata, model_key, record, facts.added_to_model);
         if (!table.empty()) {
             detail::append_entry(metadata, tag_table_key, table, facts.added_to_model);
+        }
+        if (!sketch.empty()) {
+            detail::append_entry(metadata, sketch_key, sketch, facts.added_to_model);
         }
         facts_ = std::make_shared<const shared_facts>(std::move(facts));
     }
@@ -14269,9 +16498,40 @@ struct node_carriers {
     carried_tags metadata;                      ///< entries under `pkg.stemma.`
     carried_tags doc_string;                    ///< the last line
     carried_tags attribute;                     ///< attributes that stemma marked as its own
+    std::vector<std::string_view> modules;      ///< in metadata: all of them, where one key repeats
+    std::vector<id> marks;                      ///< in the doc_string
     std::optional<std::string_view> all;        ///< in metadata: the list of all tags, as JSON
     std::optional<std::string_view> name_space; ///< of viewers; not always stemma's
 };
+
+namespace detail {
+
+/// Tags are in the last lines; marks may be in any, as tools put doc_strings together.
+inline void read_doc_string(std::string_view text, node_carriers& found) {
+    found.doc_string = {};
+    found.marks.clear();
+    const auto kept = tag_edits::split_doc_string(text).kept;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const auto end = std::min(text.find('\n', begin), text.size());
+        auto line = text.substr(begin, end - begin);
+        if (const auto number = parse_mark(line); number != no_id) {
+            found.marks.push_back(number);
+        } else if (begin >= kept && line.starts_with(doc_line_mark)) {
+            line.remove_prefix(doc_line_mark.size());
+            const auto parsed = nlohmann::json::parse(line, nullptr, false);
+            const auto read = [&](const char* key, std::optional<std::string>& to) {
+                if (parsed.is_object() && parsed.contains(key) && parsed[key].is_string()) {
+                    to = parsed[key].get<std::string>();
+                }
+            };
+            read("module", found.doc_string.module);
+            read("source_module", found.doc_string.tag);
+        }
+        begin = end + 1;
+    }
+}
+
+} // namespace detail
 
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
@@ -14287,6 +16547,7 @@ struct node_carriers {
             const auto [key, value] = wire_model::read_entry(fields, field);
             if (key == module_key) {
                 found.metadata.module = value;
+                found.modules.push_back(value);
             } else if (key == source_module_key) {
                 found.metadata.tag = value;
             } else if (key == hierarchy_tags_key) {
@@ -14295,22 +16556,7 @@ struct node_carriers {
                 found.name_space = value;
             }
         } else if (field.is_bytes(at_node::doc_string)) {
-            const auto text = fields.text(field);
-            const auto split = tag_edits::split_doc_string(text);
-            auto line = text.substr(split.kept);
-            found.doc_string = {};
-            if (!line.empty()) {
-                line.remove_prefix(line.find(doc_line_mark) + doc_line_mark.size());
-                const auto parsed = nlohmann::json::parse(line, nullptr, false);
-                if (parsed.is_object() && parsed.contains("module") &&
-                    parsed["module"].is_string()) {
-                    found.doc_string.module = parsed["module"].get<std::string>();
-                }
-                if (parsed.is_object() && parsed.contains("source_module") &&
-                    parsed["source_module"].is_string()) {
-                    found.doc_string.tag = parsed["source_module"].get<std::string>();
-                }
-            }
+            detail::read_doc_string(fields.text(field), found);
         } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
@@ -14360,9 +16606,10 @@ modules_by_namespace(const module_tree& modules) {
 } // namespace detail
 
 /// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks. From a tag alone it is the module that has the tag. A `namespace` counts
-/// where it is the only one that says something on a node, and was written by stemma.
-/// Complexity: O(modules + nodes + fields), and the length of all paths where namespaces are read.
+/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
+/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
+/// and was written by stemma. Complexity: O(modules + nodes + fields), and the length of all paths
+/// where namespaces are read.
 [[nodiscard]] inline std::vector<id>
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     std::vector<id> result(model.node_count(), no_id);
@@ -14379,7 +16626,12 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
         const auto carriers = read_node_carriers(model, node);
         const auto carried = detail::first_of(carriers);
         if (carried.module) {
-            const auto module = find_module(lookup, *carried.module);
+            auto module = find_module(lookup, *carried.module);
+            for (const auto other : carriers.modules) {
+                const auto found = find_module(lookup, std::string(other));
+                module =
+                    module == no_id || found == no_id ? module : modules.index().lca(module, found);
+            }
             result[node] = module != no_id ? module : result[node];
         } else if (carried.tag) {
             if (!by_tag) {
@@ -14402,6 +16654,208 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
 
 #endif // STEMMA_ONNX_WIRE_READ_TAGS_HPP
 
+// <stemma/onnx/wire/find_recorded.hpp>
+#ifndef STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
+#define STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
+
+namespace stemma {
+
+/// What a file that was changed since it was tagged still says of where its nodes come from.
+struct recorded_evidence {
+    std::vector<claim_table>
+        claims; ///< of `provenance::recorded`; several where a node has several
+    std::vector<id> by_module_alone; ///< nodes that name a module and no node: whoever copied what
+                                     ///< they carry copied that, too; ascending
+    bool sketch_damaged = false;     ///< there is a sketch of the graph that cannot be read
+};
+
+/// Asks the sketch of the graph and the marks on the nodes, and where these say nothing the paths
+/// of modules that nodes carry. A node whose mark was copied from another one is not asked further.
+/// Complexity: as `find_recorded_origins`, and O(fields of the nodes).
+[[nodiscard]] inline recorded_evidence find_recorded(const wire_model& model,
+                                                     const module_tree& modules) {
+    recorded_evidence found;
+    const auto text = find_model_metadata(model, sketch_key);
+    const auto sketch = text ? read_sketch(*text, modules.size()) : std::nullopt;
+    found.sketch_damaged = text && !sketch;
+    std::vector<node_mark_found> marks;
+    std::vector<std::pair<id, node_carriers>> named;
+    for (id node = 0; node < model.node_count(); ++node) {
+        auto carriers = read_node_carriers(model, node);
+        for (const auto number : carriers.marks) {
+            marks.push_back({node, number});
+        }
+        if ((carriers.marks.empty() || !sketch) &&
+            (carriers.metadata.module || carriers.doc_string.module)) {
+            named.emplace_back(node, std::move(carriers));
+        }
+    }
+    const auto table_of = [&](std::size_t i) -> std::vector<claim>& {
+        while (found.claims.size() <= i) {
+            found.claims.push_back({provenance::recorded, std::vector<claim>(model.node_count())});
+        }
+        return found.claims[i].of;
+    };
+    if (sketch) {
+        found.claims.push_back(find_recorded_origins(model, *sketch, modules.index(), marks));
+    }
+    const module_lookup<module_tree> lookup(modules);
+    std::vector<id> origins;
+    for (const auto& [node, carriers] : named) {
+        origins.clear();
+        const auto note = [&](const std::string& path) {
+            const auto module = find_module(lookup, path);
+            if (module != no_id &&
+                std::find(origins.begin(), origins.end(), module) == origins.end()) {
+                origins.push_back(module);
+            }
+        };
+        for (const auto path : carriers.modules) {
+            note(std::string(path));
+        }
+        if (origins.empty() && carriers.doc_string.module) {
+            note(*carriers.doc_string.module);
+        }
+        if (origins.empty() || table_of(0)[node].module != no_id) {
+            continue;
+        }
+        for (std::size_t i = 0; i < origins.size(); ++i) {
+            claim made{origins[i], no_id, 0.9F, provenance::recorded};
+            made.doubtful = origins.size() > 1;
+            table_of(i)[node] = made;
+        }
+        found.by_module_alone.push_back(node);
+    }
+    return found;
+}
+
+/// Returns: what the record kept of that when the file was tagged again after it was changed.
+/// Complexity: O(nodes).
+[[nodiscard]] inline recorded_evidence kept_evidence(const model_record& record) {
+    recorded_evidence found;
+    for (const auto& claims : record.claims) {
+        if (claims.source == provenance::recorded) {
+            found.claims.push_back(to_table(claims));
+        }
+    }
+    return found;
+}
+
+/// Makes claims about modules of one tree claims about those of the same paths in another one;
+/// where that lacks one, there is none. Complexity: O(length of all paths + nodes).
+inline void move_claims(const module_tree& from, const module_tree& to, recorded_evidence& found) {
+    const module_lookup<module_tree> lookup(to);
+    std::vector<id> moved(from.size());
+    for (id m = 0; m < from.size(); ++m) {
+        moved[m] = find_module(lookup, from.path(m));
+    }
+    for (auto& table : found.claims) {
+        for (auto& made : table.of) {
+            made.module = made.module == no_id ? no_id : moved[made.module];
+        }
+    }
+}
+
+/// Drops what nodes that carry nothing but a module say where the other sources, which `prepared`
+/// is of, and all neighbours say something else: it was copied from elsewhere. Complexity: O(such
+/// nodes and their neighbours), and that of the sources.
+template <class Graph, class Prepared>
+void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& prepared,
+                    recorded_evidence& found) {
+    for (const auto node : found.by_module_alone) {
+        const auto said = found.claims.front().of[node].module;
+        bool contradicted = false;
+        bool agreed = false;
+        prepared.for_each_claim(node, [&](const claim& made) {
+            contradicted = true;
+            agreed = agreed || (said != no_id && tree.are_related(made.module, said));
+        });
+        const auto ask = [&](id neighbour) {
+            const auto other = found.claims.front().of[neighbour].module;
+            agreed = agreed || (other != no_id && other != 0 && said != no_id &&
+                                tree.are_related(other, said));
+        };
+        for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
+            ask(source(*it, graph));
+        }
+        for (auto [it, last] = out_edges(node, graph); it != last; ++it) {
+            ask(target(*it, graph));
+        }
+        for (auto& table : found.claims) {
+            table.of[node] = contradicted && !agreed ? claim{} : table.of[node];
+        }
+    }
+}
+
+/// Returns: of how many modules the class was known before and is not now.
+/// Complexity: O(length of all paths).
+[[nodiscard]] inline std::size_t count_lost_classes(const module_tree& before,
+                                                    const module_tree& now) {
+    const module_lookup<module_tree> lookup(now);
+    std::size_t lost = 0;
+    for (id m = 0; m < before.size(); ++m) {
+        if (!before.class_name(m).empty()) {
+            const auto found = find_module(lookup, before.path(m));
+            lost += found == no_id || now.class_name(found).empty() ? 1U : 0U;
+        }
+    }
+    return lost;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
+
+// <stemma/onnx/wire/map_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+#define STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether the main graph of a large file comes to an initializer with much data after little else.
+[[nodiscard]] inline bool is_mostly_data(std::string_view bytes, std::string_view file) {
+    constexpr std::size_t large_file = std::size_t{1} << 26U;
+    constexpr std::uint32_t large_tensor = 1U << 18U;
+    constexpr std::size_t most_fields = 1U << 14U;
+    if (bytes.size() < large_file || bytes.size() > std::numeric_limits<std::uint32_t>::max()) {
+        return false;
+    }
+    wire_reader model(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
+    for (wire_field part; model.next(part);) {
+        if (!part.is_bytes(onnx_fields::model::graph)) {
+            continue;
+        }
+        auto graph = model.inner(part);
+        wire_field field;
+        for (std::size_t i = 0; i < most_fields && graph.next(field); ++i) {
+            if (field.is_bytes(onnx_fields::graph::initializer) && field.size() >= large_tensor) {
+                return field.begin <= bytes.size() / 8;
+            }
+        }
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// Returns: a model's file, mapped in small pages where that keeps tensor data that nobody reads
+/// out of the memory of the process; elsewhere larger ones are faster.
+/// Throws: as `mapped_file`, and `error` of `error_code::malformed`.
+/// Complexity: O(1), as few fields are looked at.
+[[nodiscard]] inline mapped_file map_model(const std::string& path) {
+    mapped_file file(path);
+    if (file.descriptor() >= 0 && detail::is_mostly_data(file.bytes(), path)) {
+        return mapped_file(path, mapped_pages::small);
+    }
+    return file;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+
 // <stemma/onnx/wire/attributed_model.hpp>
 #ifndef STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
 #define STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
@@ -14411,7 +16865,9 @@ namespace stemma {
 /// An ONNX file, opened, with everything that is known of where its nodes come from.
 ///
 /// Tags that the file carries are used when they still fit it and neither captures nor options say
-/// otherwise; else all is found anew. Does not move, as its parts refer to each other.
+/// otherwise. Where the graph was changed since, what they say of the modules is the tree still,
+/// and what is left of them on the nodes is evidence. Does not move, as its parts refer to each
+/// other.
 class attributed_model {
 public:
     /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
@@ -14431,6 +16887,14 @@ public:
         }
         run_tasks(options_.threads.parts_of_operators(model_.node_count()),
                   {[&] { attribute(options_.threads.without_one()); }, [&] { meanwhile(model_); }});
+    }
+
+    /// As above, of a file that is mapped already.
+    attributed_model(mapped_file file, const std::string& path, attribution_options options)
+        : file_(std::move(file))
+        , model_(file_.bytes(), path, options.threads)
+        , options_(std::move(options)) {
+        attribute(options_.threads);
     }
 
     attributed_model(const attributed_model&) = delete;
@@ -14467,6 +16931,15 @@ public:
 
     /// Whether those tags fit the model still: as many nodes of the same structure.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+    /// Whether the record of the file was used.
+    [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
+    /// Returns: of how many modules only the file knew the class. Complexity: O(modules).
+    [[nodiscard]] std::size_t lost_classes() const {
+        return record_ && !uses_record_ ? count_lost_classes(record_->modules, modules_) : 0;
+    }
+
+    /// Returns: what a user should know of what the file says of its tags and could not be used.
+    [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
 
     /// Frees the operators and what was read of the evidence, a fifth of all memory. Afterwards
     /// nothing may be asked about these any more; model, tags, tree and record stay.
@@ -14511,6 +16984,12 @@ public:
         return claims;
     }
 
+    /// Returns: what local functions say, also of each call apart.
+    /// Complexity: that of `function_calls::prepare`.
+    [[nodiscard]] function_calls::claims<onnx_operators<wire_model>> calls() {
+        return function_calls{}.prepare(context());
+    }
+
     /// Calls `f(node, claims)` for all nodes of which one source claims something, whether the
     /// options let it count or not; what a capture says only where they do.
     /// Complexity: O(nodes), after the facts of the source.
@@ -14551,7 +17030,7 @@ private:
     using context_type = detail::chosen_policies::context_type;
 
     void attribute(thread_limit threads) {
-        record_ = find_model_record(model_);
+        read_record();
         const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
         onnx_nodes<wire_model> nodes(model_, threads);
         operator_graph graph;
@@ -14563,26 +17042,39 @@ private:
                 digest_ = structure_digest(model_);
             }
         };
-        if (options_.captures.empty() && !may_be_fresh &&
-            !find_model_metadata(model_, fold_modules_key)) {
-            named = collect_named_modules(nodes, root_name(), threads, {make_graph, find_digest});
+        const bool folded = find_model_metadata(model_, fold_modules_key).has_value();
+        const bool alone = options_.captures.empty() && !options_.recompute;
+        if (options_.captures.empty() && !(record_ && alone) && !folded) {
+            named = collect_named_modules(nodes, "", threads, {make_graph, find_digest});
         } else {
             run_tasks(count, {make_graph, find_digest});
         }
         ops_.emplace(std::move(nodes), std::move(graph));
         fresh_ = may_be_fresh && record_->digest == digest_;
-        const bool use_record = fresh_ && options_.captures.empty() && !options_.recompute;
-        if (use_record) {
+        uses_record_ = record_ && alone && (fresh_ || !folded);
+        if (uses_record_ && !options_.retag) {
             adopt_options(options_, *record_);
         }
         chosen_ = detail::chosen_policies(options_);
         context_.emplace(*ops_, modules_, threads);
-        run_tasks(count, {[&] { make_tree(use_record, std::move(named), threads); },
+        run_tasks(count, {[&] { make_tree(std::move(named), threads); },
                           [&] { static_cast<void>(context_->independent()); }});
-        find_claims(use_record);
+        find_claims();
         tag();
-        if (use_record) {
+        if (uses_record_ && fresh_ && !options_.retag) {
             take_over_tags();
+        }
+    }
+
+    /// One that is damaged is none.
+    void read_record() {
+        try {
+            record_ = find_model_record(model_);
+        } catch (const error& problem) {
+            if (problem.code() != error_code::malformed) {
+                throw;
+            }
+            problems_.push_back(std::string(model_key) + " cannot be read and is ignored");
         }
     }
 
@@ -14591,19 +17083,21 @@ private:
         return *context_;
     }
 
-    [[nodiscard]] std::string_view root_name() const { return model_.text(model_.graph(0).name); }
-
-    void make_tree(bool use_record, std::optional<named_modules> named, thread_limit threads) {
+    void make_tree(std::optional<named_modules> named, thread_limit threads) {
         if (!options_.captures.empty()) {
             capture_ = read_captures(options_.captures);
             modules_ = capture_->tree();
-        } else if (use_record && !record_->from_model) {
+        } else if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
+            // What the exporter called the graph names no module; a record names what it named.
+            const auto root_name = uses_record_ && !options_.retag
+                                       ? record_->modules.attribute(0)
+                                       : std::string_view();
             auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
-                                 : rebuild_tree(*ops_, root_name(), threads);
+                                 : rebuild_tree(*ops_, root_name, threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
             std::move(rebuilt).teach(*context_);
@@ -14612,10 +17106,9 @@ private:
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
 
-    /// Asks the parts of the capture about the nodes, or takes over what they said when the file
-    /// was tagged.
-    void find_claims(bool use_record) {
-        if (use_record) {
+    /// Asks the parts of the capture, or takes over what was known when the file was tagged.
+    void find_claims() {
+        if (uses_record_ && fresh_) {
             for (const auto& recorded : record_->claims) {
                 if (uses(recorded.source)) {
                     claims_.push_back(to_table(recorded));
@@ -14623,7 +17116,11 @@ private:
             }
             return;
         }
-        if (!capture_ || !capture_->has_operations()) {
+        const bool has_operations = capture_ && capture_->has_operations();
+        if (uses_record_ || (record_ && capture_ && !has_operations && !options_.recompute)) {
+            find_recorded_claims(uses_record_ ? modules_ : record_->modules);
+        }
+        if (!has_operations) {
             return;
         }
         const auto open = find_open_nodes();
@@ -14649,6 +17146,23 @@ private:
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
         capture_.reset();
+    }
+
+    void find_recorded_claims(const module_tree& tree) {
+        if (!uses(provenance::recorded)) {
+            return;
+        }
+        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model_, tree);
+        if (&tree != &modules_) {
+            move_claims(tree, modules_, found);
+        }
+        if (found.sketch_damaged) {
+            problems_.push_back(std::string(sketch_key) + " cannot be read and is ignored");
+        }
+        if (!found.by_module_alone.empty()) {
+            drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()), found);
+        }
+        claims_ = std::move(found.claims);
     }
 
     /// Returns: the nodes of which the file itself does not say in which module they are.
@@ -14702,12 +17216,14 @@ private:
     std::optional<recorded_model> record_;
     std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
+    bool uses_record_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
     std::optional<capture_reader> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
     std::vector<std::string> notes_;
+    std::vector<std::string> problems_;
     tagging found_;
 };
 
@@ -14953,6 +17469,174 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_CALL_ATTRIBUTES_HPP
 
+// <stemma/onnx/wire/inlined_names.hpp>
+#ifndef STEMMA_ONNX_WIRE_INLINED_NAMES_HPP
+#define STEMMA_ONNX_WIRE_INLINED_NAMES_HPP
+
+namespace stemma {
+
+/// Where the body of a function runs: for one call of it.
+struct inlined_place {
+    id called_for = no_id; ///< the module that `function_calls` says of the call
+    id module = 0;         ///< the module of the call, as it was attributed
+    std::string scope{};   ///< the modules from the root to that one, as names have them
+};
+
+/// Names for nodes that come out of calls: `encoder/layer.0/attention/MatMul_node_7`, as builders
+/// write them, so that each is attributed to the module that it was in as part of a function.
+class inlined_names {
+public:
+    using call_claims = function_calls::claims<onnx_operators<wire_model>>;
+
+    /// `attributions` are by node, `calls` what `function_calls` prepared for the same nodes.
+    /// Requires: all of them outlive it, and what `calls` was prepared from. Complexity: O(nodes).
+    inlined_names(const wire_model& model, const module_tree& modules,
+                  std::span<const attribution> attributions, call_claims calls)
+        : model_(model), modules_(modules), attributions_(attributions), calls_(std::move(calls)) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            node_at_.emplace(model.message(node).begin, node);
+            taken_.insert(model.name(node));
+        }
+    }
+
+    /// Returns: where the body of the function runs that the node at a position of the file calls,
+    /// itself in a body that runs at `around` (default: in a graph).
+    /// Complexity: O(length of names) on average.
+    [[nodiscard]] inlined_place enter(std::uint32_t position,
+                                      const inlined_place& around = {}) const {
+        const auto node = node_at(position);
+        if (node == no_id) {
+            return around;
+        }
+        inlined_place inside{
+            calls_.module_of(node, around.called_for), made_of(node, around).module, {}};
+        inside.scope = scope_of(inside.module, around);
+        return inside;
+    }
+
+    /// Returns: a name that no node has, for the node at a position; "" where only its neighbours
+    /// tell to which module that belongs, which they still do. Complexity: as above.
+    [[nodiscard]] std::string name(std::uint32_t position, std::string_view op_type,
+                                   const inlined_place& around) {
+        const auto node = node_at(position);
+        if (node == no_id || op_type.empty() || !is_known(node, around)) {
+            return {};
+        }
+        return free_name(scope_of(made_of(node, around).module, around), op_type);
+    }
+
+    /// Returns: the same for a node that stands for a call itself. Complexity: as above.
+    [[nodiscard]] std::string name(std::string_view op_type, const inlined_place& around) {
+        return around.called_for == no_id ? std::string() : free_name(around.scope, op_type);
+    }
+
+    /// Appends to what nodes that came out of calls are attributed to: that of the node at a
+    /// position, or where there is none what stands for the call itself. Complexity: O(1).
+    void note(std::uint32_t position, const inlined_place& around,
+              std::vector<attribution>& made) const {
+        const auto node = node_at(position);
+        made.push_back(node == no_id ? of_call(around) : made_of(node, around));
+    }
+
+    /// Appends the same of a node that stays, and of those in its bodies. Complexity: O(these).
+    void note_unchanged(std::uint32_t position, std::vector<attribution>& made) const {
+        const auto node = node_at(position);
+        auto first = node;
+        while (first > 0 && is_in_bodies_of(first - 1, node)) {
+            --first;
+        }
+        made.insert(made.end(), attributions_.begin() + first, attributions_.begin() + node + 1);
+    }
+
+private:
+    [[nodiscard]] std::string free_name(std::string name, std::string_view op_type) {
+        name.append(name.empty() ? "" : "/").append(op_type).append("_node_");
+        const auto length = name.size();
+        do {
+            name.resize(length);
+            name.append(std::to_string(next_++));
+        } while (taken_.contains(name));
+        return name;
+    }
+
+    [[nodiscard]] id node_at(std::uint32_t position) const {
+        const auto found = node_at_.find(position);
+        return found == node_at_.end() ? no_id : found->second;
+    }
+
+    [[nodiscard]] bool is_in_bodies_of(id node, id owner) const {
+        auto o = model_.owner(node);
+        while (o != no_id && o != owner) {
+            o = model_.owner(o);
+        }
+        return o == owner;
+    }
+
+    [[nodiscard]] bool is_in_function(id node) const {
+        auto g = model_.graph_of(node);
+        while (model_.graph(g).kind == graph_kind::body) {
+            g = model_.graph_of(model_.graph(g).owner);
+        }
+        return model_.graph(g).kind == graph_kind::function;
+    }
+
+    [[nodiscard]] static attribution of_call(const inlined_place& call) {
+        return {call.module, no_id, 0.5F, provenance::function, false};
+    }
+
+    /// Whether a function says it of the node, which the call around may tell apart.
+    [[nodiscard]] bool is_of_function(id node) const {
+        return attributions_[node].source == provenance::function && is_in_function(node);
+    }
+
+    [[nodiscard]] bool is_known(id node, const inlined_place& around) const {
+        return is_of_function(node) ? calls_.module_of(node, around.called_for) != no_id
+                                    : is_evidence(attributions_[node].source);
+    }
+
+    /// What several modules share is attributed to what they have in common; here it runs for one.
+    [[nodiscard]] attribution made_of(id node, const inlined_place& around) const {
+        auto made = attributions_[node];
+        if (is_of_function(node)) {
+            const auto called = calls_.module_of(node, around.called_for);
+            made = called == no_id ? of_call(around) : made;
+            made.module = called == no_id ? around.module : called;
+        }
+        return made;
+    }
+
+    /// Each call is one level, as is each module that a path names; members of lists are not.
+    [[nodiscard]] std::string scope_of(id module, const inlined_place& around) const {
+        const auto& tree = modules_.index();
+        const bool below = tree.is_ancestor(around.module, module);
+        std::vector<id> way;
+        for (auto m = module; m != (below ? around.module : 0); m = tree.parent(m)) {
+            way.push_back(m);
+        }
+        auto scope = below ? around.scope : std::string();
+        bool first = true;
+        for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
+            const auto attribute = modules_.attribute(*m);
+            const bool member = !first && std::all_of(attribute.begin(), attribute.end(),
+                                                      [](char c) { return c >= '0' && c <= '9'; });
+            scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);
+        }
+        return scope;
+    }
+
+    const wire_model& model_;
+    const module_tree& modules_;
+    std::span<const attribution> attributions_;
+    call_claims calls_;
+    std::unordered_map<std::uint32_t, id> node_at_; // by where its message begins
+    std::unordered_set<std::string_view> taken_;    // names of nodes
+    std::size_t next_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_INLINED_NAMES_HPP
+
 // <stemma/onnx/wire/call_frame.hpp>
 #ifndef STEMMA_ONNX_WIRE_CALL_FRAME_HPP
 #define STEMMA_ONNX_WIRE_CALL_FRAME_HPP
@@ -14964,6 +17648,42 @@ struct call_frame {
     std::string scope; ///< stands in front of all names that are not bound
     std::map<std::string_view, std::string> bound{};      ///< inputs and outputs; "" for none
     std::map<std::string_view, std::string> attributes{}; ///< AttributeProtos by name
+    inlined_place place{};                                ///< where it runs, if that is asked for
+};
+
+/// Returns: where a call runs; outside of functions (`around` is null) nowhere.
+[[nodiscard]] inline inlined_place place_of(const call_frame* around) {
+    return around == nullptr ? inlined_place{} : around->place;
+}
+
+/// Finds scopes for calls that nothing else has.
+class call_scopes {
+public:
+    /// Notes the name of a value, which stays as long as this. Complexity: O(log names).
+    void take(std::string_view name) { taken_.emplace(name); }
+
+    /// Returns: a name that no value's name continues with a slash, and that was not given before.
+    /// Complexity: O(length * log names) on average, however many calls have one name.
+    [[nodiscard]] std::string free(const std::string& wanted) {
+        const auto is_free = [&](const std::string& scope) {
+            const auto next = taken_.lower_bound(scope + "/");
+            return next == taken_.end() || !next->starts_with(scope + "/");
+        };
+        const auto [known, is_new] = given_.try_emplace(wanted, 0);
+        if (is_new && is_free(wanted)) {
+            return wanted;
+        }
+        for (auto& number = known->second;;) {
+            auto scope = wanted + "~" + std::to_string(++number);
+            if (given_.try_emplace(scope, 0).second && is_free(scope)) {
+                return scope;
+            }
+        }
+    }
+
+private:
+    std::set<std::string_view> taken_;                   // names of values
+    std::unordered_map<std::string, std::size_t> given_; // the last number that was tried
 };
 
 /// Returns: what a name in a body stands for; outside of functions (`around` is null) itself.
@@ -15247,15 +17967,6 @@ void check_data(const wire_model& model, Report report) {
 
 namespace stemma {
 
-/// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
-[[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
-    const auto position =
-        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
-    return model.name(node).empty()
-               ? "node " + position
-               : "node '" + std::string(model.name(node)) + "' (" + position + ")";
-}
-
 namespace detail {
 
 /// Checks the rules that every ONNX model keeps, whatever its version.
@@ -15369,7 +18080,8 @@ private:
 
     void check_definitions() {
         for (auto value : model_.redefined()) {
-            tell("value.redefined", value_text(value), "is defined more than once", severity::error,
+            tell("value.redefined", value_text(value),
+                 "is defined more than once: by " + definers_text(model_, value), severity::error,
                  model_.producer(value));
         }
         for (id value = 0; value < model_.value_count(); ++value) {
@@ -15535,6 +18247,11 @@ public:
                          .module;
         }
         expect("model", no_id, table.has_value(), wanted_.model);
+        const auto sketch = find_model_metadata(model_, sketch_key);
+        if (wanted_.mark && (!sketch || !read_sketch(*sketch, modules_.size()))) {
+            tell("tags.incomplete", no_id, "has no sketch of the graph that can be read");
+        }
+        marks_fit_ = fresh;
         for (id node = 0; node < model_.node_count(); ++node) {
             check_node(node);
         }
@@ -15602,6 +18319,10 @@ private:
         const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
         expect("metadata", node, is_there(found.metadata), wanted_.metadata);
         expect("doc_string", node, is_there(found.doc_string), wanted_.doc_string);
+        expect("mark", node, !found.marks.empty(), wanted_.mark);
+        if (marks_fit_ && !found.marks.empty() && found.marks.back() != node) {
+            tell("tags.disagree", node, "has the mark of another node");
+        }
         expect("attributes", node, is_there(found.attribute), wanted_.attribute);
         if (wanted_.name_space) {
             expect("namespace", node, found.name_space.has_value(), true);
@@ -15694,7 +18415,8 @@ private:
     carrier_set wanted_;
     tag_table tags_;
     std::optional<tag_lookup> by_tag_;
-    std::vector<id> table_; // by node, where the model has a table
+    std::vector<id> table_;  // by node, where the model has a table
+    bool marks_fit_ = false; // the graph did not change
     std::vector<std::string_view> unwanted_;
 };
 
@@ -17096,186 +19818,6 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_CUT_MODEL_HPP
 
-// <stemma/onnx/wire/node_attributes.hpp>
-#ifndef STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
-#define STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
-
-namespace stemma {
-
-/// A small tensor of whole numbers, as shapes and axes are written.
-struct whole_numbers {
-    std::vector<std::int64_t> dims;   ///< as written; negative ones are possible
-    std::int64_t data_type = 0;       ///< number in TensorProto.DataType
-    std::vector<std::int64_t> values; ///< in row-major order; empty unless they are `known`
-    bool known = false; ///< the values were read: they are few, inside the file, and whole numbers
-};
-
-/// Reads a tensor of at most so many whole numbers; of others, type and dims.
-/// Complexity: O(fields + values).
-[[nodiscard]] inline whole_numbers read_whole_numbers(wire_reader fields,
-                                                      std::size_t max_values = 64) {
-    using at = detail::onnx_fields::tensor;
-    whole_numbers tensor;
-    std::string_view raw;
-    std::vector<std::int64_t> typed; // int32_data (5) or int64_data (7)
-    bool elsewhere = false;
-    for (wire_field field; fields.next(field);) {
-        if (field.number == at::dims &&
-            (field.type == wire_type::varint || field.type == wire_type::bytes)) {
-            detail::read_dims(fields, field, tensor.dims);
-        } else if (field.is(at::data_type, wire_type::varint)) {
-            tensor.data_type = static_cast<std::int64_t>(field.value);
-        } else if (field.is_bytes(at::raw_data)) {
-            raw = fields.text(field);
-        } else if ((field.number == 5 || field.number == 7) && field.size() <= 16 * max_values) {
-            detail::read_dims(fields, field, typed);
-        } else if (field.is(at::data_location, wire_type::varint)) {
-            elsewhere = field.value == 1;
-        }
-    }
-    constexpr std::int64_t int32 = 6;
-    constexpr std::int64_t int64 = 7;
-    constexpr std::int64_t boolean = 9;
-    const std::size_t width = tensor.data_type == int64     ? 8
-                              : tensor.data_type == int32   ? 4
-                              : tensor.data_type == boolean ? 1
-                                                            : 0;
-    std::size_t count = 1;
-    for (auto dim : tensor.dims) {
-        const auto extent = static_cast<std::size_t>(dim); // of a negative one: too large
-        count = count > max_values || extent > max_values ? max_values + 1 : count * extent;
-    }
-    if (width == 0 || count > max_values || elsewhere) {
-        return tensor;
-    }
-    if (raw.size() == count * width) {
-        for (std::size_t i = 0; i < count; ++i) {
-            std::int64_t value = 0;
-            if (width == 8) {
-                std::memcpy(&value, raw.data() + i * width, 8);
-            } else if (width == 4) {
-                std::int32_t narrow = 0;
-                std::memcpy(&narrow, raw.data() + i * width, 4);
-                value = narrow;
-            } else {
-                value = static_cast<unsigned char>(raw[i]);
-            }
-            tensor.values.push_back(value);
-        }
-        tensor.known = true;
-    } else if (raw.empty() && typed.size() == count) {
-        tensor.values = std::move(typed);
-        tensor.known = true;
-    }
-    return tensor;
-}
-
-/// Reads attributes of one node by name.
-class node_attributes {
-public:
-    /// Requires: `model` outlives this. Complexity: every look-up passes over the fields of the
-    /// node.
-    node_attributes(const wire_model& model, id node)
-        : fields_(model.reader(model.message(node))) {}
-
-    /// Returns: an attribute of type INT.
-    [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
-        std::optional<std::int64_t> found;
-        with(name, [&](const wire_reader&, const wire_field& part) {
-            if (part.is(3, wire_type::varint)) {
-                found = static_cast<std::int64_t>(part.value);
-            }
-        });
-        return found;
-    }
-
-    /// Returns: an attribute of type INTS; nothing when the node has none of the name.
-    [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
-        std::optional<std::vector<std::int64_t>> found;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (!found) {
-                found.emplace();
-            }
-            if (part.number == 8) {
-                detail::read_dims(parts, part, *found);
-            }
-        });
-        return found;
-    }
-
-    /// Returns: an attribute of type STRING.
-    [[nodiscard]] std::string_view text(std::string_view name) const {
-        std::string_view found;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (part.is_bytes(detail::onnx_fields::attribute::s)) {
-                found = parts.text(part);
-            }
-        });
-        return found;
-    }
-
-    /// Returns: an attribute of type TENSOR.
-    [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
-        std::optional<whole_numbers> found;
-        with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (part.is_bytes(detail::onnx_fields::attribute::t)) {
-                found = read_whole_numbers(parts.inner(part));
-            }
-        });
-        return found;
-    }
-
-    /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
-    template <class Function>
-    void for_each(Function f) const {
-        auto fields = fields_;
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
-                continue;
-            }
-            std::string_view name;
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(detail::onnx_fields::attribute::name)) {
-                    name = parts.text(part);
-                }
-            }
-            f(name, fields.inner(field));
-        }
-    }
-
-    /// Whether some attribute takes its value from the function the node is in.
-    /// Complexity: O(fields).
-    [[nodiscard]] bool has_reference() const {
-        bool found = false;
-        for_each([&](std::string_view, wire_reader attribute) {
-            for (wire_field part; attribute.next(part);) {
-                found = found || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
-                                  part.size() > 0);
-            }
-        });
-        return found;
-    }
-
-private:
-    template <class Function>
-    void with(std::string_view wanted, Function f) const {
-        for_each([&](std::string_view name, wire_reader attribute) {
-            if (name == wanted) {
-                for (wire_field part; attribute.next(part);) {
-                    f(attribute, part);
-                }
-            }
-        });
-    }
-
-    wire_reader fields_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_NODE_ATTRIBUTES_HPP
-
 // <stemma/onnx/wire/cut_obstacles.hpp>
 #ifndef STEMMA_ONNX_WIRE_CUT_OBSTACLES_HPP
 #define STEMMA_ONNX_WIRE_CUT_OBSTACLES_HPP
@@ -17290,6 +19832,62 @@ namespace stemma {
         for (auto value : *values) {
             if (!types.has_type(value)) {
                 return value;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// Finds a value that the model defines more than once, and that a plan reads, makes, or holds in a
+/// body or a function: what it is in the part might be another one than in the whole.
+/// Complexity: O(values read and made) where the model defines any so, else O(1).
+[[nodiscard]] inline std::optional<id> find_redefined(const cut_plan& plan, const wire_model& model,
+                                                      const graph_contents& contents) {
+    std::unordered_map<std::string_view, std::vector<id>> by_name;
+    for (auto value : model.redefined()) {
+        by_name[model.value_name(value)].push_back(value);
+    }
+    if (by_name.empty()) {
+        return std::nullopt;
+    }
+    const auto find = [&](id value) -> std::optional<id> {
+        const auto found = value == no_id ? by_name.end() : by_name.find(model.value_name(value));
+        if (found != by_name.end()) {
+            for (auto redefined : found->second) {
+                if (model.graph_of_value(redefined) == model.graph_of_value(value)) {
+                    return redefined;
+                }
+            }
+        }
+        return std::nullopt;
+    };
+    const auto look = [&](auto& self, id node) -> std::optional<id> {
+        for (auto value : model.inputs(node)) {
+            if (const auto found = find(value)) {
+                return found;
+            }
+        }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            if (const auto found = find(model.first_output(node) + i)) {
+                return found;
+            }
+        }
+        for (auto inside : contents.inner_nodes(node)) {
+            if (const auto found = self(self, inside)) {
+                return found;
+            }
+        }
+        return std::nullopt;
+    };
+    for (auto node : plan.nodes) {
+        if (const auto found = look(look, node)) {
+            return found;
+        }
+    }
+    for (auto f : plan.functions) {
+        for (auto node : contents.nodes(model.functions()[f].graph)) {
+            if (const auto found = look(look, node)) {
+                return found;
             }
         }
     }
@@ -20118,23 +22716,30 @@ public:
         return true;
     }
 
-    /// A MatMul whose attributes say which of its inputs are transposed.
+    /// A MatMul whose attributes say which of its inputs are transposed. One whose batch is, has
+    /// its first extent in the place before the last.
     void infer_turned_product(id node) {
         const auto attributes = table_.attributes(node);
         const auto is_set = [&](std::string_view name) {
             return attributes.whole(name).value_or(0) != 0;
         };
-        if (is_set("transBatchA") || is_set("transBatchB")) {
-            return;
-        }
-        auto a = table_.input(node, 0);
-        auto b = table_.input(node, 1);
-        for (auto [x, turned] : {std::pair(&a, is_set("transA")), {&b, is_set("transB")}}) {
-            if (turned && x->ranked() && x->rank() > 1) {
-                std::swap(x->dims->back(), (*x->dims)[x->rank() - 2]);
+        const auto turned = [&](std::size_t slot, std::string_view batch, std::string_view matrix) {
+            auto x = table_.input(node, slot);
+            if (x.ranked() && x.rank() > 1 && is_set(batch)) {
+                std::rotate(x.dims->begin(), x.dims->begin() + 1, x.dims->end() - 1);
             }
-        }
-        set_product(node, a, b, a.data_type);
+            if (x.ranked() && x.rank() > 1 && is_set(matrix)) {
+                std::swap(x.dims->back(), (*x.dims)[x.rank() - 2]);
+            }
+            return x;
+        };
+        const auto a = turned(0, "transBatchA", "transA");
+        set_product(node, a, turned(1, "transBatchB", "transB"), a.data_type);
+    }
+
+    /// A MatMul whose result is of another type than what it reads.
+    void infer_product_of(id node, std::int64_t data_type) {
+        set_product(node, table_.input(node, 0), table_.input(node, 1), data_type);
     }
 
 private:
@@ -20407,6 +23012,79 @@ private:
 
 #endif // STEMMA_DETAIL_COMPUTED_FACTS_HPP
 
+// <stemma/detail/blocked_facts.hpp>
+#ifndef STEMMA_DETAIL_BLOCKED_FACTS_HPP
+#define STEMMA_DETAIL_BLOCKED_FACTS_HPP
+
+namespace stemma::detail {
+
+/// Infers what the operators of `com.microsoft.nchwc` make, which ONNX Runtime's layout
+/// optimization writes. They compute on blocks of channels; the extents of a tensor stay in their
+/// order, with as many channels as fill the blocks.
+class blocked_facts {
+public:
+    /// Requires: both outlive this.
+    blocked_facts(fact_table& table, computed_facts& computed)
+        : table_(table), computed_(computed) {}
+
+    /// Returns: whether the operator is one of them.
+    bool infer(id node, std::string_view op) {
+        if (is_one_of(op, " Conv MaxPool AveragePool GlobalMaxPool GlobalAveragePool ")) {
+            computed_.infer(node, op);
+        } else if (is_one_of(op, " ReorderInput ReorderOutput ")) {
+            infer_reordering(node, op == "ReorderInput");
+        } else if (op == "Upsample") {
+            infer_scaling(node);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+private:
+    /// Channels are the last extent, or the second one, of what is not blocked.
+    void infer_reordering(id node, bool to_blocks) {
+        const auto& x = table_.input(node, 0);
+        if (!x.ranked() || x.rank() < 2) {
+            return;
+        }
+        const auto attributes = table_.attributes(node);
+        const bool last = attributes.whole("channels_last").value_or(0) != 0;
+        auto dims = *x.dims;
+        if (last) {
+            dims.assign(x.rank(), any_extent);
+            dims.front() = x.dims->front();
+        }
+        if (to_blocks) {
+            dims[1] = any_extent;
+        } else {
+            dims[last ? x.rank() - 1 : 1] =
+                std::max(any_extent, attributes.whole("channels").value_or(any_extent));
+        }
+        table_.set(node, 0, made(x.data_type, std::move(dims)));
+    }
+
+    void infer_scaling(id node) {
+        const auto& x = table_.input(node, 0);
+        if (!x.ranked()) {
+            return;
+        }
+        const auto scales = table_.attributes(node).wholes("scales").value_or(extents{});
+        extents dims(x.rank(), any_extent);
+        for (std::size_t i = 0; i < x.rank() && scales.size() == x.rank(); ++i) {
+            dims[i] = multiply_extents((*x.dims)[i], scales[i]);
+        }
+        table_.set(node, 0, made(x.data_type, std::move(dims)));
+    }
+
+    fact_table& table_;
+    computed_facts& computed_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_BLOCKED_FACTS_HPP
+
 // <stemma/detail/elementwise_facts.hpp>
 #ifndef STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
 #define STEMMA_DETAIL_ELEMENTWISE_FACTS_HPP
@@ -20563,25 +23241,85 @@ public:
 
     /// Returns: whether the operator is one of them.
     bool infer(id node, std::string_view op) {
-        const auto like_first = [&](std::size_t output) {
-            const auto& x = table_.input(node, 0);
-            table_.set(node, output, made(x.data_type, x.dims));
-        };
-        if (is_one_of(op, " Gelu FastGelu QuickGelu BiasGelu ")) {
-            like_first(0);
+        if (is_one_of(op, " Gelu FastGelu QuickGelu BiasGelu RotaryEmbedding QLinearSigmoid "
+                          "QLinearLeakyRelu QLinearSoftmax ")) {
+            like(node, 0, 0);
         } else if (is_one_of(op, " SkipLayerNormalization SkipSimplifiedLayerNormalization ")) {
-            like_first(0);
-            like_first(3); // the sum that is normalized
+            like(node, 0, 0);
+            like(node, 3, 0); // the sum that is normalized
         } else if (op == "FusedConv") {
             computed_.infer(node, "Conv");
         } else if (op == "FusedGemm") {
             computed_.infer(node, "Gemm");
         } else if (op == "FusedMatMul") {
             computed_.infer_turned_product(node);
+        } else if (op == "DynamicQuantizeMatMul") {
+            computed_.infer_product_of(node, table_.input(node, 0).data_type);
+        } else if (op == "MatMulIntegerToFloat") {
+            computed_.infer_product_of(node, table_.input(node, 2).data_type); // that of the scale
+        } else if (is_one_of(op, " MatMulNBits MatMulBnb4 MatMulFpQ4 ")) {
+            infer_packed_product(node);
+        } else if (is_one_of(op, " QLinearAdd QLinearMul ")) {
+            const auto& a = table_.input(node, 0);
+            table_.set(node, 0, made(a.data_type, broadcast(a.dims, table_.input(node, 3).dims)));
+        } else if (is_one_of(op, " Attention MultiHeadAttention GroupQueryAttention ")) {
+            infer_attention(node, op);
+        } else if (op == "EmbedLayerNormalization") {
+            infer_embedding(node);
         } else {
             return false;
         }
         return true;
+    }
+
+private:
+    void like(id node, std::size_t output, std::size_t input) {
+        const auto& x = table_.input(node, input);
+        table_.set(node, output, made(x.data_type, x.dims));
+    }
+
+    /// A MatMul with weights that several elements share a byte of; an attribute has their extent.
+    void infer_packed_product(id node) {
+        const auto& x = table_.input(node, 0);
+        if (x.ranked() && x.rank() > 0) {
+            auto dims = *x.dims;
+            dims.back() =
+                std::max(any_extent, table_.attributes(node).whole("N").value_or(any_extent));
+            table_.set(node, 0, made(x.data_type, std::move(dims)));
+        }
+    }
+
+    /// What comes out has a row for each one of the query; behind it, keys and values are kept, by
+    /// `Attention` in one tensor, by the others in one each.
+    void infer_attention(id node, std::string_view op) {
+        const auto& x = table_.input(node, 0);
+        if (!x.ranked() || x.rank() < 3) {
+            return;
+        }
+        table_.set(node, 0, made(x.data_type, extents{(*x.dims)[0], (*x.dims)[1], any_extent}));
+        if (op == "Attention") {
+            table_.set(
+                node, 1,
+                made(x.data_type, extents{2, (*x.dims)[0], any_extent, any_extent, any_extent}));
+        } else {
+            const extents kept{(*x.dims)[0], any_extent, any_extent, any_extent};
+            table_.set(node, 1, made(x.data_type, kept));
+            table_.set(node, 2, made(x.data_type, kept));
+        }
+    }
+
+    /// Rows of the table of words at the numbers in the first input, and the last position of each.
+    void infer_embedding(id node) {
+        const auto& words = table_.input(node, 2);
+        const auto& numbers = table_.input(node, 0);
+        if (!words.ranked() || words.rank() != 2 || !numbers.ranked() || numbers.rank() != 2) {
+            return;
+        }
+        auto dims = *numbers.dims;
+        dims.push_back(words.dims->back());
+        table_.set(node, 0, made(words.data_type, dims));
+        table_.set(node, 1, made(int32_type, extents{dims.front()}));
+        table_.set(node, 2, made(words.data_type, std::move(dims)));
     }
 
 private:
@@ -21291,6 +24029,8 @@ private:
         const auto op = model_.op_type(node);
         if (model_.domain(node) == "com.microsoft") {
             fused_.infer(node, op);
+        } else if (model_.domain(node) == "com.microsoft.nchwc") {
+            blocked_.infer(node, op);
         }
         if (!model_.domain(node).empty()) {
             return;
@@ -21368,6 +24108,7 @@ private:
     detail::elementwise_facts elementwise_{table_};
     detail::computed_facts computed_{table_};
     detail::fused_facts fused_{table_, computed_};
+    detail::blocked_facts blocked_{table_, computed_};
     detail::moved_facts moved_{table_};
     detail::part_facts parts_{table_};
     graph_contents contents_;
@@ -21397,16 +24138,25 @@ namespace stemma {
 
 /// Puts the bodies of functions where these are called, at any depth and in bodies of control flow.
 ///
-/// What comes out of a call is named after it: `<name of the call>/<name in the function>`.
+/// What comes out of a call is named after it: `<name of the call>/<name in the function>`; or,
+/// where it is given `inlined_names`, values are, and nodes are named after their modules.
 /// Attributes of a function have the value that the call gives, else their default.
 class function_inliner {
 public:
     /// `max_calls` bounds what functions cost that call each other twice, and those again.
     /// Requires: the model outlives it. Complexity: O(bytes of functions and names).
     explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
-        : model_(model), functions_(read_function_bodies(model)), max_calls_(max_calls) {
+        : function_inliner(model, std::nullopt, max_calls) {}
+
+    /// As above. Requires: `names` are those of the same model.
+    function_inliner(const wire_model& model, std::optional<inlined_names> names,
+                     std::size_t max_calls = 1U << 24U)
+        : model_(model)
+        , functions_(read_function_bodies(model))
+        , names_(std::move(names))
+        , max_calls_(max_calls) {
         for (id value = 0; value < model.value_count(); ++value) {
-            taken_.emplace(model.value_name(value));
+            scopes_.take(model.value_name(value));
         }
         for (const auto& import : model.opset_imports()) {
             versions_[plain_domain(import.domain)] = import.version;
@@ -21415,6 +24165,10 @@ public:
 
     /// Returns: how many calls were opened.
     [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
+
+    /// Returns: to what the nodes of the result belong, by number, as it was before; nothing
+    /// without `inlined_names`. Requires: `build` was called.
+    [[nodiscard]] const std::vector<attribution>& attributions() const noexcept { return made_; }
 
     /// Makes the bytes of the model without functions.
     /// Throws: `error` of `error_code::malformed` for functions that call themselves; of
@@ -21488,6 +24242,9 @@ private:
                 put_node(fields.inner(field), nullptr, at_graph::node, nodes);
                 graph.add_text(nodes);
             } else {
+                if (names_ && field.is_bytes(at_graph::node)) {
+                    names_->note_unchanged(field.content, made_);
+                }
                 graph.add_range(field.begin, field.end - field.begin);
             }
         }
@@ -21530,15 +24287,23 @@ private:
         }
         used_domains_.insert(name.domain);
         std::string content;
+        const auto position = fields.position();
+        const auto own = name_of(position, name.type, around);
+        if (!own.empty()) {
+            detail::append_field(at_node::name, own, content);
+        }
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_node::input) || field.is_bytes(at_node::output)) {
                 detail::append_field(field.number, actual(fields.text(field), around), content);
             } else if (field.is_bytes(at_node::name) && around != nullptr) {
                 const auto text = fields.text(field);
-                detail::append_field(field.number,
-                                     text.empty() ? std::string()
-                                                  : around->scope + "/" + std::string(text),
-                                     content);
+                if (own.empty()) {
+                    detail::append_field(field.number,
+                                         text.empty()
+                                             ? std::string()
+                                             : around->scope + between() + std::string(text),
+                                         content);
+                }
             } else if (field.is_bytes(at_node::attribute)) {
                 put_attribute(fields.inner(field), around, field.number, content);
             } else if (!(around != nullptr && field.is_bytes(at_node::metadata_props) &&
@@ -21546,11 +24311,22 @@ private:
                 content.append(fields.whole(field));
             }
         }
+        if (names_) {
+            names_->note(position, place_of(around), made_);
+        }
         detail::append_field(number, content, out);
         if (out.size() >= std::size_t{1} << 31U) {
             fail(error_code::too_large, name, "the result would reach 2 GiB, where protobuf ends");
         }
     }
+
+    [[nodiscard]] std::string name_of(std::uint32_t position, std::string_view op_type,
+                                      const call_frame* around) {
+        return names_ && around ? names_->name(position, op_type, around->place) : std::string();
+    }
+
+    // No slash where names say modules, as a call of which nothing is known is none.
+    [[nodiscard]] const char* between() const noexcept { return names_ ? "." : "/"; }
 
     void put_attribute(wire_reader fields, const call_frame* around, std::uint32_t number,
                        std::string& out) {
@@ -21610,6 +24386,9 @@ private:
         std::vector<std::string> outputs;
         std::string name;
         call_frame inside;
+        if (names_) {
+            inside.place = names_->enter(call.position(), place_of(around));
+        }
         for (wire_field field; call.next(field);) {
             if (field.is_bytes(at_node::input)) {
                 inputs.push_back(actual(call.text(field), around));
@@ -21641,7 +24420,7 @@ private:
         } else if (around != nullptr) {
             name = around->scope + "/" + name;
         }
-        inside.scope = free_scope(name);
+        inside.scope = scopes_.free(name);
         std::vector<std::pair<std::string_view, std::string>> passed;
         for (std::size_t i = 0; i < function.outputs.size() && i < outputs.size(); ++i) {
             if (!outputs[i].empty() &&
@@ -21653,40 +24432,26 @@ private:
             put_node(file.inner(field), &inside, number, out);
         }
         for (const auto& [from, to] : passed) {
-            pass_on(actual(from, &inside), to, inside.scope, number, out);
+            pass_on(actual(from, &inside), to, inside, number, out);
         }
         open_.erase(&function);
     }
 
     /// A function may give away what it was given, and one value twice.
-    void pass_on(const std::string& from, const std::string& to, const std::string& scope,
+    void pass_on(const std::string& from, const std::string& to, const call_frame& call,
                  std::uint32_t number, std::string& out) {
         std::string node;
         detail::append_field(at_node::input, from, node);
         detail::append_field(at_node::output, to, node);
-        detail::append_field(at_node::name, scope + "/Identity", node);
+        const auto own = names_ ? names_->name("Identity", call.place) : std::string{};
+        detail::append_field(at_node::name, own.empty() ? call.scope + between() + "Identity" : own,
+                             node);
         detail::append_field(at_node::op_type, "Identity", node);
+        if (names_) {
+            names_->note(no_id, call.place, made_);
+        }
         detail::append_field(number, node, out);
         used_domains_.insert({});
-    }
-
-    /// Returns: a name that no value's name continues with a slash.
-    /// Complexity: O(length * log names) on average, however many calls have one name.
-    [[nodiscard]] std::string free_scope(const std::string& wanted) {
-        const auto is_free = [&](const std::string& scope) {
-            const auto next = taken_.lower_bound(scope + "/");
-            return next == taken_.end() || !next->starts_with(scope + "/");
-        };
-        const auto [known, is_new] = scopes_.try_emplace(wanted, 0);
-        if (is_new && is_free(wanted)) {
-            return wanted;
-        }
-        for (auto& number = known->second;;) {
-            auto scope = wanted + "~" + std::to_string(++number);
-            if (scopes_.try_emplace(scope, 0).second && is_free(scope)) {
-                return scope;
-            }
-        }
     }
 
     /// The operators of a function mean what the versions say that it imports.
@@ -21721,8 +24486,9 @@ private:
 
     const wire_model& model_;
     std::map<operator_name, function_body> functions_;
-    std::set<std::string_view> taken_;                    // names of values
-    std::unordered_map<std::string, std::size_t> scopes_; // the last number that was tried
+    std::optional<inlined_names> names_;
+    std::vector<attribution> made_;
+    call_scopes scopes_;
     std::set<const function_body*> open_;
     std::set<const function_body*> checked_;
     std::map<std::string_view, std::int64_t> versions_; // by domain
@@ -22623,17 +25389,70 @@ namespace stemma {
 
 namespace stemma {
 
-/// Returns: by node what it adds to a part: weights count where they are first read.
+namespace detail {
+
+/// Where the nodes of functions run first.
+class first_calls {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes).
+    explicit first_calls(const onnx_model& model)
+        : model_(model), call_of_(model.functions().size(), no_id) {
+        for (id node = model.node_count(); node-- > 0;) {
+            if (const auto f = model.callee(node); f != no_id) {
+                call_of_[f] = node;
+            }
+        }
+    }
+
+    /// Returns: the node itself, or the call outside of all functions that runs it first, or
+    /// `no_id`. Complexity: O(calls inside each other).
+    [[nodiscard]] id outside(id node) const {
+        for (std::size_t steps = 0; steps <= call_of_.size(); ++steps) {
+            auto outermost = node;
+            while (model_.owner(outermost) != no_id) {
+                outermost = model_.owner(outermost);
+            }
+            const auto f = model_.graph(model_.graph_of(outermost)).function;
+            if (f == no_id) {
+                return node;
+            }
+            if (call_of_[f] == no_id) {
+                break;
+            }
+            node = call_of_[f];
+        }
+        return no_id;
+    }
+
+private:
+    const onnx_model& model_;
+    std::vector<id> call_of_; // by function
+};
+
+} // namespace detail
+
+/// Returns: by node what it adds to a part: weights count where they are first read, or stand as
+/// Constants; those of functions where they are called first.
 /// Complexity: O(nodes + initializers).
 [[nodiscard]] inline std::vector<operator_load> find_loads(const wire_model& model) {
     std::vector<operator_load> of_value(model.value_count());
+    std::vector<operator_load> loads(model.node_count());
     for (const auto& tensor : model.tensors()) {
         const auto header = read_tensor_header(model, tensor);
-        auto& load = of_value[tensor.value];
-        load.parameters += header.elements();
-        load.weight_bytes += tensor.message.size + (header.external ? header.length : 0);
+        of_value[tensor.value].weight_bytes +=
+            tensor.message.size + (header.external ? header.length : 0);
     }
-    std::vector<operator_load> loads(model.node_count());
+    const detail::first_calls calls(model);
+    for (const auto& weight : find_weights(model)) {
+        if (weight.kind != weight_kind::parameter) {
+            continue;
+        }
+        if (model.is_initializer(weight.value)) {
+            of_value[weight.value].parameters += weight.elements;
+        } else if (const auto node = calls.outside(model.producer(weight.value)); node != no_id) {
+            loads[node].parameters += weight.elements;
+        }
+    }
     for (id node = 0; node < model.node_count(); ++node) {
         auto& load = loads[node];
         if (model.owner(node) == no_id) {
