@@ -61,6 +61,7 @@
 #include <stemma/core/xxh64.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/class_tags.hpp>
+#include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>

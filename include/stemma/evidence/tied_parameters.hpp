@@ -34,9 +34,10 @@ public:
                 return;
             }
             for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-                ops.for_each_parameter(*it, [&](id p) {
+                const auto v = *it;
+                ops.for_each_parameter(v, [&](id p) {
                     if (owners.of(p).size() > 1) {
-                        first_type_.emplace(p, std::string(ops.op_type(*it)));
+                        first_type_.emplace(p, std::string(ops.op_type(v)));
                     }
                 });
             }

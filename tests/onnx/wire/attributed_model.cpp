@@ -357,6 +357,24 @@ TEST_CASE("attributed_model: a root without a class is the model, whatever the g
     }
 }
 
+TEST_CASE("attributed_model: a capture of another model entirely is not used, and that is said") {
+    const fs::path fixtures(STEMMA_TEST_DATA "/fixtures");
+    const auto model = (fixtures / "bert_micro" / "model.onnx").string();
+    stemma::attribution_options options;
+    options.captures = {(fixtures / "resnet18" / "modules.json").string(),
+                        (fixtures / "resnet18" / "trace.json").string()};
+    const stemma::attributed_model with(model, options);
+    const stemma::attributed_model without(model, {});
+    REQUIRE(with.capture_notes().size() == 1);
+    CHECK(with.capture_notes().front().find("another model") != std::string::npos);
+    CHECK(with.tree_from_model());
+    CHECK(with.captured().empty());
+    REQUIRE(with.modules().size() == without.modules().size());
+    for (id node = 0; node < with.model().node_count(); ++node) {
+        CHECK(with.tags().attributions[node].module == without.tags().attributions[node].module);
+    }
+}
+
 TEST_CASE("attributed_model: any number of threads finds and writes the same") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);

@@ -7,6 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
+#include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -268,10 +269,10 @@ private:
     }
 
     void make_tree(std::optional<named_modules> named, thread_limit threads) {
-        if (!options_.captures.empty()) {
-            capture_ = read_captures(options_.captures);
-            modules_ = capture_->tree();
-        } else if (uses_record_ && !(fresh_ && record_->from_model)) {
+        if (use_capture()) {
+            return;
+        }
+        if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
@@ -286,6 +287,28 @@ private:
             tree_from_model_ = true;
             std::move(rebuilt).teach(*context_);
         }
+    }
+
+    /// Takes the tree of the capture, if there is one of this model.
+    [[nodiscard]] bool use_capture() {
+        if (options_.captures.empty()) {
+            return false;
+        }
+        capture_ = read_captures(options_.captures);
+        modules_ = capture_->tree();
+        const auto match = match_capture(*ops_, modules_);
+        if (!match.is_foreign()) {
+            return true;
+        }
+        capture_.reset();
+        const auto of = [](std::size_t known, std::size_t all) {
+            return std::to_string(known) + " of " + std::to_string(all);
+        };
+        notes_.push_back("modules: it has " + of(match.known_scopes, match.scopes) +
+                         " scopes and " + of(match.known_paths, match.paths) +
+                         " parameter paths of the file; it looks like one of another model, and "
+                         "is not used");
+        return false;
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
