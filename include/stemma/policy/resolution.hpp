@@ -38,9 +38,10 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
 /// below its own, and where it leads, an aligned operation says which of them it is. Several claims
-/// of one source are alternatives: the one that fits the rest counts, and where none does, their
-/// common ancestor. A doubtful claim gives way to the common ancestor of it and whatever
-/// contradicts it, or speaks for a module above. Whatever disagrees makes a conflict.
+/// of one source are alternatives: the one that fits the rest counts, and where none does, or where
+/// they are doubtful, their common ancestor. A doubtful claim gives way to the common ancestor of
+/// it and whatever contradicts it, or speaks for a module above. Whatever disagrees makes a
+/// conflict.
 struct by_trust {
     using policy_category = resolution_category;
 
