@@ -48,19 +48,17 @@ stemma::tag_editor<stemma::carrier_set> editor_of(stemma::attributed_model& open
     std::vector<stemma::id_set> values;
     const bool carries_values =
         carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
-    stemma::run_tasks(
-        threads.parts_of_operators(model.node_count()),
-        {[&] { record = stemma::to_json(opened.record(carriers), opened.modules()); },
-         [&] {
-             if (carries_values) {
-                 values = stemma::find_value_tags(model, opened.modules(), opened.tags());
-             }
-         },
-         [&] {
-             if (carriers.mark) {
-                 sketch = stemma::to_json(stemma::sketch_of(model, opened.tags().attributions));
-             }
-         }});
+    stemma::run_tasks(threads.parts_of_operators(model.node_count()),
+                      {[&] { record = stemma::to_json(opened.record(carriers), opened.modules()); },
+                       [&] {
+                           if (carries_values) {
+                               values =
+                                   stemma::find_value_tags(model, opened.modules(), opened.tags());
+                           }
+                       }});
+    if (carriers.mark) {
+        sketch = stemma::to_json(stemma::sketch_of(model, opened.tags().attributions, threads));
+    }
     const auto table =
         carriers.model ? stemma::to_json(stemma::to_table(opened.tags())) : std::string();
     return {model, opened.modules(), opened.tags(), carriers, std::move(values), record, table,

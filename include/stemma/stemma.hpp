@@ -60,8 +60,8 @@
 #include <stemma/core/xml_text.hpp>
 #include <stemma/core/xxh64.hpp>
 #include <stemma/error.hpp>
-#include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/capture_match.hpp>
+#include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>

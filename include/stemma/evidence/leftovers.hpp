@@ -77,8 +77,8 @@ struct leftovers {
                     std::lower_bound(table.ends.begin(), table.ends.end(), std::pair(v, id{0}));
                 const bool ends = end != table.ends.end() && end->first == v;
                 if (ends) {
-                    const auto last = bound.of_scope[end->second].module;
-                    module = last == no_id ? module : tree.lca(module, last);
+                    const auto joined = bound.of_scope[end->second].module;
+                    module = joined == no_id ? module : tree.lca(module, joined);
                 }
                 if constexpr (joined_operators<Ops>) {
                     // The name is that of one of two, and the other is in another module.

@@ -60,7 +60,8 @@ inline constexpr std::size_t provenance_count = 15;
     return p < provenance::consumer;
 }
 
-/// One source's word on one operator. Several claims of one source mean: one of these.
+/// One source's word on one operator. Several claims of one source mean: one of these; or, where
+/// they are doubtful, that it was made of operators of all of them.
 struct claim {
     id module = no_id;    ///< preorder rank
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown

@@ -4,10 +4,11 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/json_text.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/prefetch.hpp>
 #include <stemma/core/xxh64.hpp>
 #include <stemma/detail/sketch_digits.hpp>
-#include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -130,6 +131,10 @@ public:
     [[nodiscard]] std::vector<std::string> take_types() { return std::move(types_); }
 
     void spell(id node, std::string& out, std::vector<std::uint64_t>& reads) const {
+        constexpr id ahead = 16;
+        if (node + ahead < model_.node_count() && model_.output_count(node + ahead) > 0) {
+            prefetch(model_.value_name(model_.first_output(node + ahead)).data());
+        }
         digit_writer digits(out);
         const auto first = model_.first_output(node);
         id named = 0;
@@ -267,22 +272,15 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
 
 /// Returns: what is stored as one line of JSON. Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const graph_sketch::texts& stored) {
-    string_sink sink;
-    json_writer json(sink);
-    json.begin_object(true);
-    json.member("schema", "stemma.graph/1");
-    json.key("types");
-    json.begin_array(true);
-    for (const auto& type : stored.types) {
-        json.value(type);
+    std::string text = R"({"schema": "stemma.graph/1", "types": [)";
+    text.reserve(stored.nodes.size() + stored.modules.size() + 4096);
+    for (std::size_t i = 0; i < stored.types.size(); ++i) {
+        text.append(i == 0 ? "" : ", ");
+        append_json_string(stored.types[i], text);
     }
-    json.end_array();
-    json.member("nodes", stored.nodes);
-    json.member("modules", stored.modules);
-    json.end_object();
-    json.finish();
-    sink.text.pop_back();
-    return std::move(sink.text);
+    // Digits need no escapes.
+    text.append(R"(], "nodes": ")").append(stored.nodes);
+    return text.append(R"(", "modules": ")").append(stored.modules).append("\"}");
 }
 
 /// Returns: the sketch in a text that `to_json` made, for a tree of so many modules; nothing when

@@ -139,12 +139,17 @@ private:
         }
         std::stable_sort(marks_.begin(), marks_.end(),
                          [](const auto& a, const auto& b) { return a.node < b.node; });
+        // What a function held stands, with one mark, wherever that was called.
+        std::vector<id> count(then_.node_count(), 0);
+        for (const auto& mark : marks_) {
+            ++count[mark.number];
+        }
         // Neighbours are asked about marks that no name confirms.
         std::vector<node_mark_found> kept;
         for (const auto& mark : marks_) {
             const auto& known = found_[mark.node];
             if ((known.node != no_id && !known.by_hint) || known.node == mark.number ||
-                stands_where(mark)) {
+                (count[mark.number] == 1 && stands_where(mark))) {
                 kept.push_back(mark);
             }
         }
@@ -164,10 +169,14 @@ private:
         return {first, last};
     }
 
-    /// Whether a mark is near those whose neighbours it has now, or nothing is known of them. One
-    /// that another node has as well, by the name of what it makes, was copied from there.
+    /// Whether a mark is on the same type of operator as before, or near those whose neighbours it
+    /// has now, or nothing is known of them. One that another node has as well, by the name of what
+    /// it makes, was copied from there.
     [[nodiscard]] bool stands_where(const node_mark_found& mark) {
         const auto holder = holder_[mark.number];
+        if (holder == no_id && same_type(mark.node, mark.number)) {
+            return true;
+        }
         if (holder != no_id && holder != mark.node && same_type(holder, mark.number) &&
             !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
             return false;

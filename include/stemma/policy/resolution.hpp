@@ -41,9 +41,9 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
 /// below its own, and where it leads, an aligned operation says which of them it is. Several claims
 /// of one source are alternatives: the one that fits the rest counts, and where none does, the
-/// surest, or the common ancestor of those that are equally sure. A doubtful claim gives way to the
-/// common ancestor of it and whatever contradicts it, or speaks for a module above. Whatever
-/// disagrees makes a conflict.
+/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
+/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
+/// above. Whatever disagrees makes a conflict.
 struct by_trust {
     using policy_category = resolution_category;
 
