@@ -2273,6 +2273,15 @@ DynamicQuantizeLSTM = LSTM
 ReorderInput ReorderOutput = Transpose
 )";
 
+/// Whether a fused operator of a type always holds one of a module beside that whose parameters it
+/// reads: an activation, or the addition in front of a normalization.
+[[nodiscard]] constexpr bool joins_neighbour(std::string_view type) noexcept {
+    constexpr std::array<std::string_view, 6> types{
+        "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
+        "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
+
 } // namespace stemma::detail
 
 #endif // STEMMA_DETAIL_FUSED_OPERATORS_HPP
@@ -5563,7 +5572,8 @@ inline constexpr std::size_t provenance_count = 15;
     return p < provenance::consumer;
 }
 
-/// One source's word on one operator. Several claims of one source mean: one of these.
+/// One source's word on one operator. Several claims of one source mean: one of these; or, where
+/// they are doubtful, that it was made of operators of all of them.
 struct claim {
     id module = no_id;    ///< preorder rank
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown
@@ -7487,82 +7497,11 @@ template <named_operators Ops>
 
 #endif // STEMMA_EVIDENCE_INLINED_NAME_HPP
 
-// <stemma/evidence/scope_table.hpp>
-#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
-#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+// <stemma/detail/find_scope.hpp>
+#ifndef STEMMA_DETAIL_FIND_SCOPE_HPP
+#define STEMMA_DETAIL_FIND_SCOPE_HPP
 
-namespace stemma {
-
-/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
-///
-/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
-/// otherwise in the order in which operators are first found in or below it.
-struct scope_table {
-    /// One scope: its name in the scope around it.
-    struct scope {
-        std::string_view segment; ///< a part of some operator's name; valid as long as that
-        std::uint64_t hash = 0;   ///< of the segment
-        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
-                                  ///< but for constants
-        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
-        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
-        id operators = 0;          ///< of its own
-        scope_style style = scope_style::called; ///< that of its root
-
-        /// Returns: the name of the instance: the segment without a class in front of it.
-        [[nodiscard]] std::string_view instance() const noexcept {
-            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
-            return colons == segment.npos ? segment : segment.substr(colons + 2);
-        }
-        /// Returns: the class in front of the name, "" where there is none.
-        [[nodiscard]] std::string_view qualified_class() const noexcept {
-            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
-            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
-        }
-    };
-
-    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
-    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
-    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
-    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
-                                         ///< the scope in which the last of these was; ascending
-    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
-
-    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
-    [[nodiscard]] id find(id parent, std::string_view segment) const {
-        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
-            return scopes[s].parent == parent && scopes[s].segment == segment;
-        });
-    }
-
-    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
-    /// table.
-    id find_or_add(id parent, std::string_view segment) {
-        return find_or_add(parent, segment, hash_bytes(segment));
-    }
-
-    /// As above, of a segment with the hash that it has in another table.
-    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
-        const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
-            return scopes[s].parent == parent && scopes[s].segment == segment;
-        });
-        if (found == next) {
-            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
-        }
-        return found;
-    }
-
-    /// Asks the processor to load what `find_or_add` will need.
-    void prefetch(id parent, std::uint64_t hash) const noexcept {
-        index_.prefetch(hash_mix(hash, parent));
-    }
-
-private:
-    flat_index index_;
-};
-
-namespace detail {
+namespace stemma::detail {
 
 /// What the names of an operator and of its first result say of where it is.
 struct found_scope {
@@ -7650,6 +7589,87 @@ template <named_operators Ops>
     }
     return found;
 }
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_FIND_SCOPE_HPP
+
+// <stemma/evidence/scope_table.hpp>
+#ifndef STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+#define STEMMA_EVIDENCE_SCOPE_TABLE_HPP
+
+namespace stemma {
+
+/// The distinct scopes in the names of operators: a tree whose edges are segments of names.
+///
+/// The first scopes are the roots, one for each style. A scope comes after the one around it, and
+/// otherwise in the order in which operators are first found in or below it.
+struct scope_table {
+    /// One scope: its name in the scope around it.
+    struct scope {
+        std::string_view segment; ///< a part of some operator's name; valid as long as that
+        std::uint64_t hash = 0;   ///< of the segment
+        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
+                                  ///< but for constants
+        id parent = no_id;        ///< number of the scope around; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of the first operator of its own, by order
+        id operators = 0;          ///< of its own
+        scope_style style = scope_style::called; ///< that of its root
+
+        /// Returns: the name of the instance: the segment without a class in front of it.
+        [[nodiscard]] std::string_view instance() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? segment : segment.substr(colons + 2);
+        }
+        /// Returns: the class in front of the name, "" where there is none.
+        [[nodiscard]] std::string_view qualified_class() const noexcept {
+            const auto colons = style == scope_style::typed ? segment.rfind("::") : segment.npos;
+            return colons == segment.npos ? std::string_view{} : segment.substr(0, colons);
+        }
+    };
+
+    std::vector<scope> scopes; ///< the roots, then every scope behind the one around it
+    std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
+    std::vector<id> leftover;  ///< operators whose scope is that of one they replaced, ascending
+    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
+                                         ///< the scope in which the last of these was; ascending
+    std::vector<finding> problems;       ///< names that cannot be read (at most so many)
+
+    /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
+    [[nodiscard]] id find(id parent, std::string_view segment) const {
+        return index_.find(hash_mix(hash_bytes(segment), parent), [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+    }
+
+    /// Returns: the number of a scope, new or known. Requires: `segment` stays as long as the
+    /// table.
+    id find_or_add(id parent, std::string_view segment) {
+        return find_or_add(parent, segment, hash_bytes(segment));
+    }
+
+    /// As above, of a segment with the hash that it has in another table.
+    id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
+        const auto next = static_cast<id>(scopes.size());
+        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
+            return scopes[s].parent == parent && scopes[s].segment == segment;
+        });
+        if (found == next) {
+            scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
+        }
+        return found;
+    }
+
+    /// Asks the processor to load what `find_or_add` will need.
+    void prefetch(id parent, std::uint64_t hash) const noexcept {
+        index_.prefetch(hash_mix(hash, parent));
+    }
+
+private:
+    flat_index index_;
+};
+
+namespace detail {
 
 /// Returns: what keeps a scope from being read, or null. No model has so many levels, or such long
 /// names, and they would cost their square; and no module has an empty name.
@@ -8446,6 +8466,37 @@ private:
 
 #endif // STEMMA_DETAIL_HIDDEN_LEVELS_HPP
 
+// <stemma/detail/path_below.hpp>
+#ifndef STEMMA_DETAIL_PATH_BELOW_HPP
+#define STEMMA_DETAIL_PATH_BELOW_HPP
+
+namespace stemma::detail {
+
+/// Returns: the path of the module that an instance of a scope means, below that of the scope
+/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
+/// `layer1.0` is child `0`.
+[[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
+                                                 scope_style style, std::string_view rest) {
+    if (style == scope_style::relative || parent == 0) {
+        return rest;
+    }
+    std::string printed;
+    for (auto m = parent; m != 0; m = builder.parent(m)) {
+        printed.insert(0, std::string(builder.attribute(m)).append("."));
+        if (!is_number(builder.attribute(m))) {
+            break;
+        }
+    }
+    if (rest.starts_with(printed) && rest.size() > printed.size()) {
+        rest.remove_prefix(printed.size());
+    }
+    return rest;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PATH_BELOW_HPP
+
 // <stemma/detail/reordered_names.hpp>
 #ifndef STEMMA_DETAIL_REORDERED_NAMES_HPP
 #define STEMMA_DETAIL_REORDERED_NAMES_HPP
@@ -9087,52 +9138,6 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     }
 }
 
-/// Returns: the path of the module that an instance of a scope means, below that of the scope
-/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
-/// `layer1.0` is child `0`.
-[[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
-                                                 scope_style style, std::string_view rest) {
-    if (style == scope_style::relative || parent == 0) {
-        return rest;
-    }
-    std::string printed;
-    for (auto m = parent; m != 0; m = builder.parent(m)) {
-        printed.insert(0, std::string(builder.attribute(m)).append("."));
-        if (!is_number(builder.attribute(m))) {
-            break;
-        }
-    }
-    if (rest.starts_with(printed) && rest.size() > printed.size()) {
-        rest.remove_prefix(printed.size());
-    }
-    return rest;
-}
-
-/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
-/// leads from one module past another to one below.
-inline void note_calls(const scope_table& table, const scope_modules& bound,
-                       module_tree_builder& builder) {
-    std::vector<id> calls(builder.size(), 0);
-    for (const auto& scope : bound.of_scope) {
-        calls[scope.module] =
-            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
-    }
-    for (id m = 0; m < calls.size(); ++m) {
-        if (calls[m] != 0) {
-            builder.set_calls(m, calls[m]);
-        }
-    }
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        const auto around = bound.of_scope[table.scopes[s].parent].module;
-        auto m = builder.parent(bound.of_scope[s].module);
-        for (; m != no_id && m != around; m = builder.parent(m)) {
-            if (builder.calls(m) == no_id) {
-                builder.set_calls(m, 0);
-            }
-        }
-    }
-}
-
 /// Numbers the scopes of each module in the order in which their first operators stand.
 template <operator_view Ops>
 void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
@@ -9156,6 +9161,31 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
             }
         } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
             scope.call = calls[scope.module]++;
+        }
+    }
+}
+
+/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
+/// leads from one module past another to one below.
+inline void note_calls(const scope_table& table, const scope_modules& bound,
+                       module_tree_builder& builder) {
+    std::vector<id> calls(builder.size(), 0);
+    for (const auto& scope : bound.of_scope) {
+        calls[scope.module] =
+            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
+    }
+    for (id m = 0; m < calls.size(); ++m) {
+        if (calls[m] != 0) {
+            builder.set_calls(m, calls[m]);
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto around = bound.of_scope[table.scopes[s].parent].module;
+        auto m = builder.parent(bound.of_scope[s].module);
+        for (; m != no_id && m != around; m = builder.parent(m)) {
+            if (builder.calls(m) == no_id) {
+                builder.set_calls(m, 0);
+            }
         }
     }
 }
@@ -10441,8 +10471,8 @@ struct leftovers {
                     std::lower_bound(table.ends.begin(), table.ends.end(), std::pair(v, id{0}));
                 const bool ends = end != table.ends.end() && end->first == v;
                 if (ends) {
-                    const auto last = bound.of_scope[end->second].module;
-                    module = last == no_id ? module : tree.lca(module, last);
+                    const auto joined = bound.of_scope[end->second].module;
+                    module = joined == no_id ? module : tree.lca(module, joined);
                 }
                 if constexpr (joined_operators<Ops>) {
                     // The name is that of one of two, and the other is in another module.
@@ -10550,9 +10580,10 @@ public:
                 return;
             }
             for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-                ops.for_each_parameter(*it, [&](id p) {
+                const auto v = *it;
+                ops.for_each_parameter(v, [&](id p) {
                     if (owners.of(p).size() > 1) {
-                        first_type_.emplace(p, std::string(ops.op_type(*it)));
+                        first_type_.emplace(p, std::string(ops.op_type(v)));
                     }
                 });
             }
@@ -10778,6 +10809,66 @@ private:
 
 #endif // STEMMA_CORE_VERTICES_BY_INDEX_HPP
 
+// <stemma/detail/nearest_owners.hpp>
+#ifndef STEMMA_DETAIL_NEAREST_OWNERS_HPP
+#define STEMMA_DETAIL_NEAREST_OWNERS_HPP
+
+namespace stemma::detail {
+
+/// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
+/// each module, and `no_id` for all whose parameters have lost their names.
+class nearest_owners {
+public:
+    struct entry {
+        id position = 0; ///< in the order of the graph
+        id module = no_id;
+    };
+
+    static constexpr std::size_t capacity = 8;
+
+    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
+    template <class Closer>
+    void add(entry added, Closer closer) {
+        auto* const last = entries_.data() + size_;
+        auto* known = std::find_if(entries_.data(), last,
+                                   [&](const entry& e) { return e.module == added.module; });
+        if (known == last && size_ < capacity) {
+            entries_[size_++] = added;
+            return;
+        }
+        if (known == last) {
+            known = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
+                return closer(a.position, b.position);
+            });
+        }
+        if (closer(added.position, known->position)) {
+            *known = added;
+        }
+    }
+
+    template <class Closer>
+    void add(const nearest_owners& others, Closer closer) {
+        for (const auto& e : others) {
+            add(e, closer);
+        }
+    }
+
+    [[nodiscard]] bool holds(id module) const noexcept {
+        return std::any_of(begin(), end(), [&](const entry& e) { return e.module == module; });
+    }
+
+    [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
+    [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
+
+private:
+    std::array<entry, capacity> entries_{};
+    std::size_t size_ = 0;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_NEAREST_OWNERS_HPP
+
 // <stemma/detail/parameter_blocks.hpp>
 #ifndef STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
 #define STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
@@ -10959,56 +11050,6 @@ private:
 namespace stemma {
 
 namespace detail {
-
-/// The modules whose parameters are read nearest to an operator, on one side of it; one entry for
-/// each module, and `no_id` for all whose parameters have lost their names.
-class nearest_owners {
-public:
-    struct entry {
-        id position = 0; ///< in the order of the graph
-        id module = no_id;
-    };
-
-    static constexpr std::size_t capacity = 8;
-
-    /// Adds an entry; `closer(a, b)` says which of two positions is the nearer one.
-    template <class Closer>
-    void add(entry added, Closer closer) {
-        auto* const last = entries_.data() + size_;
-        auto* known = std::find_if(entries_.data(), last,
-                                   [&](const entry& e) { return e.module == added.module; });
-        if (known == last && size_ < capacity) {
-            entries_[size_++] = added;
-            return;
-        }
-        if (known == last) {
-            known = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
-                return closer(a.position, b.position);
-            });
-        }
-        if (closer(added.position, known->position)) {
-            *known = added;
-        }
-    }
-
-    template <class Closer>
-    void add(const nearest_owners& others, Closer closer) {
-        for (const auto& e : others) {
-            add(e, closer);
-        }
-    }
-
-    [[nodiscard]] bool holds(id module) const noexcept {
-        return std::any_of(begin(), end(), [&](const entry& e) { return e.module == module; });
-    }
-
-    [[nodiscard]] const entry* begin() const noexcept { return entries_.data(); }
-    [[nodiscard]] const entry* end() const noexcept { return entries_.data() + size_; }
-
-private:
-    std::array<entry, capacity> entries_{};
-    std::size_t size_ = 0;
-};
 
 /// Finds the operators of a model without names that belong to modules around parameters.
 template <operator_view Ops, module_view Modules>
@@ -11516,9 +11557,9 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
 /// below its own, and where it leads, an aligned operation says which of them it is. Several claims
 /// of one source are alternatives: the one that fits the rest counts, and where none does, the
-/// surest, or the common ancestor of those that are equally sure. A doubtful claim gives way to the
-/// common ancestor of it and whatever contradicts it, or speaks for a module above. Whatever
-/// disagrees makes a conflict.
+/// surest, or the common ancestor of those that are equally sure or doubtful. A doubtful claim
+/// gives way to the common ancestor of it and whatever contradicts it, or speaks for a module
+/// above. Whatever disagrees makes a conflict.
 struct by_trust {
     using policy_category = resolution_category;
 
@@ -17058,6 +17099,117 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_CORE_XXH64_HPP
+
+// <stemma/evidence/capture_match.hpp>
+#ifndef STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
+#define STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether a path leads to a module below the root, as it is or behind what an optimizer put before
+/// it, as in `Fused_W_layer.0.conv`.
+template <class Lookup>
+[[nodiscard]] bool ends_in_module(const Lookup& lookup, std::string_view path) {
+    for (std::size_t steps = 0; steps < 8; ++steps) {
+        if (!path.empty() && find_module(lookup, path) != no_id) {
+            return true;
+        }
+        const auto bar = path.find('_');
+        if (bar == path.npos) {
+            return false;
+        }
+        path.remove_prefix(bar + 1);
+    }
+    return false;
+}
+
+/// Whether some scope in the name of an operator has one of some names, apart from what numbers it:
+/// `layer` or `fc` in `/layer.0/fc/Add`.
+[[nodiscard]] inline bool has_scope_among(std::string_view name,
+                                          const std::unordered_set<std::string>& names) {
+    for (auto slash = name.find('/', 1); slash != name.npos; slash = name.find('/', 1)) {
+        const auto scope = name.substr(1, slash - 1);
+        if (names.contains(std::string(scope.substr(0, scope.find('.'))))) {
+            return true;
+        }
+        name.remove_prefix(slash);
+    }
+    return false;
+}
+
+} // namespace detail
+
+/// How much of what a model says of modules speaks of those of a capture.
+struct capture_match {
+    std::size_t paths = 0;        ///< of parameters, different ones
+    std::size_t known_paths = 0;  ///< those that lead to a module
+    std::size_t scopes = 0;       ///< operators with a scope
+    std::size_t known_scopes = 0; ///< those with a scope that a module has the name of
+
+    /// Whether the capture is one of another model entirely: hardly anything is known. Where a
+    /// model has few paths and few scopes, nothing is said.
+    [[nodiscard]] bool is_foreign() const noexcept {
+        constexpr std::size_t share = 10;
+        const auto hardly = [](std::size_t known, std::size_t all) {
+            return known == 0 || known * share < all;
+        };
+        return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
+               (paths >= 4 || scopes >= 8);
+    }
+
+    /// Returns: what a user should know of a foreign capture.
+    [[nodiscard]] std::string note() const {
+        const auto of = [](std::size_t known, std::size_t all) {
+            return std::to_string(known) + " of " + std::to_string(all);
+        };
+        return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
+               of(known_paths, paths) +
+               " parameter paths of the file; it looks like one of another model, and is not used";
+    }
+};
+
+/// Finds what a model and the modules of a capture have in common.
+/// Complexity: O(parameters + bytes of names + modules).
+template <parameter_readers Ops, module_view Modules>
+    requires named_operators<Ops>
+[[nodiscard]] capture_match match_capture(const Ops& ops, const Modules& modules) {
+    capture_match found;
+    std::unordered_set<std::string_view> seen;
+    std::vector<std::string_view> paths;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        const auto path = owner_path(ops.parameter_name(p));
+        if (!path.empty() && seen.insert(path).second) {
+            paths.push_back(path);
+        }
+    }
+    const module_lookup<Modules> lookup(modules);
+    const auto mapping = find_path_mapping(modules, lookup, paths);
+    found.paths = paths.size();
+    for (auto path : paths) {
+        const auto rest = mapping.apply(path);
+        found.known_paths += (!rest.empty() && find_module(lookup, rest, mapping.base) != no_id) ||
+                                     detail::ends_in_module(lookup, path)
+                                 ? 1U
+                                 : 0U;
+    }
+    std::unordered_set<std::string> names;
+    for (id m = 1; m < modules.index().size(); ++m) {
+        names.emplace(modules.attribute(m));
+    }
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const std::string_view name = ops.name(*it);
+        const bool has_scope = name.starts_with('/') && name.find('/', 1) != name.npos;
+        found.scopes += has_scope ? 1U : 0U;
+        found.known_scopes += has_scope && detail::has_scope_among(name, names) ? 1U : 0U;
+    }
+    return found;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_EVIDENCE_CAPTURE_MATCH_HPP
 
 // <stemma/evidence/dialect.hpp>
 #ifndef STEMMA_EVIDENCE_DIALECT_HPP

@@ -8350,6 +8350,10 @@ public:
     [[nodiscard]] std::vector<std::string> take_types() { return std::move(types_); }
 
     void spell(id node, std::string& out, std::vector<std::uint64_t>& reads) const {
+        constexpr id ahead = 16;
+        if (node + ahead < model_.node_count() && model_.output_count(node + ahead) > 0) {
+            prefetch(model_.value_name(model_.first_output(node + ahead)).data());
+        }
         digit_writer digits(out);
         const auto first = model_.first_output(node);
         id named = 0;
@@ -8487,22 +8491,15 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
 
 /// Returns: what is stored as one line of JSON. Complexity: O(length).
 [[nodiscard]] inline std::string to_json(const graph_sketch::texts& stored) {
-    string_sink sink;
-    json_writer json(sink);
-    json.begin_object(true);
-    json.member("schema", "stemma.graph/1");
-    json.key("types");
-    json.begin_array(true);
-    for (const auto& type : stored.types) {
-        json.value(type);
+    std::string text = R"({"schema": "stemma.graph/1", "types": [)";
+    text.reserve(stored.nodes.size() + stored.modules.size() + 4096);
+    for (std::size_t i = 0; i < stored.types.size(); ++i) {
+        text.append(i == 0 ? "" : ", ");
+        append_json_string(stored.types[i], text);
     }
-    json.end_array();
-    json.member("nodes", stored.nodes);
-    json.member("modules", stored.modules);
-    json.end_object();
-    json.finish();
-    sink.text.pop_back();
-    return std::move(sink.text);
+    // Digits need no escapes.
+    text.append(R"(], "nodes": ")").append(stored.nodes);
+    return text.append(R"(", "modules": ")").append(stored.modules).append("\"}");
 }
 
 /// Returns: the sketch in a text that `to_json` made, for a tree of so many modules; nothing when
@@ -11545,6 +11542,73 @@ private:
 
 #endif // STEMMA_ONNX_MODEL_RECORD_HPP
 
+// <stemma/detail/parameter_reads.hpp>
+#ifndef STEMMA_DETAIL_PARAMETER_READS_HPP
+#define STEMMA_DETAIL_PARAMETER_READS_HPP
+
+namespace stemma::detail {
+
+/// The parameters that nodes read. Many ask all nodes for them, and most nodes read none.
+class parameter_reads {
+public:
+    parameter_reads() = default;
+
+    /// `append(node, reads)` adds what a node reads, and returns how many that are.
+    /// Requires: several threads may call it at once, if so many are given.
+    /// Complexity: O(nodes + what they read).
+    template <class Append>
+    parameter_reads(std::size_t nodes, thread_limit threads, Append append) : readers_(nodes) {
+        struct part {
+            std::vector<id> count; // by node that reads some
+            std::vector<id> reads;
+        };
+        constexpr auto word = ranked_ids::word_size;
+        const auto count = threads.parts_of_operators(nodes);
+        std::vector<part> parts(count);
+        for_each_range((nodes + word - 1) / word, count,
+                       [&](std::size_t i, std::size_t first, std::size_t last) {
+                           const auto end = std::min(last * word, nodes);
+                           part found;
+                           for (auto node = static_cast<id>(first * word); node < end; ++node) {
+                               if (const id read = append(node, found.reads); read > 0) {
+                                   readers_.insert(node);
+                                   found.count.push_back(read);
+                               }
+                           }
+                           parts[i] = std::move(found);
+                       });
+        first_.reserve(readers_.count() + std::size_t{1});
+        for (const auto& found : parts) {
+            for (const auto read : found.count) {
+                first_.push_back(first_.back() + read);
+            }
+        }
+        reads_ = std::move(parts[0].reads);
+        reads_.reserve(first_.back());
+        for (std::size_t i = 1; i < count; ++i) {
+            reads_.insert(reads_.end(), parts[i].reads.begin(), parts[i].reads.end());
+        }
+    }
+
+    /// Returns: the parameters that a node reads, in the order of its inputs. Complexity: O(1).
+    [[nodiscard]] std::span<const id> of(id node) const noexcept {
+        if (!readers_.contains(node)) {
+            return {};
+        }
+        const auto reader = readers_.rank(node);
+        return {reads_.data() + first_[reader], reads_.data() + first_[reader + 1]};
+    }
+
+private:
+    ranked_ids readers_;       // nodes
+    std::vector<id> first_{0}; // by rank of the reader, and one more
+    std::vector<id> reads_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PARAMETER_READS_HPP
+
 // <stemma/onnx/onnx_nodes.hpp>
 #ifndef STEMMA_ONNX_ONNX_NODES_HPP
 #define STEMMA_ONNX_ONNX_NODES_HPP
@@ -11586,7 +11650,9 @@ public:
             }
         }
         passed_on_ = are_parameters_.count() - initializers;
-        list_reads(threads);
+        reads_ = detail::parameter_reads(
+            model.node_count(), threads,
+            [&](id node, std::vector<id>& reads) { return append_reads(node, reads); });
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -11605,7 +11671,6 @@ public:
 
     /// The model that was given.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
-
     /// Valid as long as the view.
     [[nodiscard]] const edgeless_graph& graph() const noexcept { return graph_; }
 
@@ -11649,11 +11714,8 @@ public:
     /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        if (readers_.contains(node)) {
-            const auto reader = readers_.rank(node);
-            for (auto at = first_read_[reader]; at < first_read_[reader + 1]; ++at) {
-                f(reads_[at]);
-            }
+        for (auto p : reads_.of(node)) {
+            f(p);
         }
     }
 
@@ -11704,11 +11766,8 @@ public:
         model.has_attribute(node, std::string_view());
     }
     {
-        constexpr std::array<std::string_view, 6> types{
-            "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
-            "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
         return model_->domain(node).starts_with("com.microsoft") &&
-               (std::find(types.begin(), types.end(), model_->op_type(node)) != types.end() ||
+               (detail::joins_neighbour(model_->op_type(node)) ||
                 model_->has_attribute(node, "activation"));
     }
 
@@ -11890,43 +11949,6 @@ private:
         return is_parameter(model_->inputs(node)[0]);
     }
 
-    // Many ask all nodes for their parameters, and most nodes read none.
-    void list_reads(thread_limit threads) {
-        struct part {
-            std::vector<id> count; // by node that reads some
-            std::vector<id> reads;
-        };
-        const auto nodes = std::size_t{model_->node_count()};
-        constexpr auto word = ranked_ids::word_size;
-        readers_ = ranked_ids(nodes);
-        const auto count = threads.parts_of_operators(nodes);
-        std::vector<part> parts(count);
-        for_each_range((nodes + word - 1) / word, count,
-                       [&](std::size_t i, std::size_t first, std::size_t last) {
-                           const auto end = std::min(last * word, nodes);
-                           part found;
-                           for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               if (const auto read = append_reads(node, found.reads); read > 0) {
-                                   readers_.insert(node);
-                                   found.count.push_back(read);
-                               }
-                           }
-                           parts[i] = std::move(found);
-                       });
-        first_read_.reserve(readers_.count() + std::size_t{1});
-        first_read_.push_back(0);
-        for (const auto& found : parts) {
-            for (const auto read : found.count) {
-                first_read_.push_back(first_read_.back() + read);
-            }
-        }
-        reads_ = std::move(parts[0].reads);
-        reads_.reserve(first_read_.back());
-        for (std::size_t i = 1; i < count; ++i) {
-            reads_.insert(reads_.end(), parts[i].reads.begin(), parts[i].reads.end());
-        }
-    }
-
     id append_reads(id node, std::vector<id>& reads) const {
         id count = 0;
         for (const auto value : model_->inputs(node)) {
@@ -11953,9 +11975,7 @@ private:
     std::vector<id> parameters_; // initializers, then results that are one
     ranked_ids are_parameters_;  // values
     id passed_on_ = 0;           // how many results
-    ranked_ids readers_;         // nodes
-    std::vector<id> first_read_; // by rank of the reader, and one more
-    std::vector<id> reads_;
+    detail::parameter_reads reads_;
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
@@ -13288,12 +13308,17 @@ private:
         }
         std::stable_sort(marks_.begin(), marks_.end(),
                          [](const auto& a, const auto& b) { return a.node < b.node; });
+        // What a function held stands, with one mark, wherever that was called.
+        std::vector<id> count(then_.node_count(), 0);
+        for (const auto& mark : marks_) {
+            ++count[mark.number];
+        }
         // Neighbours are asked about marks that no name confirms.
         std::vector<node_mark_found> kept;
         for (const auto& mark : marks_) {
             const auto& known = found_[mark.node];
             if ((known.node != no_id && !known.by_hint) || known.node == mark.number ||
-                stands_where(mark)) {
+                (count[mark.number] == 1 && stands_where(mark))) {
                 kept.push_back(mark);
             }
         }
@@ -13313,10 +13338,14 @@ private:
         return {first, last};
     }
 
-    /// Whether a mark is near those whose neighbours it has now, or nothing is known of them. One
-    /// that another node has as well, by the name of what it makes, was copied from there.
+    /// Whether a mark is on the same type of operator as before, or near those whose neighbours it
+    /// has now, or nothing is known of them. One that another node has as well, by the name of what
+    /// it makes, was copied from there.
     [[nodiscard]] bool stands_where(const node_mark_found& mark) {
         const auto holder = holder_[mark.number];
+        if (holder == no_id && same_type(mark.node, mark.number)) {
+            return true;
+        }
         if (holder != no_id && holder != mark.node && same_type(holder, mark.number) &&
             !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
             return false;
@@ -15130,404 +15159,33 @@ struct attribute_names {
 
 #endif // STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
 
-// <stemma/onnx/wire/known_policies.hpp>
-#ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-#define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+// <stemma/detail/open_nodes.hpp>
+#ifndef STEMMA_DETAIL_OPEN_NODES_HPP
+#define STEMMA_DETAIL_OPEN_NODES_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
-/// Policies by name, for ONNX files.
-using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
-
-/// Returns: the policies that `attributed_model` and the `stemma` program know by name, those in
-/// the box to start with.
-///
-/// Requires: policies are added before the first model is opened, and by one thread.
-[[nodiscard]] inline onnx_policy_registry& known_policies() {
-    static onnx_policy_registry known;
-    return known;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-
-// <stemma/onnx/wire/attribution_options.hpp>
-#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-
-namespace stemma {
-
-/// How a file is to be attributed; policies by their names in `known_policies`, empty for the
-/// default.
-struct attribution_options {
-    std::vector<std::string> captures{}; ///< paths of captures
-    std::string selection{};             ///< see `parse_selection`
-    std::vector<std::string> keep{};     ///< classes that the default selection selects as well
-    std::string naming{};                ///< see `parse_naming`
-    std::string resolution{};            ///< see `parse_resolution`
-    std::string propagation{};           ///< see `parse_propagation`
-    std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
-    float min_confidence = 0;            ///< claims below it are not believed
-    bool recompute = false;              ///< use nothing of what the file carries of tags
-    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
-    bool digest = false;    ///< find what `record` needs while the file is read
-    thread_limit threads{}; ///< that may read; the same is found by any number
-};
-
-namespace detail {
-
-[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) {
-        text.append(text.empty() ? "" : ",").append(part);
-    }
-    return text;
-}
-
-} // namespace detail
-
-/// Returns: the choices that are not the default, by the names they have in a record.
-[[nodiscard]] inline std::map<std::string, std::string>
-recorded_options(const attribution_options& options) {
-    std::map<std::string, std::string> recorded;
-    const auto note = [&](const char* name, std::string value) {
-        if (!value.empty()) {
-            recorded[name] = std::move(value);
-        }
-    };
-    note("select", options.selection);
-    note("keep", detail::join_list(options.keep));
-    note("naming", options.naming);
-    note("resolve", options.resolution);
-    note("propagate", options.propagation);
-    note("sources", detail::join_list(options.sources));
-    if (options.min_confidence > 0) {
-        char digits[32];
-        note("min-confidence",
-             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
-    }
-    return recorded;
-}
-
-/// Makes the choices of a record where `options` make none.
-inline void adopt_options(attribution_options& options, const model_record& record) {
-    const auto take = [&](const char* name, std::string& option) {
-        option = option.empty() ? record.option(name) : option;
-    };
-    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
-        option = option.empty() ? split_list(record.option(name)) : option;
-    };
-    take("select", options.selection);
-    take_list("keep", options.keep);
-    take("naming", options.naming);
-    take("resolve", options.resolution);
-    take("propagate", options.propagation);
-    take_list("sources", options.sources);
-    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
-        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
-    }
-}
-
-namespace detail {
-
-/// The policies that options ask for; refuses options that name none.
-class chosen_policies {
-public:
-    using operators = onnx_operators<wire_model>;
-    using context_type = evidence_context<operators, module_tree>;
-
-    /// Sources that a program added to those in the box.
-    struct added_sources {
-        using policy_category = evidence_category;
-        using source = any_evidence<operators, module_tree>;
-
-        std::vector<source> chosen{};
-
-        struct claims {
-            std::vector<source::claims> made;
-
-            template <class Function>
-            void for_each_claim(id node, Function f) const {
-                for (const auto& one : made) {
-                    one.for_each_claim(node, std::ref(f));
-                }
-            }
-        };
-
-        [[nodiscard]] claims prepare(context_type& context) const {
-            claims all;
-            for (const auto& one : chosen) {
-                all.made.push_back(one.prepare(context));
-            }
-            return all;
-        }
-    };
-
-    using source_set =
-        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
-                         optional_source<function_calls>, optional_source<scope_names>,
-                         optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
-                         added_sources>;
-
-    explicit chosen_policies(const attribution_options& options) : options_(options) {
-        for (const auto& source : options.sources) {
-            const auto known = parse_provenance(source);
-            if ((!known || !is_evidence(*known)) && !known_policies().sources.find(source)) {
-                refuse("source of evidence", source);
-            }
-        }
-    }
-
-    [[nodiscard]] bool uses(std::string_view source) const {
-        const auto& names = options_.sources;
-        return names.empty() || std::find(names.begin(), names.end(), source) != names.end();
-    }
-    [[nodiscard]] bool uses(provenance p) const { return uses(to_string(p)); }
-
-    /// Returns: the sources in the box for whose provenance `on` holds, and those that were added.
-    template <class Chosen>
-    [[nodiscard]] source_set sources(Chosen on, const std::vector<claim_table>& given) const {
-        added_sources added;
-        known_policies().sources.for_each([&](const std::string& name, const auto& source) {
-            if (uses(name)) {
-                added.chosen.push_back(source);
-            }
+/// Returns: the nodes of which a file itself does not say in which module they are, as far as
+/// prepared sources know. Complexity: that of asking them about each.
+template <class Sources>
+[[nodiscard]] std::vector<bool> find_open(const Sources& sources, id nodes) {
+    std::vector<bool> open(nodes, true);
+    for (id node = 0; node < nodes; ++node) {
+        std::size_t exact = 0;
+        bool settled = false;
+        sources.for_each_claim(node, [&](const claim& made) {
+            exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
+            settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
+                                  made.source < provenance::parameter);
         });
-        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
-                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
-                          {{}, on(provenance::parameter)},
-                          {{}, on(provenance::parameter) && given.empty()},
-                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
-                          given_claims{&given}, added);
+        open[node] = !settled || exact > 1;
     }
-
-    [[nodiscard]] any_selection<module_tree> selection() const {
-        auto found = known_policies().find_selection(options_.selection, options_.keep);
-        if (!found) {
-            refuse("selection", options_.selection);
-        }
-        return *std::move(found);
-    }
-
-    [[nodiscard]] any_naming<module_tree> naming() const {
-        return look_up(known_policies().namings, "naming", options_.naming);
-    }
-
-    [[nodiscard]] any_resolution resolution() const {
-        if (auto named = parse_resolution(options_.resolution, options_.min_confidence)) {
-            return *named;
-        }
-        return look_up(known_policies().resolutions, "resolution", options_.resolution);
-    }
-
-    [[nodiscard]] any_propagation<operators> propagation() const {
-        return look_up(known_policies().propagations, "propagation", options_.propagation);
-    }
-
-private:
-    template <class Any>
-    [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
-                                     const std::string& name) {
-        auto found = known.find(name);
-        if (!found) {
-            refuse(role, name);
-        }
-        return *std::move(found);
-    }
-
-    [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
-        STEMMA_THROW(error(error_code::refused, "", what, "'" + text + "' is none that is known"));
-    }
-
-    attribution_options options_;
-};
-
-} // namespace detail
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-
-// <stemma/onnx/wire/captured_claims.hpp>
-#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-
-namespace stemma {
-
-/// Returns: the shapes of the initializers that the operators read.
-/// Complexity: O(fields of initializers); data is not touched.
-[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
-                                                            const onnx_operators<wire_model>& ops) {
-    std::vector<id> tensor_of(model.value_count(), no_id);
-    for (id t = 0; t < model.tensors().size(); ++t) {
-        if (model.tensors()[t].value != no_id) {
-            tensor_of[model.tensors()[t].value] = t;
-        }
-    }
-    parameter_shapes shapes;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        auto value = ops.parameter_value(p);
-        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
-            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
-        }
-        const auto tensor = tensor_of[value];
-        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
-                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
-    }
-    return shapes;
+    return open;
 }
 
-/// What the parts of a capture besides its modules say of a model.
-struct captured_evidence {
-    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
-    std::vector<std::string> notes;  ///< what a user should know of how it went
-};
+} // namespace stemma::detail
 
-/// Finds what a capture claims about the nodes of a model.
-class captured_claims {
-public:
-    /// Requires: all outlive it.
-    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
-                    const module_tree& modules, const path_mapping& mapping)
-        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
-
-    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
-    /// known of them.
-    /// Complexity: that of `align`.
-    void align_operations(const captured_operations& captured, provenance source,
-                          const std::vector<bool>& open) {
-        if (captured.empty()) {
-            return;
-        }
-        if (!shapes_known_) {
-            shapes_ = find_parameter_shapes(model_, ops_);
-            shapes_known_ = true;
-        }
-        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
-        for (const auto& doubt : found.doubts) {
-            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
-        }
-        if (!found.is_plausible()) {
-            return;
-        }
-        claim_table table{source, std::vector<claim>(model_.node_count())};
-        for (id node = 0; node < model_.node_count(); ++node) {
-            const auto& made = found.of[node];
-            if (open[node] && made.module != no_id && made.confidence > 0) {
-                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
-                                  made.exact};
-            }
-        }
-        for (auto& known : found_.claims) {
-            if (known.source == source) { // another graph of the same kind
-                settle(known, table);
-                join(known, table);
-                return;
-            }
-        }
-        found_.claims.push_back(std::move(table));
-    }
-
-    /// Looks up the nodes that an export recorded.
-    /// Complexity: O((nodes + recorded nodes) log nodes).
-    void look_up(const captured_export& exported) {
-        if (exported.empty()) {
-            return;
-        }
-        std::map<std::string, id, std::less<>> graphs;
-        for (id g = 0; g < model_.graph_count(); ++g) {
-            graphs.emplace(model_.graph_path(g), g);
-        }
-        std::map<std::pair<id, id>, id> places;
-        for (id node = 0; node < model_.node_count(); ++node) {
-            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
-        }
-        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
-        std::size_t strangers = 0;
-        for (const auto& made : exported.nodes()) {
-            const auto g = graphs.find(made.graph);
-            const auto place =
-                g == graphs.end() ? places.end() : places.find({g->second, made.index});
-            const auto module = find_path(modules_, made.module);
-            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
-                module == no_id) {
-                ++strangers;
-                continue;
-            }
-            table.of[place->second] = {module, no_id, 1, provenance::exported};
-        }
-        if (strangers > 0) {
-            found_.notes.push_back(
-                "export: " + std::to_string(strangers) + " of " +
-                std::to_string(exported.nodes().size()) +
-                " nodes are not in this file; it is the record of another export");
-            return;
-        }
-        found_.claims.push_back(std::move(table));
-    }
-
-    /// Returns: all that was found, once. Complexity: O(nodes).
-    [[nodiscard]] captured_evidence finish() {
-        claim_table* trace = nullptr;
-        claim_table* fx = nullptr;
-        for (auto& table : found_.claims) {
-            trace = table.source == provenance::trace ? &table : trace;
-            fx = table.source == provenance::fx ? &table : fx;
-        }
-        if (trace != nullptr && fx != nullptr) {
-            settle(*trace, *fx);
-        }
-        return std::move(found_);
-    }
-
-private:
-    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
-    /// for the other; and where the first one's word is worth much less, it is not heard.
-    void settle(claim_table& first_table, claim_table& second_table) const {
-        for (id node = 0; node < model_.node_count(); ++node) {
-            auto& a = first_table.of[node];
-            auto& b = second_table.of[node];
-            if (a.module == no_id || b.module == no_id || a.module == b.module ||
-                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
-                continue;
-            }
-            const auto first = a.confidence * (1 - b.confidence);
-            const auto second = b.confidence * (1 - a.confidence);
-            const auto sum = first + second;
-            a.confidence = in_percent(sum > 0 ? first / sum : 0);
-            b.confidence = in_percent(sum > 0 ? second / sum : 0);
-            if (b.confidence > a.confidence + 0.5F) {
-                a = {};
-            }
-        }
-    }
-
-    /// Adds the claims that are surer, or new.
-    static void join(claim_table& into, const claim_table& from) {
-        for (std::size_t node = 0; node < into.of.size(); ++node) {
-            const auto& made = from.of[node];
-            auto& known = into.of[node];
-            known = known.module == no_id ||
-                            (made.module != no_id && made.confidence > known.confidence)
-                        ? made
-                        : known;
-        }
-    }
-
-    const wire_model& model_;
-    const onnx_operators<wire_model>& ops_;
-    const module_tree& modules_;
-    const path_mapping& mapping_;
-    parameter_shapes shapes_;
-    bool shapes_known_ = false;
-    captured_evidence found_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+#endif // STEMMA_DETAIL_OPEN_NODES_HPP
 
 // <stemma/onnx/wire/tag_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
@@ -16654,6 +16312,449 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
 
 #endif // STEMMA_ONNX_WIRE_READ_TAGS_HPP
 
+// <stemma/detail/take_over_tags.hpp>
+#ifndef STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
+#define STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
+
+namespace stemma::detail {
+
+/// Writes the tags that a file carries over what was found: one that somebody changed in the file
+/// counts as that somebody's word.
+/// Complexity: that of `read_carried_modules`.
+inline void take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
+    const auto carried = read_carried_modules(model, modules, found.tags);
+    for (id node = 0; node < carried.size(); ++node) {
+        auto& made = found.attributions[node];
+        if (carried[node] == no_id || carried[node] == made.module ||
+            (found.tags.is_selected(carried[node]) &&
+             found.tags.selected(made.module) == carried[node] &&
+             !read_carried_tags(model, node).module)) {
+            continue;
+        }
+        made = {carried[node], no_id, 1, provenance::metadata, false};
+        found.tag_sets[node] = found.tags.selected(carried[node]);
+    }
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
+
+// <stemma/onnx/wire/known_policies.hpp>
+#ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+#define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+
+namespace stemma {
+
+/// Policies by name, for ONNX files.
+using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
+
+/// Returns: the policies that `attributed_model` and the `stemma` program know by name, those in
+/// the box to start with.
+///
+/// Requires: policies are added before the first model is opened, and by one thread.
+[[nodiscard]] inline onnx_policy_registry& known_policies() {
+    static onnx_policy_registry known;
+    return known;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+
+// <stemma/onnx/wire/attribution_options.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
+namespace stemma {
+
+/// How a file is to be attributed; policies by their names in `known_policies`, empty for the
+/// default.
+struct attribution_options {
+    std::vector<std::string> captures{}; ///< paths of captures
+    std::string selection{};             ///< see `parse_selection`
+    std::vector<std::string> keep{};     ///< classes that the default selection selects as well
+    std::string naming{};                ///< see `parse_naming`
+    std::string resolution{};            ///< see `parse_resolution`
+    std::string propagation{};           ///< see `parse_propagation`
+    std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
+    float min_confidence = 0;            ///< claims below it are not believed
+    bool recompute = false;              ///< use nothing of what the file carries of tags
+    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;    ///< find what `record` needs while the file is read
+    thread_limit threads{}; ///< that may read; the same is found by any number
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) {
+        text.append(text.empty() ? "" : ",").append(part);
+    }
+    return text;
+}
+
+} // namespace detail
+
+/// Returns: the choices that are not the default, by the names they have in a record.
+[[nodiscard]] inline std::map<std::string, std::string>
+recorded_options(const attribution_options& options) {
+    std::map<std::string, std::string> recorded;
+    const auto note = [&](const char* name, std::string value) {
+        if (!value.empty()) {
+            recorded[name] = std::move(value);
+        }
+    };
+    note("select", options.selection);
+    note("keep", detail::join_list(options.keep));
+    note("naming", options.naming);
+    note("resolve", options.resolution);
+    note("propagate", options.propagation);
+    note("sources", detail::join_list(options.sources));
+    if (options.min_confidence > 0) {
+        char digits[32];
+        note("min-confidence",
+             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
+    }
+    return recorded;
+}
+
+/// Makes the choices of a record where `options` make none.
+inline void adopt_options(attribution_options& options, const model_record& record) {
+    const auto take = [&](const char* name, std::string& option) {
+        option = option.empty() ? record.option(name) : option;
+    };
+    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
+        option = option.empty() ? split_list(record.option(name)) : option;
+    };
+    take("select", options.selection);
+    take_list("keep", options.keep);
+    take("naming", options.naming);
+    take("resolve", options.resolution);
+    take("propagate", options.propagation);
+    take_list("sources", options.sources);
+    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
+        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+    }
+}
+
+namespace detail {
+
+/// The policies that options ask for; refuses options that name none.
+class chosen_policies {
+public:
+    using operators = onnx_operators<wire_model>;
+    using context_type = evidence_context<operators, module_tree>;
+
+    /// Sources that a program added to those in the box.
+    struct added_sources {
+        using policy_category = evidence_category;
+        using source = any_evidence<operators, module_tree>;
+
+        std::vector<source> chosen{};
+
+        struct claims {
+            std::vector<source::claims> made;
+
+            template <class Function>
+            void for_each_claim(id node, Function f) const {
+                for (const auto& one : made) {
+                    one.for_each_claim(node, std::ref(f));
+                }
+            }
+        };
+
+        [[nodiscard]] claims prepare(context_type& context) const {
+            claims all;
+            for (const auto& one : chosen) {
+                all.made.push_back(one.prepare(context));
+            }
+            return all;
+        }
+    };
+
+    using source_set =
+        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                         optional_source<function_calls>, optional_source<scope_names>,
+                         optional_source<parameter_names>, optional_source<parameter_regions>,
+                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                         added_sources>;
+
+    explicit chosen_policies(const attribution_options& options) : options_(options) {
+        for (const auto& source : options.sources) {
+            const auto known = parse_provenance(source);
+            if ((!known || !is_evidence(*known)) && !known_policies().sources.find(source)) {
+                refuse("source of evidence", source);
+            }
+        }
+    }
+
+    [[nodiscard]] bool uses(std::string_view source) const {
+        const auto& names = options_.sources;
+        return names.empty() || std::find(names.begin(), names.end(), source) != names.end();
+    }
+    [[nodiscard]] bool uses(provenance p) const { return uses(to_string(p)); }
+
+    /// Returns: the sources in the box for whose provenance `on` holds, and those that were added.
+    template <class Chosen>
+    [[nodiscard]] source_set sources(Chosen on, const std::vector<claim_table>& given) const {
+        added_sources added;
+        known_policies().sources.for_each([&](const std::string& name, const auto& source) {
+            if (uses(name)) {
+                added.chosen.push_back(source);
+            }
+        });
+        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                          {{}, on(provenance::parameter)},
+                          {{}, on(provenance::parameter) && given.empty()},
+                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                          given_claims{&given}, added);
+    }
+
+    [[nodiscard]] any_selection<module_tree> selection() const {
+        auto found = known_policies().find_selection(options_.selection, options_.keep);
+        if (!found) {
+            refuse("selection", options_.selection);
+        }
+        return *std::move(found);
+    }
+
+    [[nodiscard]] any_naming<module_tree> naming() const {
+        return look_up(known_policies().namings, "naming", options_.naming);
+    }
+
+    [[nodiscard]] any_resolution resolution() const {
+        if (auto named = parse_resolution(options_.resolution, options_.min_confidence)) {
+            return *named;
+        }
+        return look_up(known_policies().resolutions, "resolution", options_.resolution);
+    }
+
+    [[nodiscard]] any_propagation<operators> propagation() const {
+        return look_up(known_policies().propagations, "propagation", options_.propagation);
+    }
+
+private:
+    template <class Any>
+    [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
+                                     const std::string& name) {
+        auto found = known.find(name);
+        if (!found) {
+            refuse(role, name);
+        }
+        return *std::move(found);
+    }
+
+    [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
+        STEMMA_THROW(error(error_code::refused, "", what, "'" + text + "' is none that is known"));
+    }
+
+    attribution_options options_;
+};
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
+// <stemma/onnx/wire/captured_claims.hpp>
+#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
+namespace stemma {
+
+/// Returns: the shapes of the initializers that the operators read.
+/// Complexity: O(fields of initializers); data is not touched.
+[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
+                                                            const onnx_operators<wire_model>& ops) {
+    std::vector<id> tensor_of(model.value_count(), no_id);
+    for (id t = 0; t < model.tensors().size(); ++t) {
+        if (model.tensors()[t].value != no_id) {
+            tensor_of[model.tensors()[t].value] = t;
+        }
+    }
+    parameter_shapes shapes;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        auto value = ops.parameter_value(p);
+        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
+            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
+        }
+        const auto tensor = tensor_of[value];
+        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
+                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
+    }
+    return shapes;
+}
+
+/// What the parts of a capture besides its modules say of a model.
+struct captured_evidence {
+    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
+    std::vector<std::string> notes;  ///< what a user should know of how it went
+};
+
+/// Finds what a capture claims about the nodes of a model.
+class captured_claims {
+public:
+    /// Requires: all outlive it.
+    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                    const module_tree& modules, const path_mapping& mapping)
+        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
+
+    /// Aligns all operations of a capture whose source is used; see `align_operations`.
+    template <class Uses>
+    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
+        if (uses(provenance::torchscript)) {
+            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
+        }
+        if (uses(provenance::trace)) {
+            align_operations(capture.trace(modules_), provenance::trace, open);
+        }
+        if (uses(provenance::fx)) {
+            for (const auto& graph : capture.fx(modules_)) {
+                align_operations(graph, provenance::fx, open);
+            }
+        }
+    }
+
+    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
+    /// known of them.
+    /// Complexity: that of `align`.
+    void align_operations(const captured_operations& captured, provenance source,
+                          const std::vector<bool>& open) {
+        if (captured.empty()) {
+            return;
+        }
+        if (!shapes_known_) {
+            shapes_ = find_parameter_shapes(model_, ops_);
+            shapes_known_ = true;
+        }
+        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : found.doubts) {
+            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
+        }
+        if (!found.is_plausible()) {
+            return;
+        }
+        claim_table table{source, std::vector<claim>(model_.node_count())};
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found.of[node];
+            if (open[node] && made.module != no_id && made.confidence > 0) {
+                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
+                                  made.exact};
+            }
+        }
+        for (auto& known : found_.claims) {
+            if (known.source == source) { // another graph of the same kind
+                settle(known, table);
+                join(known, table);
+                return;
+            }
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Looks up the nodes that an export recorded.
+    /// Complexity: O((nodes + recorded nodes) log nodes).
+    void look_up(const captured_export& exported) {
+        if (exported.empty()) {
+            return;
+        }
+        std::map<std::string, id, std::less<>> graphs;
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            graphs.emplace(model_.graph_path(g), g);
+        }
+        std::map<std::pair<id, id>, id> places;
+        for (id node = 0; node < model_.node_count(); ++node) {
+            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
+        }
+        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
+        std::size_t strangers = 0;
+        for (const auto& made : exported.nodes()) {
+            const auto g = graphs.find(made.graph);
+            const auto place =
+                g == graphs.end() ? places.end() : places.find({g->second, made.index});
+            const auto module = find_path(modules_, made.module);
+            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
+                module == no_id) {
+                ++strangers;
+                continue;
+            }
+            table.of[place->second] = {module, no_id, 1, provenance::exported};
+        }
+        if (strangers > 0) {
+            found_.notes.push_back(
+                "export: " + std::to_string(strangers) + " of " +
+                std::to_string(exported.nodes().size()) +
+                " nodes are not in this file; it is the record of another export");
+            return;
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Returns: all that was found, once. Complexity: O(nodes).
+    [[nodiscard]] captured_evidence finish() {
+        claim_table* trace = nullptr;
+        claim_table* fx = nullptr;
+        for (auto& table : found_.claims) {
+            trace = table.source == provenance::trace ? &table : trace;
+            fx = table.source == provenance::fx ? &table : fx;
+        }
+        if (trace != nullptr && fx != nullptr) {
+            settle(*trace, *fx);
+        }
+        return std::move(found_);
+    }
+
+private:
+    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
+    /// for the other; and where the first one's word is worth much less, it is not heard.
+    void settle(claim_table& first_table, claim_table& second_table) const {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            auto& a = first_table.of[node];
+            auto& b = second_table.of[node];
+            if (a.module == no_id || b.module == no_id || a.module == b.module ||
+                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
+                continue;
+            }
+            const auto first = a.confidence * (1 - b.confidence);
+            const auto second = b.confidence * (1 - a.confidence);
+            const auto sum = first + second;
+            a.confidence = in_percent(sum > 0 ? first / sum : 0);
+            b.confidence = in_percent(sum > 0 ? second / sum : 0);
+            if (b.confidence > a.confidence + 0.5F) {
+                a = {};
+            }
+        }
+    }
+
+    /// Adds the claims that are surer, or new.
+    static void join(claim_table& into, const claim_table& from) {
+        for (std::size_t node = 0; node < into.of.size(); ++node) {
+            const auto& made = from.of[node];
+            auto& known = into.of[node];
+            known = known.module == no_id ||
+                            (made.module != no_id && made.confidence > known.confidence)
+                        ? made
+                        : known;
+        }
+    }
+
+    const wire_model& model_;
+    const onnx_operators<wire_model>& ops_;
+    const module_tree& modules_;
+    const path_mapping& mapping_;
+    parameter_shapes shapes_;
+    bool shapes_known_ = false;
+    captured_evidence found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
 // <stemma/onnx/wire/find_recorded.hpp>
 #ifndef STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
 #define STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
@@ -17062,7 +17163,7 @@ private:
         find_claims();
         tag();
         if (uses_record_ && fresh_ && !options_.retag) {
-            take_over_tags();
+            detail::take_over_tags(model_, modules_, found_);
         }
     }
 
@@ -17084,24 +17185,39 @@ private:
     }
 
     void make_tree(std::optional<named_modules> named, thread_limit threads) {
-        if (!options_.captures.empty()) {
-            capture_ = read_captures(options_.captures);
-            modules_ = capture_->tree();
-        } else if (uses_record_ && !(fresh_ && record_->from_model)) {
+        if (use_capture()) {
+            return;
+        }
+        if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
         } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
             // What the exporter called the graph names no module; a record names what it named.
-            const auto root_name = uses_record_ && !options_.retag
-                                       ? record_->modules.attribute(0)
-                                       : std::string_view();
+            const auto root_name = uses_record_ && !options_.retag ? record_->modules.attribute(0)
+                                                                   : std::string_view();
             auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
                                  : rebuild_tree(*ops_, root_name, threads);
             modules_ = std::move(rebuilt.modules);
             tree_from_model_ = true;
             std::move(rebuilt).teach(*context_);
         }
+    }
+
+    /// Takes the tree of the capture, if there is one of this model.
+    [[nodiscard]] bool use_capture() {
+        if (options_.captures.empty()) {
+            return false;
+        }
+        capture_ = read_captures(options_.captures);
+        modules_ = capture_->tree();
+        const auto match = match_capture(*ops_, modules_);
+        if (!match.is_foreign()) {
+            return true;
+        }
+        capture_.reset();
+        notes_.push_back(match.note());
+        return false;
     }
 
     [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
@@ -17123,24 +17239,13 @@ private:
         if (!has_operations) {
             return;
         }
-        const auto open = find_open_nodes();
+        const auto open = detail::find_open(sources().prepare(context()), model_.node_count());
         captured_claims finder(model_, *ops_, modules_, context().owners().mapping);
         if (uses(provenance::exported)) {
             finder.look_up(capture_->exported());
         }
         if (std::find(open.begin(), open.end(), true) != open.end()) {
-            if (uses(provenance::torchscript)) {
-                finder.align_operations(capture_->torchscript(modules_), provenance::torchscript,
-                                        open);
-            }
-            if (uses(provenance::trace)) {
-                finder.align_operations(capture_->trace(modules_), provenance::trace, open);
-            }
-            if (uses(provenance::fx)) {
-                for (const auto& graph : capture_->fx(modules_)) {
-                    finder.align_operations(graph, provenance::fx, open);
-                }
-            }
+            finder.align_all(*capture_, open, [&](provenance p) { return uses(p); });
         }
         auto found = finder.finish();
         claims_ = std::move(found.claims);
@@ -17165,23 +17270,6 @@ private:
         claims_ = std::move(found.claims);
     }
 
-    /// Returns: the nodes of which the file itself does not say in which module they are.
-    [[nodiscard]] std::vector<bool> find_open_nodes() {
-        std::vector<bool> open(model_.node_count(), true);
-        const auto prepared = sources().prepare(context());
-        for (id node = 0; node < model_.node_count(); ++node) {
-            std::size_t exact = 0;
-            bool settled = false;
-            prepared.for_each_claim(node, [&](const claim& made) {
-                exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
-                                      made.source < provenance::parameter);
-            });
-            open[node] = !settled || exact > 1;
-        }
-        return open;
-    }
-
     [[nodiscard]] detail::chosen_policies::source_set sources() const {
         return chosen_.sources([&](provenance p) { return uses(p); }, claims_);
     }
@@ -17190,22 +17278,6 @@ private:
         found_ =
             tag_operators(context(), policies{sources(), chosen_.resolution(), chosen_.selection(),
                                               chosen_.naming(), chosen_.propagation()});
-    }
-
-    /// A tag that somebody changed in the file counts as that somebody's word.
-    void take_over_tags() {
-        const auto carried = read_carried_modules(model_, modules_, found_.tags);
-        for (id node = 0; node < carried.size(); ++node) {
-            auto& made = found_.attributions[node];
-            if (carried[node] == no_id || carried[node] == made.module ||
-                (found_.tags.is_selected(carried[node]) &&
-                 found_.tags.selected(made.module) == carried[node] &&
-                 !read_carried_tags(model_, node).module)) {
-                continue;
-            }
-            made = {carried[node], no_id, 1, provenance::metadata, false};
-            found_.tag_sets[node] = found_.tags.selected(carried[node]);
-        }
     }
 
     mapped_file file_;

@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_FUSED_OPERATORS_HPP
 #define STEMMA_DETAIL_FUSED_OPERATORS_HPP
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace stemma::detail {
@@ -50,6 +52,15 @@ QLinearReduceMean = ReduceMean
 DynamicQuantizeLSTM = LSTM
 ReorderInput ReorderOutput = Transpose
 )";
+
+/// Whether a fused operator of a type always holds one of a module beside that whose parameters it
+/// reads: an activation, or the addition in front of a normalization.
+[[nodiscard]] constexpr bool joins_neighbour(std::string_view type) noexcept {
+    constexpr std::array<std::string_view, 6> types{
+        "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
+        "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
 
 } // namespace stemma::detail
 

@@ -69,6 +69,16 @@ struct capture_match {
         return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
                (paths >= 4 || scopes >= 8);
     }
+
+    /// Returns: what a user should know of a foreign capture.
+    [[nodiscard]] std::string note() const {
+        const auto of = [](std::size_t known, std::size_t all) {
+            return std::to_string(known) + " of " + std::to_string(all);
+        };
+        return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
+               of(known_paths, paths) +
+               " parameter paths of the file; it looks like one of another model, and is not used";
+    }
 };
 
 /// Finds what a model and the modules of a capture have in common.

@@ -7,6 +7,7 @@
 #include <stemma/core/prefetch.hpp>
 #include <stemma/core/vertex_ranges.hpp>
 #include <stemma/detail/hidden_levels.hpp>
+#include <stemma/detail/path_below.hpp>
 #include <stemma/detail/reordered_names.hpp>
 #include <stemma/detail/scope_resolver.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
@@ -197,52 +198,6 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     }
 }
 
-/// Returns: the path of the module that an instance of a scope means, below that of the scope
-/// around it. A called Sequential repeats itself in its children: below `layer1` the instance
-/// `layer1.0` is child `0`.
-[[nodiscard]] inline std::string_view path_below(const module_tree_builder& builder, id parent,
-                                                 scope_style style, std::string_view rest) {
-    if (style == scope_style::relative || parent == 0) {
-        return rest;
-    }
-    std::string printed;
-    for (auto m = parent; m != 0; m = builder.parent(m)) {
-        printed.insert(0, std::string(builder.attribute(m)).append("."));
-        if (!is_number(builder.attribute(m))) {
-            break;
-        }
-    }
-    if (rest.starts_with(printed) && rest.size() > printed.size()) {
-        rest.remove_prefix(printed.size());
-    }
-    return rest;
-}
-
-/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
-/// leads from one module past another to one below.
-inline void note_calls(const scope_table& table, const scope_modules& bound,
-                       module_tree_builder& builder) {
-    std::vector<id> calls(builder.size(), 0);
-    for (const auto& scope : bound.of_scope) {
-        calls[scope.module] =
-            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
-    }
-    for (id m = 0; m < calls.size(); ++m) {
-        if (calls[m] != 0) {
-            builder.set_calls(m, calls[m]);
-        }
-    }
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        const auto around = bound.of_scope[table.scopes[s].parent].module;
-        auto m = builder.parent(bound.of_scope[s].module);
-        for (; m != no_id && m != around; m = builder.parent(m)) {
-            if (builder.calls(m) == no_id) {
-                builder.set_calls(m, 0);
-            }
-        }
-    }
-}
-
 /// Numbers the scopes of each module in the order in which their first operators stand.
 template <operator_view Ops>
 void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
@@ -266,6 +221,31 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
             }
         } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
             scope.call = calls[scope.module]++;
+        }
+    }
+}
+
+/// Tells a builder how often modules ran: as often as they have scopes; and never, where a scope
+/// leads from one module past another to one below.
+inline void note_calls(const scope_table& table, const scope_modules& bound,
+                       module_tree_builder& builder) {
+    std::vector<id> calls(builder.size(), 0);
+    for (const auto& scope : bound.of_scope) {
+        calls[scope.module] =
+            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
+    }
+    for (id m = 0; m < calls.size(); ++m) {
+        if (calls[m] != 0) {
+            builder.set_calls(m, calls[m]);
+        }
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto around = bound.of_scope[table.scopes[s].parent].module;
+        auto m = builder.parent(bound.of_scope[s].module);
+        for (; m != no_id && m != around; m = builder.parent(m)) {
+            if (builder.calls(m) == no_id) {
+                builder.set_calls(m, 0);
+            }
         }
     }
 }

@@ -5,6 +5,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/ranked_ids.hpp>
+#include <stemma/detail/fused_operators.hpp>
+#include <stemma/detail/parameter_reads.hpp>
 #include <stemma/detail/python_text.hpp>
 #include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -13,7 +15,6 @@
 #include <stemma/policy/carrier.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -59,7 +60,9 @@ public:
             }
         }
         passed_on_ = are_parameters_.count() - initializers;
-        list_reads(threads);
+        reads_ = detail::parameter_reads(
+            model.node_count(), threads,
+            [&](id node, std::vector<id>& reads) { return append_reads(node, reads); });
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -78,7 +81,6 @@ public:
 
     /// The model that was given.
     [[nodiscard]] const Model& model() const noexcept { return *model_; }
-
     /// Valid as long as the view.
     [[nodiscard]] const edgeless_graph& graph() const noexcept { return graph_; }
 
@@ -122,11 +124,8 @@ public:
     /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        if (readers_.contains(node)) {
-            const auto reader = readers_.rank(node);
-            for (auto at = first_read_[reader]; at < first_read_[reader + 1]; ++at) {
-                f(reads_[at]);
-            }
+        for (auto p : reads_.of(node)) {
+            f(p);
         }
     }
 
@@ -177,11 +176,8 @@ public:
         model.has_attribute(node, std::string_view());
     }
     {
-        constexpr std::array<std::string_view, 6> types{
-            "BiasGelu",    "BiasSplitGelu",          "BiasSoftmax",
-            "BiasDropout", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"};
         return model_->domain(node).starts_with("com.microsoft") &&
-               (std::find(types.begin(), types.end(), model_->op_type(node)) != types.end() ||
+               (detail::joins_neighbour(model_->op_type(node)) ||
                 model_->has_attribute(node, "activation"));
     }
 
@@ -363,43 +359,6 @@ private:
         return is_parameter(model_->inputs(node)[0]);
     }
 
-    // Many ask all nodes for their parameters, and most nodes read none.
-    void list_reads(thread_limit threads) {
-        struct part {
-            std::vector<id> count; // by node that reads some
-            std::vector<id> reads;
-        };
-        const auto nodes = std::size_t{model_->node_count()};
-        constexpr auto word = ranked_ids::word_size;
-        readers_ = ranked_ids(nodes);
-        const auto count = threads.parts_of_operators(nodes);
-        std::vector<part> parts(count);
-        for_each_range((nodes + word - 1) / word, count,
-                       [&](std::size_t i, std::size_t first, std::size_t last) {
-                           const auto end = std::min(last * word, nodes);
-                           part found;
-                           for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               if (const auto read = append_reads(node, found.reads); read > 0) {
-                                   readers_.insert(node);
-                                   found.count.push_back(read);
-                               }
-                           }
-                           parts[i] = std::move(found);
-                       });
-        first_read_.reserve(readers_.count() + std::size_t{1});
-        first_read_.push_back(0);
-        for (const auto& found : parts) {
-            for (const auto read : found.count) {
-                first_read_.push_back(first_read_.back() + read);
-            }
-        }
-        reads_ = std::move(parts[0].reads);
-        reads_.reserve(first_read_.back());
-        for (std::size_t i = 1; i < count; ++i) {
-            reads_.insert(reads_.end(), parts[i].reads.begin(), parts[i].reads.end());
-        }
-    }
-
     id append_reads(id node, std::vector<id>& reads) const {
         id count = 0;
         for (const auto value : model_->inputs(node)) {
@@ -426,9 +385,7 @@ private:
     std::vector<id> parameters_; // initializers, then results that are one
     ranked_ids are_parameters_;  // values
     id passed_on_ = 0;           // how many results
-    ranked_ids readers_;         // nodes
-    std::vector<id> first_read_; // by rank of the reader, and one more
-    std::vector<id> reads_;
+    detail::parameter_reads reads_;
     std::vector<id> formal_slots_; // by value, where there are functions
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;

@@ -6,6 +6,8 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/detail/open_nodes.hpp>
+#include <stemma/detail/take_over_tags.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/dialect.hpp>
@@ -247,7 +249,7 @@ private:
         find_claims();
         tag();
         if (uses_record_ && fresh_ && !options_.retag) {
-            take_over_tags();
+            detail::take_over_tags(model_, modules_, found_);
         }
     }
 
@@ -278,9 +280,8 @@ private:
             modules_ = read_model_record(*tree, model_.file()).modules;
         } else {
             // What the exporter called the graph names no module; a record names what it named.
-            const auto root_name = uses_record_ && !options_.retag
-                                       ? record_->modules.attribute(0)
-                                       : std::string_view();
+            const auto root_name = uses_record_ && !options_.retag ? record_->modules.attribute(0)
+                                                                   : std::string_view();
             auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
                                  : rebuild_tree(*ops_, root_name, threads);
             modules_ = std::move(rebuilt.modules);
@@ -301,13 +302,7 @@ private:
             return true;
         }
         capture_.reset();
-        const auto of = [](std::size_t known, std::size_t all) {
-            return std::to_string(known) + " of " + std::to_string(all);
-        };
-        notes_.push_back("modules: it has " + of(match.known_scopes, match.scopes) +
-                         " scopes and " + of(match.known_paths, match.paths) +
-                         " parameter paths of the file; it looks like one of another model, and "
-                         "is not used");
+        notes_.push_back(match.note());
         return false;
     }
 
@@ -330,24 +325,13 @@ private:
         if (!has_operations) {
             return;
         }
-        const auto open = find_open_nodes();
+        const auto open = detail::find_open(sources().prepare(context()), model_.node_count());
         captured_claims finder(model_, *ops_, modules_, context().owners().mapping);
         if (uses(provenance::exported)) {
             finder.look_up(capture_->exported());
         }
         if (std::find(open.begin(), open.end(), true) != open.end()) {
-            if (uses(provenance::torchscript)) {
-                finder.align_operations(capture_->torchscript(modules_), provenance::torchscript,
-                                        open);
-            }
-            if (uses(provenance::trace)) {
-                finder.align_operations(capture_->trace(modules_), provenance::trace, open);
-            }
-            if (uses(provenance::fx)) {
-                for (const auto& graph : capture_->fx(modules_)) {
-                    finder.align_operations(graph, provenance::fx, open);
-                }
-            }
+            finder.align_all(*capture_, open, [&](provenance p) { return uses(p); });
         }
         auto found = finder.finish();
         claims_ = std::move(found.claims);
@@ -372,23 +356,6 @@ private:
         claims_ = std::move(found.claims);
     }
 
-    /// Returns: the nodes of which the file itself does not say in which module they are.
-    [[nodiscard]] std::vector<bool> find_open_nodes() {
-        std::vector<bool> open(model_.node_count(), true);
-        const auto prepared = sources().prepare(context());
-        for (id node = 0; node < model_.node_count(); ++node) {
-            std::size_t exact = 0;
-            bool settled = false;
-            prepared.for_each_claim(node, [&](const claim& made) {
-                exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-                settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
-                                      made.source < provenance::parameter);
-            });
-            open[node] = !settled || exact > 1;
-        }
-        return open;
-    }
-
     [[nodiscard]] detail::chosen_policies::source_set sources() const {
         return chosen_.sources([&](provenance p) { return uses(p); }, claims_);
     }
@@ -397,22 +364,6 @@ private:
         found_ =
             tag_operators(context(), policies{sources(), chosen_.resolution(), chosen_.selection(),
                                               chosen_.naming(), chosen_.propagation()});
-    }
-
-    /// A tag that somebody changed in the file counts as that somebody's word.
-    void take_over_tags() {
-        const auto carried = read_carried_modules(model_, modules_, found_.tags);
-        for (id node = 0; node < carried.size(); ++node) {
-            auto& made = found_.attributions[node];
-            if (carried[node] == no_id || carried[node] == made.module ||
-                (found_.tags.is_selected(carried[node]) &&
-                 found_.tags.selected(made.module) == carried[node] &&
-                 !read_carried_tags(model_, node).module)) {
-                continue;
-            }
-            made = {carried[node], no_id, 1, provenance::metadata, false};
-            found_.tag_sets[node] = found_.tags.selected(carried[node]);
-        }
     }
 
     mapped_file file_;

@@ -66,6 +66,22 @@ public:
                     const module_tree& modules, const path_mapping& mapping)
         : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
 
+    /// Aligns all operations of a capture whose source is used; see `align_operations`.
+    template <class Uses>
+    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
+        if (uses(provenance::torchscript)) {
+            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
+        }
+        if (uses(provenance::trace)) {
+            align_operations(capture.trace(modules_), provenance::trace, open);
+        }
+        if (uses(provenance::fx)) {
+            for (const auto& graph : capture.fx(modules_)) {
+                align_operations(graph, provenance::fx, open);
+            }
+        }
+    }
+
     /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
     /// known of them.
     /// Complexity: that of `align`.
