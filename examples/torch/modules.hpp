@@ -276,9 +276,9 @@ private:
         }
         for (const auto& [name, child] : module.children) {
             auto first = made[number_of(child.object)];
-            if (const auto twin = first_of_.find(number_of(child.object));
-                first == stemma::no_id && twin != first_of_.end()) {
-                first = made[twin->second];
+            if (const auto known = first_of_.find(number_of(child.object));
+                first == stemma::no_id && known != first_of_.end()) {
+                first = made[known->second];
             }
             if (first == stemma::no_id) {
                 add(builder, child, builder.child(m, name), join(path, name), made);

@@ -22,7 +22,7 @@ TEST_CASE("parameter_reads: what each node reads, by any number of threads") {
         }
         return reads;
     };
-    for (const std::size_t threads : {1, 4}) {
+    for (const unsigned threads : {1U, 4U}) {
         const stemma::detail::parameter_reads all(
             nodes, {threads, 1}, [&](id node, std::vector<id>& reads) {
                 const auto own = reads_of(node);

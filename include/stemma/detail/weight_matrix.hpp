@@ -10,14 +10,14 @@ namespace stemma::detail {
 /// its type, by number in TensorProto.DataType, is neither text nor one that counts or flags.
 template <class Extents>
 [[nodiscard]] constexpr bool is_weight_matrix(std::int64_t data_type,
-                                              const Extents& extents) noexcept {
+                                              const Extents& dims) noexcept {
     constexpr std::int64_t int32 = 6;
     constexpr std::int64_t boolean = 9; // int64 and string between them
     int rank = 0;
     int wide = 0;
-    for (const auto extent : extents) {
+    for (const auto dim : dims) {
         ++rank;
-        wide += extent > 1 ? 1 : 0;
+        wide += dim > 1 ? 1 : 0;
     }
     return (wide > 1 || (wide == 1 && rank == 2)) && (data_type < int32 || data_type > boolean);
 }
