@@ -4,12 +4,12 @@
 
 usage: growth.py BUILD [--sizes N,...] [--folder FOLDER] [--runs R]
 
-For every size: `stemma tag --threads 1 --no-sync`, bench/tag_floor, which writes the same bytes and can do
-nothing else, and cp writing those bytes, all on one processor; and `stemma tag --no-sync` as it comes, on all
-of them. Medians, in turns, each to a fresh path. The first two are compared by processor time, by wall time,
-and by processor time less that of /bin/true, as to start a process takes longer than to tag a small model; the
-last by wall time. Then the peak memory less the mapped file, in bytes a node, in one thread and as it comes.
-Stops where the floor writes other bytes.
+For every size: `stemma tag --carrier metadata --threads 1 --no-sync`, bench/tag_floor, which writes the same
+bytes and can do nothing else, and cp writing those bytes, all on one processor; and the same `stemma tag` with
+as many threads as come, on all of them. Medians, in turns, each to a fresh path. The first two are compared by
+processor time, by wall time, and by processor time less that of /bin/true, as to start a process takes longer
+than to tag a small model; the last by wall time. Then the peak memory less the mapped file, in bytes a node, in
+one thread and as it comes. Stops where the floor writes other bytes.
 """
 import argparse
 import filecmp
@@ -43,14 +43,13 @@ def main():
             made = subprocess.run([build / "bench/generate_model", str(size), model], check=True,
                                   capture_output=True, text=True).stdout
             nodes = int(made.split()[0])
+            tag = [str(build / "stemma"), "tag", str(model), "--carrier", "metadata", "--no-sync", "-q"]
             commands = {
-                "tag": [str(build / "stemma"), "tag", str(model), "--no-sync", "-q", "--threads", "1",
-                        "-o", str(out)],
+                "tag": [*tag, "--threads", "1", "-o", str(out)],
                 "floor": [str(build / "bench/tag_floor"), str(model), str(out)],
                 "cp": ["cp", str(tagged), str(out)],
                 "start": ["/bin/true"],
-                "as it comes": [str(build / "stemma"), "tag", str(model), "--no-sync", "-q", "-o",
-                                str(out)],
+                "as it comes": [*tag, "-o", str(out)],
             }
             subprocess.run([*commands["tag"][:-1], tagged], check=True)
             subprocess.run(commands["floor"], check=True)

@@ -6,8 +6,9 @@ usage: peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R]
 
 BUILD is a build folder with the programs stemma, bench/generate_model and bench/protobuf_tag. Every
 command writes to a fresh path. Printed are medians, and how they relate to cp of what tag writes, and to
-tag, in the same run. Where output is synced, cp's is as well. Times are wall time; the processor time
-beside it says how busy the machine was. Stops where the peer on protobuf writes other bytes than tag.
+tag, in the same run; tag is `stemma tag --carrier metadata`. Where output is synced, cp's is as well. Times
+are wall time; the processor time beside it says how busy the machine was. Stops where the peer on protobuf
+writes other bytes than tag.
 """
 import argparse
 import filecmp
@@ -148,14 +149,14 @@ def main():
         subprocess.run([build / "bench/generate_model", options.nodes, model, "--capture", capture,
                         "--weights", options.weights], check=True)
         stemma = str(build / "stemma")
-        subprocess.run([stemma, "tag", model, "-o", tagged, "--no-sync", "-q"], check=True)
+        tag = [stemma, "tag", model, "--carrier", "metadata"]
+        subprocess.run([*tag, "-o", tagged, "--no-sync", "-q"], check=True)
         commands = {
             "cp": ["cp", model, out],
             "cp of what tag writes": ["cp", tagged, out],
-            "tag": [stemma, "tag", model, "-o", out, "--no-sync", "-q"],
-            "tag --threads 1":
-                [stemma, "tag", model, "-o", out, "--no-sync", "-q", "--threads", "1"],
-            "tag -m": [stemma, "tag", model, "-m", capture, "-o", out, "--no-sync", "-q"],
+            "tag": [*tag, "-o", out, "--no-sync", "-q"],
+            "tag --threads 1": [*tag, "-o", out, "--no-sync", "-q", "--threads", "1"],
+            "tag -m": [*tag, "-m", capture, "-o", out, "--no-sync", "-q"],
             "analyze": [stemma, "analyze", model],
             "/bin/true": ["/bin/true"],
             "protobuf for C++: parse, tag, write": [str(build / "bench/protobuf_tag"), model, out],
@@ -165,8 +166,8 @@ def main():
         }
         synced = {
             "cp, sync": ["sh", "-c", f"cp {tagged} {out} && sync {out}"],
-            "tag, sync": [stemma, "tag", model, "-o", out, "-q"],
-            "tag, sync --threads 1": [stemma, "tag", model, "-o", out, "-q", "--threads", "1"],
+            "tag, sync": [*tag, "-o", out, "-q"],
+            "tag, sync --threads 1": [*tag, "-o", out, "-q", "--threads", "1"],
         }
         without = options.without.split(",")
         commands = {name: command for name, command in commands.items()

@@ -2,6 +2,7 @@
 // The floor under `stemma tag`: writes what `stemma tag --threads 1` writes, byte for byte, for
 // models of generate_model's default shape, by code that can do nothing else. What the program
 // takes longer than this is the price of what it does for all other models.
+// It is the floor of `--carrier metadata`: it writes no marks, which the program does by default.
 //
 // All is derived from the names and the wiring in the file. What the generator guarantees is relied
 // on, and checked where that costs little: else the file is refused. Guaranteed are the names of
@@ -395,7 +396,6 @@ struct model {
     stopwatch* watch = nullptr;
 
     text_ref graph;
-    text_ref graph_name;
     // By operator, those of bodies before their owner.
     column<u32> sizes;    ///< of the message
     column<u32> scope_of; ///< then the module
@@ -491,7 +491,7 @@ private:
                 const auto message = fields.bytes();
                 m_.described.push_back({find_name(message, field::tensor_name), message.size});
             } else if (tag == field::graph_name) {
-                m_.graph_name = fields.bytes();
+                fields.skip(tag);
             } else if (tag == field::graph_input || tag == field::graph_output) {
                 const auto message = fields.bytes();
                 infos.push_back({find_name(message, field::info_name), message.size});
@@ -800,7 +800,7 @@ class tree_maker {
 public:
     explicit tree_maker(model& m) : m_(m) {
         module root;
-        root.name = m.keep(m.text(m.graph_name));
+        root.name = m.keep("model"); // in tags; it has no class
         root.calls = 1;
         m_.modules.push(root);
     }
@@ -1327,7 +1327,9 @@ std::string_view spell_record(const model& m, u64 digest) {
         const auto& module = m.modules[i];
         out = put_text(out, i == 0 ? "[null" : ", [");
         out = i == 0 ? out : std::to_chars(out, out + 10, module.parent).ptr;
-        out = put_text(put_text(put_text(out, ", \""), m.name(module.name)), "\", null, null, ");
+        out = put_text(out, ", \"");
+        out = i == 0 ? out : put_text(out, m.name(module.name));
+        out = put_text(out, "\", null, null, ");
         out = module.calls == none ? put_text(out, "null")
                                    : std::to_chars(out, out + 10, module.calls).ptr;
         *out++ = ']';

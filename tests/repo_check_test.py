@@ -79,7 +79,7 @@ CASES = [
      "no test uses peculiar"),
     ("include/stemma/policy/policy_registry.hpp", replaced('"cautious", ', ""), "no resolution called 'cautious'"),
     ("tests/policy/laws.cpp", replaced("in_packages", "others"), "in_packages is not tried"),
-    ("include/stemma/algorithm/attribute.hpp", replaced("parameter_regions, leftovers>", "parameter_regions>"),
+    ("include/stemma/algorithm/attribute.hpp", replaced("parameter_regions, leftovers,", "parameter_regions,"),
      "name_sources lacks leftovers"),
     ("docs/policies/evidence.md", replaced("`leftovers`", "Leftovers"), "does not mention leftovers"),
     ("tests/evidence/leftovers.cpp", None, "has no test"),

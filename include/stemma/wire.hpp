@@ -116,6 +116,7 @@
 #include <stemma/onnx/wire/split_model.hpp>
 #include <stemma/onnx/wire/tag_edits.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/take_over_tags.hpp>
 #include <stemma/onnx/wire/tensor_content.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/tensor_size.hpp>

@@ -85,6 +85,41 @@ TEST_CASE("parameter_regions: a module that is never called bounds a region, and
     }
 }
 
+TEST_CASE("parameter_regions: a constant of several readers may be in a module that is never called") {
+    // Two modules of a list, which nobody calls; each works with one constant and one shape.
+    const auto bytes = bare_model(
+        {bare("Constant", {}, "shared"), bare("Constant", {}, "between"),
+         bare("Shape", {"x"}, "shape"), bare("Constant", {}, "alone"),
+         bare("MatMul", {"x", "m.h.0.a.weight"}, "m1"), bare("Where", {"m1", "shared"}, "r1"),
+         bare("Reshape", {"r1", "shape"}, "s1"), bare("MatMul", {"s1", "m.h.0.b.weight"}, "m2"),
+         bare("Mul", {"m2", "between"}, "across"), bare("MatMul", {"across", "m.h.1.a.weight"}, "m3"),
+         bare("Where", {"m3", "shared"}, "r2"), bare("Reshape", {"r2", "shape"}, "s2"),
+         bare("Mul", {"s2", "alone"}, "last"), bare("MatMul", {"last", "m.h.1.b.weight"}, "y")},
+        {"y"}, {"m.h.0.a.weight", "m.h.0.b.weight", "m.h.1.a.weight", "m.h.1.b.weight"});
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    stemma::module_tree_builder builder;
+    for (const char* path : {"m", "m.h.0", "m.h.0.a", "m.h.0.b", "m.h.1", "m.h.1.a", "m.h.1.b"}) {
+        builder.set_calls(builder.at_path(path), 1);
+    }
+    builder.set_calls(builder.at_path("m.h"), 0);
+    const auto tree = builder.build();
+    stemma::evidence_context context(ops, tree);
+    const auto claims = parameter_regions{}.prepare(context);
+    const auto paths = [&](const char* name) {
+        texts found;
+        claims.for_each_claim(test::node_called(model, name), [&](const stemma::claim& made) {
+            found.emplace_back(tree.path(made.module));
+        });
+        return found;
+    };
+    CHECK(paths("shared") == texts{"m.h"});
+    CHECK(paths("alone") == texts{"m.h.1"});
+    CHECK(paths("across") == texts{"m"});
+    CHECK(paths("between") == texts{"m"}); // with its only reader
+    CHECK(paths("shape") == texts{"m"});   // somebody has to compute it
+}
+
 TEST_CASE("parameter_regions: what joins the results of two modules belongs to what calls both") {
     test::evidence_scene scene(nameless_block());
     CHECK(scene.paths<parameter_regions>("join") == texts{"block"});

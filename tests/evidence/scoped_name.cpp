@@ -84,6 +84,7 @@ TEST_CASE("split_scoped_name: operators written small, as TensorFlow writes them
 TEST_CASE("split_scoped_name: gradients and joined names are written for no operator") {
     CHECK(split("/fc/Gemm_Grad/Gemm_2", "Gemm") == "-");
     CHECK(split("a/Conv2D;a/Conv", "Conv") == "-");
+    CHECK(split("/odd;name/Conv", "Conv") == "c:odd;name");
     CHECK(split("/top_Gradient/Conv", "Conv") == "c:top_Gradient");
 }
 

@@ -37,6 +37,7 @@ public:
     explicit region_finder(evidence_context<Ops, Modules>& context)
         : ops_(context.ops())
         , graph_(ops_.graph())
+        , modules_(context.modules())
         , tree_(context.index())
         , owners_(context.owners())
         , tied_(ops_, owners_)
@@ -78,6 +79,10 @@ public:
             owner_[v] = joins_[v] ? found[v] : owner_[v];
         }
         surround(found);
+        // Regions end where parameters are read, whoever ran there.
+        for (auto& module : found) {
+            module = caller(module);
+        }
         serve_readers(direct, found);
         return found;
     }
@@ -133,7 +138,8 @@ private:
     }
 
     /// What is computed without data, as shapes and positions are, serves who reads it. What reads
-    /// parameters itself is served by whoever calls its module.
+    /// parameters itself is served by whoever calls its module. Some module ran that; a constant
+    /// runs nowhere, so several readers share it in what holds them all, called or not.
     void serve_readers(const std::vector<id>& direct, std::vector<id>& found) const {
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
@@ -145,11 +151,27 @@ private:
                 const auto w = index_of(graph_, target(*out, graph_));
                 const auto module = direct[w] != no_id ? direct[w] : found[w];
                 if (module != no_id) {
-                    readers.add(direct[w] != no_id ? around(module) : module);
+                    readers.add(direct[w] != no_id ? caller(around(module)) : module);
                 }
             }
-            found[v] = readers.low == no_id ? no_id : readers.get(tree_);
+            const auto shared = readers.get(tree_);
+            found[v] = is_constant(vertex) ? shared : caller(shared);
         });
+    }
+
+    /// Whether an operator without data has no inputs to compute anything from.
+    [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
+        const auto [in, last] = in_edges(v, graph_);
+        if constexpr (data_aware_operators<Ops>) {
+            return in == last && !ops_.hides_data(v);
+        } else {
+            return in == last;
+        }
+    }
+
+    /// Returns: the module, or the one above that ran it if none did; `no_id` of that.
+    [[nodiscard]] id caller(id module) const {
+        return module == no_id ? no_id : nearest_called(modules_, module);
     }
 
     /// Whether two operators are in the same body.
@@ -312,6 +334,7 @@ private:
 
     const Ops& ops_;
     const graph_of<Ops>& graph_;
+    const Modules& modules_;
     const tree_index& tree_;
     const parameter_owners& owners_;
     tied_parameters<Ops> tied_;
@@ -367,10 +390,6 @@ struct parameter_regions {
         std::vector<id> found;
         if (named * few <= scopes.size()) {
             found = detail::region_finder<Ops, Modules>(context).run();
-        }
-        // Regions end where parameters are read, whoever ran there.
-        for (auto& module : found) {
-            module = module == no_id ? no_id : nearest_called(context.modules(), module);
         }
         return {context.ops(), std::move(found)};
     }

@@ -98,7 +98,7 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 
 /// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
-    return name.find(';') != name.npos;
+    return !name.starts_with('/') && name.find(';') != name.npos;
 }
 
 } // namespace detail

@@ -46,8 +46,9 @@ struct claim_runs {
 /// Complexity: O(claims).
 [[nodiscard]] inline claim_runs to_runs(const claim_table& table) {
     const auto is_same = [](const claim& a, const claim& b) {
-        return a.module == b.module && a.call == b.call && a.confidence == b.confidence &&
-               a.exact == b.exact && a.doubtful == b.doubtful;
+        return a.module == b.module &&
+               (a.module == no_id || (a.call == b.call && a.confidence == b.confidence &&
+                                      a.exact == b.exact && a.doubtful == b.doubtful));
     };
     claim_runs result{table.source, {}};
     for (const auto& made : table.of) {

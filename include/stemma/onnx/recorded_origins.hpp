@@ -38,7 +38,7 @@ namespace detail {
 class origin_finder {
 public:
     origin_finder(const onnx_model& now, const graph_sketch& then, const tree_index& modules,
-                  std::span<const node_mark_found> marks)
+                  std::span<const node_mark_found> given)
         : now_(now)
         , then_(then)
         , lookup_(then)
@@ -51,7 +51,7 @@ public:
             std::fill(holder_.begin(), holder_.end(), no_id);
             std::fill(found_.begin(), found_.end(), identity{});
         }
-        take_marks(marks);
+        take_marks(given);
         for (id node = 0; node < now.node_count(); ++node) {
             absorb(node);
         }
@@ -131,8 +131,8 @@ private:
         return 2 * same >= known;
     }
 
-    void take_marks(std::span<const node_mark_found> marks) {
-        for (const auto& mark : marks) {
+    void take_marks(std::span<const node_mark_found> given) {
+        for (const auto& mark : given) {
             if (mark.number < then_.node_count()) {
                 marks_.push_back(mark);
             }

@@ -213,10 +213,10 @@ TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
     const auto first = metadata(model.graph().node(0));
     CHECK(first.count("pkg.stemma.module") == 1);
     CHECK(first.find("pkg.stemma.module")->second == "a");
-    CHECK(first.find("pkg.stemma.source_module")->second == "/net/a");
+    CHECK(first.find("pkg.stemma.source_module")->second == "/model/a");
     CHECK(metadata(model.graph().node(1)).find("pkg.stemma.module")->second == "b");
     CHECK(metadata(model.graph().initializer(1)).find("pkg.stemma.hierarchy_tags")->second ==
-          "[\"/net/b\"]");
+          "[\"/model/b\"]");
     CHECK(metadata(model).count("pkg.stemma.model") == 1);
 }
 

@@ -7,7 +7,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/detail/open_nodes.hpp>
-#include <stemma/detail/take_over_tags.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/dialect.hpp>
@@ -30,6 +29,7 @@
 #include <stemma/onnx/wire/map_model.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/take_over_tags.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/policies.hpp>
@@ -249,7 +249,7 @@ private:
         find_claims();
         tag();
         if (uses_record_ && fresh_ && !options_.retag) {
-            detail::take_over_tags(model_, modules_, found_);
+            take_over_tags(model_, modules_, found_);
         }
     }
 

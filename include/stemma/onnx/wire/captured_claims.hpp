@@ -67,6 +67,7 @@ public:
         : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
 
     /// Aligns all operations of a capture whose source is used; see `align_operations`.
+    /// Complexity: that of each alignment.
     template <class Uses>
     void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
         if (uses(provenance::torchscript)) {

@@ -44,7 +44,7 @@ public:
     explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
         : function_inliner(model, std::nullopt, max_calls) {}
 
-    /// As above. Requires: `names` are those of the same model.
+    /// As above. Requires: `names` are those of the same model. Complexity: as above.
     function_inliner(const wire_model& model, std::optional<inlined_names> names,
                      std::size_t max_calls = 1U << 24U)
         : model_(model)

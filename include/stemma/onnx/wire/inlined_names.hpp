@@ -34,6 +34,7 @@ struct inlined_place {
 /// write them, so that each is attributed to the module that it was in as part of a function.
 class inlined_names {
 public:
+    /// What is known of the modules of calls.
     using call_claims = function_calls::claims<onnx_operators<wire_model>>;
 
     /// `attributions` are by node, `calls` what `function_calls` prepared for the same nodes.

@@ -187,6 +187,7 @@ public:
     }
 
     /// Returns: where the lines that stemma wrote begin, if the last ones are.
+    /// Complexity: O(length).
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
         for (auto kept = text.size();;) {
             const auto line = text.substr(0, kept).rfind('\n');

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/detail/take_over_tags.hpp>
+#include <stemma/onnx/wire/take_over_tags.hpp>
 
-#include "../catch.hpp"
-#include "../operator_scene.hpp"
-#include "../wire_builder.hpp"
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+#include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -11,7 +11,7 @@
 #include <stemma/policy/selection.hpp>
 #include <stemma/tagger.hpp>
 
-namespace test::detail_take_over_tags {
+namespace test::onnx_wire_take_over_tags {
 
 using stemma::no_id;
 
@@ -28,11 +28,11 @@ TEST_CASE("take_over_tags: the module that a node carries counts, whatever was f
     const auto modules = test::tree_of({"a", "b"});
     auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
     REQUIRE(modules.path(found.attributions[0].module) == "a");
-    stemma::detail::take_over_tags(model, modules, found);
+    stemma::take_over_tags(model, modules, found);
     CHECK(modules.path(found.attributions[0].module) == "b");
     CHECK(found.attributions[0].confidence == 1);
     CHECK(found.tag_sets[0] == found.tags.selected(test::module_at(modules, "b")));
     CHECK(modules.path(found.attributions[1].module) == "a");
 }
 
-} // namespace test::detail_take_over_tags
+} // namespace test::onnx_wire_take_over_tags

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
-#define STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
+#ifndef STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
+#define STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
@@ -9,7 +9,7 @@
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/tagger.hpp>
 
-namespace stemma::detail {
+namespace stemma {
 
 /// Writes the tags that a file carries over what was found: one that somebody changed in the file
 /// counts as that somebody's word.
@@ -29,6 +29,6 @@ inline void take_over_tags(const wire_model& model, const module_tree& modules, 
     }
 }
 
-} // namespace stemma::detail
+} // namespace stemma
 
-#endif // STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
+#endif // STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
