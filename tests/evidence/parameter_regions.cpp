@@ -85,16 +85,17 @@ TEST_CASE("parameter_regions: a module that is never called bounds a region, and
     }
 }
 
-TEST_CASE("parameter_regions: a constant of several readers may be in a module that is never called") {
+TEST_CASE("parameter_regions: a constant may be in a module that is never called") {
     // Two modules of a list, which nobody calls; each works with one constant and one shape.
     const auto bytes = bare_model(
         {bare("Constant", {}, "shared"), bare("Constant", {}, "between"),
          bare("Shape", {"x"}, "shape"), bare("Constant", {}, "alone"),
          bare("MatMul", {"x", "m.h.0.a.weight"}, "m1"), bare("Where", {"m1", "shared"}, "r1"),
          bare("Reshape", {"r1", "shape"}, "s1"), bare("MatMul", {"s1", "m.h.0.b.weight"}, "m2"),
-         bare("Mul", {"m2", "between"}, "across"), bare("MatMul", {"across", "m.h.1.a.weight"}, "m3"),
-         bare("Where", {"m3", "shared"}, "r2"), bare("Reshape", {"r2", "shape"}, "s2"),
-         bare("Mul", {"s2", "alone"}, "last"), bare("MatMul", {"last", "m.h.1.b.weight"}, "y")},
+         bare("Mul", {"m2", "between"}, "across"),
+         bare("MatMul", {"across", "m.h.1.a.weight"}, "m3"), bare("Where", {"m3", "shared"}, "r2"),
+         bare("Reshape", {"r2", "shape"}, "s2"), bare("Mul", {"s2", "alone"}, "last"),
+         bare("MatMul", {"last", "m.h.1.b.weight"}, "y")},
         {"y"}, {"m.h.0.a.weight", "m.h.0.b.weight", "m.h.1.a.weight", "m.h.1.b.weight"});
     const stemma::wire_model model(bytes);
     const stemma::onnx_operators<stemma::wire_model> ops(model);

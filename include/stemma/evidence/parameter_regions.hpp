@@ -162,11 +162,11 @@ private:
     /// Whether an operator without data has no inputs to compute anything from.
     [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
         const auto [in, last] = in_edges(v, graph_);
+        bool reads = in != last;
         if constexpr (data_aware_operators<Ops>) {
-            return in == last && !ops_.hides_data(v);
-        } else {
-            return in == last;
+            reads = reads || ops_.hides_data(v); // as a shape of data does
         }
+        return !reads;
     }
 
     /// Returns: the module, or the one above that ran it if none did; `no_id` of that.
