@@ -703,8 +703,8 @@ public:
         std::vector<bool> matrices(asked.size(), false);
         for (const auto& tensor : tensors_) {
             if (asked[tensor.value] && !tensor.sparse) {
-                matrices[tensor.value] = detail::is_weight_matrix(tensor.message->data_type(),
-                                                                  tensor.message->dims());
+                matrices[tensor.value] =
+                    detail::is_weight_matrix(tensor.message->data_type(), tensor.message->dims());
             }
         }
         return matrices;

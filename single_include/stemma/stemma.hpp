@@ -7378,7 +7378,7 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 
 /// Whether somebody joined the names of several operators to one: `a/Conv2D;a/BiasAdd`.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
-    return name.find(';') != name.npos;
+    return !name.starts_with('/') && name.find(';') != name.npos;
 }
 
 } // namespace detail
@@ -10822,6 +10822,7 @@ public:
     struct entry {
         id position = 0; ///< in the order of the graph
         id module = no_id;
+        bool named = false; ///< a name or metadata says so: the operator is in just that module
     };
 
     static constexpr std::size_t capacity = 8;
@@ -11043,27 +11044,28 @@ private:
 
 #endif // STEMMA_DETAIL_PARAMETER_BLOCKS_HPP
 
-// <stemma/evidence/parameter_regions.hpp>
-#ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
-#define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+// <stemma/detail/region_finder.hpp>
+#ifndef STEMMA_DETAIL_REGION_FINDER_HPP
+#define STEMMA_DETAIL_REGION_FINDER_HPP
 
-namespace stemma {
+namespace stemma::detail {
 
-namespace detail {
-
-/// Finds the operators of a model without names that belong to modules around parameters.
+/// Finds the modules of operators that have no name, from those around them that do or that read
+/// parameters.
 template <operator_view Ops, module_view Modules>
 class region_finder {
 public:
     explicit region_finder(evidence_context<Ops, Modules>& context)
         : ops_(context.ops())
         , graph_(ops_.graph())
+        , modules_(context.modules())
         , tree_(context.index())
         , owners_(context.owners())
         , tied_(ops_, owners_)
         , order_(graph_)
         , steady_(context.independent())
         , owner_(num_vertices(graph_), no_id)
+        , named_(owner_.size(), no_id)
         , vertex_(graph_)
         , goes_on_(owner_.size(), false) {
         const auto& scopes = context.scopes();
@@ -11077,6 +11079,9 @@ public:
             }
             bare_[v] = !named;
             owner_[v] = owner_of(*it);
+            named_[v] = named_module(context, v);
+            // What is computed without data has the name of whoever was first to need it.
+            owner_[v] = named_[v] != no_id && !steady_[v] ? named_[v] : owner_[v];
         }
         find_products();
     }
@@ -11099,11 +11104,27 @@ public:
             owner_[v] = joins_[v] ? found[v] : owner_[v];
         }
         surround(found);
+        // Regions end where parameters are read, whoever ran there.
+        for (auto& module : found) {
+            module = caller(module);
+        }
         serve_readers(direct, found);
         return found;
     }
 
 private:
+    /// Returns: the module in the metadata or the name of an operator, or `no_id`.
+    [[nodiscard]] static id named_module(evidence_context<Ops, Modules>& context, std::size_t v) {
+        const auto& chains = context.hierarchies().chain_of;
+        if (!chains.empty() && chains[v] != no_id) {
+            const auto& place = context.modules_of_hierarchies().of_chain[chains[v]];
+            return place.exact ? place.module : no_id;
+        }
+        const auto scope = context.scopes().scope_of[v];
+        return scope == no_id ? no_id
+                              : context.modules_of_scopes().of(static_cast<id>(v), scope).module;
+    }
+
     [[nodiscard]] id owner_of(operator_t<Ops> v) const {
         id module = no_id;
         ops_.for_each_parameter(v, [&](id p) {
@@ -11141,7 +11162,7 @@ private:
     void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
                        const nearest_owners& beyond, Closer closer) const {
         if (owner_[neighbour] != no_id) {
-            to.add({position, owner_[neighbour]}, closer);
+            to.add({position, owner_[neighbour], named_[neighbour] != no_id}, closer);
             return;
         }
         if (steady_[neighbour]) {
@@ -11154,7 +11175,8 @@ private:
     }
 
     /// What is computed without data, as shapes and positions are, serves who reads it. What reads
-    /// parameters itself is served by whoever calls its module.
+    /// parameters itself is served by whoever calls its module. Some module ran that; a constant
+    /// runs nowhere, so several readers share it in what holds them all, called or not.
     void serve_readers(const std::vector<id>& direct, std::vector<id>& found) const {
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
@@ -11164,13 +11186,32 @@ private:
             common_module readers;
             for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
                 const auto w = index_of(graph_, target(*out, graph_));
-                const auto module = direct[w] != no_id ? direct[w] : found[w];
+                const bool reads = named_[w] != no_id ? products_[w] : direct[w] != no_id;
+                const auto module = named_[w] != no_id   ? named_[w]
+                                    : direct[w] != no_id ? direct[w]
+                                                         : found[w];
                 if (module != no_id) {
-                    readers.add(direct[w] != no_id ? around(module) : module);
+                    readers.add(reads ? caller(around(module)) : module);
                 }
             }
-            found[v] = readers.low == no_id ? no_id : readers.get(tree_);
+            const auto shared = readers.get(tree_);
+            found[v] = is_constant(vertex) ? shared : caller(shared);
         });
+    }
+
+    /// Whether an operator without data has no inputs to compute anything from.
+    [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
+        const auto [in, last] = in_edges(v, graph_);
+        bool reads = in != last;
+        if constexpr (data_aware_operators<Ops>) {
+            reads = reads || ops_.hides_data(v); // as a shape of data does
+        }
+        return !reads;
+    }
+
+    /// Returns: the module, or the one above that ran it if none did; `no_id` of that.
+    [[nodiscard]] id caller(id module) const {
+        return module == no_id ? no_id : nearest_called(modules_, module);
     }
 
     /// Whether two operators are in the same body.
@@ -11312,8 +11353,9 @@ private:
                 if (a.module == no_id || b.module == no_id) {
                     continue;
                 }
-                const auto shared =
-                    a.module == b.module ? around(a.module) : tree_.lca(a.module, b.module);
+                const auto shared = a.module != b.module ? tree_.lca(a.module, b.module)
+                                    : a.named && b.named ? a.module
+                                                         : around(a.module);
                 const auto distance = std::max(here - a.position, b.position - here);
                 if (tree_.depth(shared) > tree_.depth(best) ||
                     (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
@@ -11333,12 +11375,14 @@ private:
 
     const Ops& ops_;
     const graph_of<Ops>& graph_;
+    const Modules& modules_;
     const tree_index& tree_;
     const parameter_owners& owners_;
     tied_parameters<Ops> tied_;
     sweep_order<graph_of<Ops>> order_;
     const std::vector<bool>& steady_; // independent of data
     std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
+    std::vector<id> named_;           // what metadata or a name says
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<bool> goes_on_;  // joins results that its module goes on with
     std::vector<bool> joins_;    // joins results of several modules
@@ -11347,7 +11391,15 @@ private:
     std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
 };
 
-} // namespace detail
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_REGION_FINDER_HPP
+
+// <stemma/evidence/parameter_regions.hpp>
+#ifndef STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+#define STEMMA_EVIDENCE_PARAMETER_REGIONS_HPP
+
+namespace stemma {
 
 /// Evidence from parameters for the operators around those that read them, where names and metadata
 /// are gone: the rest of a module that reads its parameters in its last steps, and what a module
@@ -11377,21 +11429,25 @@ struct parameter_regions {
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        // Where most operators have names, what is left is better told by its neighbours.
+        // Where names have scopes, what is left is better told by its neighbours; and where most
+        // have metadata, as constants are what is left.
         constexpr std::size_t few = 20;
         const auto& scopes = context.scopes().scope_of;
         const auto& chains = context.hierarchies().chain_of;
-        std::size_t named = 0;
+        std::size_t scoped = 0;
+        std::size_t described = 0;
         for (std::size_t v = 0; v < scopes.size(); ++v) {
-            named += scopes[v] != no_id || (!chains.empty() && chains[v] != no_id) ? 1U : 0U;
+            const bool has_chain = !chains.empty() && chains[v] != no_id;
+            described += has_chain ? 1U : 0U;
+            scoped += !has_chain && scopes[v] != no_id ? 1U : 0U;
+        }
+        bool owned = false;
+        for (id p = 0; p < context.ops().parameter_count() && !owned; ++p) {
+            owned = !context.owners().of(p).empty();
         }
         std::vector<id> found;
-        if (named * few <= scopes.size()) {
+        if (owned && scoped * few <= scopes.size() && described * 4 <= scopes.size() * 3) {
             found = detail::region_finder<Ops, Modules>(context).run();
-        }
-        // Regions end where parameters are read, whoever ran there.
-        for (auto& module : found) {
-            module = module == no_id ? no_id : nearest_called(context.modules(), module);
         }
         return {context.ops(), std::move(found)};
     }

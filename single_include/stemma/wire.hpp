@@ -11118,8 +11118,9 @@ struct claim_runs {
 /// Complexity: O(claims).
 [[nodiscard]] inline claim_runs to_runs(const claim_table& table) {
     const auto is_same = [](const claim& a, const claim& b) {
-        return a.module == b.module && a.call == b.call && a.confidence == b.confidence &&
-               a.exact == b.exact && a.doubtful == b.doubtful;
+        return a.module == b.module &&
+               (a.module == no_id || (a.call == b.call && a.confidence == b.confidence &&
+                                      a.exact == b.exact && a.doubtful == b.doubtful));
     };
     claim_runs result{table.source, {}};
     for (const auto& made : table.of) {
@@ -13207,7 +13208,7 @@ namespace detail {
 class origin_finder {
 public:
     origin_finder(const onnx_model& now, const graph_sketch& then, const tree_index& modules,
-                  std::span<const node_mark_found> marks)
+                  std::span<const node_mark_found> given)
         : now_(now)
         , then_(then)
         , lookup_(then)
@@ -13220,7 +13221,7 @@ public:
             std::fill(holder_.begin(), holder_.end(), no_id);
             std::fill(found_.begin(), found_.end(), identity{});
         }
-        take_marks(marks);
+        take_marks(given);
         for (id node = 0; node < now.node_count(); ++node) {
             absorb(node);
         }
@@ -13300,8 +13301,8 @@ private:
         return 2 * same >= known;
     }
 
-    void take_marks(std::span<const node_mark_found> marks) {
-        for (const auto& mark : marks) {
+    void take_marks(std::span<const node_mark_found> given) {
+        for (const auto& mark : given) {
             if (mark.number < then_.node_count()) {
                 marks_.push_back(mark);
             }
@@ -15187,6 +15188,422 @@ template <class Sources>
 
 #endif // STEMMA_DETAIL_OPEN_NODES_HPP
 
+// <stemma/onnx/wire/known_policies.hpp>
+#ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+#define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+
+namespace stemma {
+
+/// Policies by name, for ONNX files.
+using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
+
+/// Returns: the policies that `attributed_model` and the `stemma` program know by name, those in
+/// the box to start with.
+///
+/// Requires: policies are added before the first model is opened, and by one thread.
+[[nodiscard]] inline onnx_policy_registry& known_policies() {
+    static onnx_policy_registry known;
+    return known;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
+
+// <stemma/onnx/wire/attribution_options.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
+namespace stemma {
+
+/// How a file is to be attributed; policies by their names in `known_policies`, empty for the
+/// default.
+struct attribution_options {
+    std::vector<std::string> captures{}; ///< paths of captures
+    std::string selection{};             ///< see `parse_selection`
+    std::vector<std::string> keep{};     ///< classes that the default selection selects as well
+    std::string naming{};                ///< see `parse_naming`
+    std::string resolution{};            ///< see `parse_resolution`
+    std::string propagation{};           ///< see `parse_propagation`
+    std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
+    float min_confidence = 0;            ///< claims below it are not believed
+    bool recompute = false;              ///< use nothing of what the file carries of tags
+    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;    ///< find what `record` needs while the file is read
+    thread_limit threads{}; ///< that may read; the same is found by any number
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const auto& part : parts) {
+        text.append(text.empty() ? "" : ",").append(part);
+    }
+    return text;
+}
+
+} // namespace detail
+
+/// Returns: the choices that are not the default, by the names they have in a record.
+[[nodiscard]] inline std::map<std::string, std::string>
+recorded_options(const attribution_options& options) {
+    std::map<std::string, std::string> recorded;
+    const auto note = [&](const char* name, std::string value) {
+        if (!value.empty()) {
+            recorded[name] = std::move(value);
+        }
+    };
+    note("select", options.selection);
+    note("keep", detail::join_list(options.keep));
+    note("naming", options.naming);
+    note("resolve", options.resolution);
+    note("propagate", options.propagation);
+    note("sources", detail::join_list(options.sources));
+    if (options.min_confidence > 0) {
+        char digits[32];
+        note("min-confidence",
+             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
+    }
+    return recorded;
+}
+
+/// Makes the choices of a record where `options` make none.
+inline void adopt_options(attribution_options& options, const model_record& record) {
+    const auto take = [&](const char* name, std::string& option) {
+        option = option.empty() ? record.option(name) : option;
+    };
+    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
+        option = option.empty() ? split_list(record.option(name)) : option;
+    };
+    take("select", options.selection);
+    take_list("keep", options.keep);
+    take("naming", options.naming);
+    take("resolve", options.resolution);
+    take("propagate", options.propagation);
+    take_list("sources", options.sources);
+    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
+        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+    }
+}
+
+namespace detail {
+
+/// The policies that options ask for; refuses options that name none.
+class chosen_policies {
+public:
+    using operators = onnx_operators<wire_model>;
+    using context_type = evidence_context<operators, module_tree>;
+
+    /// Sources that a program added to those in the box.
+    struct added_sources {
+        using policy_category = evidence_category;
+        using source = any_evidence<operators, module_tree>;
+
+        std::vector<source> chosen{};
+
+        struct claims {
+            std::vector<source::claims> made;
+
+            template <class Function>
+            void for_each_claim(id node, Function f) const {
+                for (const auto& one : made) {
+                    one.for_each_claim(node, std::ref(f));
+                }
+            }
+        };
+
+        [[nodiscard]] claims prepare(context_type& context) const {
+            claims all;
+            for (const auto& one : chosen) {
+                all.made.push_back(one.prepare(context));
+            }
+            return all;
+        }
+    };
+
+    using source_set =
+        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                         optional_source<function_calls>, optional_source<scope_names>,
+                         optional_source<parameter_names>, optional_source<parameter_regions>,
+                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                         added_sources>;
+
+    explicit chosen_policies(const attribution_options& options) : options_(options) {
+        for (const auto& source : options.sources) {
+            const auto known = parse_provenance(source);
+            if ((!known || !is_evidence(*known)) && !known_policies().sources.find(source)) {
+                refuse("source of evidence", source);
+            }
+        }
+    }
+
+    [[nodiscard]] bool uses(std::string_view source) const {
+        const auto& names = options_.sources;
+        return names.empty() || std::find(names.begin(), names.end(), source) != names.end();
+    }
+    [[nodiscard]] bool uses(provenance p) const { return uses(to_string(p)); }
+
+    /// Returns: the sources in the box for whose provenance `on` holds, and those that were added.
+    template <class Chosen>
+    [[nodiscard]] source_set sources(Chosen on, const std::vector<claim_table>& given) const {
+        added_sources added;
+        known_policies().sources.for_each([&](const std::string& name, const auto& source) {
+            if (uses(name)) {
+                added.chosen.push_back(source);
+            }
+        });
+        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                          {{}, on(provenance::parameter)},
+                          {{}, on(provenance::parameter) && given.empty()},
+                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                          given_claims{&given}, added);
+    }
+
+    [[nodiscard]] any_selection<module_tree> selection() const {
+        auto found = known_policies().find_selection(options_.selection, options_.keep);
+        if (!found) {
+            refuse("selection", options_.selection);
+        }
+        return *std::move(found);
+    }
+
+    [[nodiscard]] any_naming<module_tree> naming() const {
+        return look_up(known_policies().namings, "naming", options_.naming);
+    }
+
+    [[nodiscard]] any_resolution resolution() const {
+        if (auto named = parse_resolution(options_.resolution, options_.min_confidence)) {
+            return *named;
+        }
+        return look_up(known_policies().resolutions, "resolution", options_.resolution);
+    }
+
+    [[nodiscard]] any_propagation<operators> propagation() const {
+        return look_up(known_policies().propagations, "propagation", options_.propagation);
+    }
+
+private:
+    template <class Any>
+    [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
+                                     const std::string& name) {
+        auto found = known.find(name);
+        if (!found) {
+            refuse(role, name);
+        }
+        return *std::move(found);
+    }
+
+    [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
+        STEMMA_THROW(error(error_code::refused, "", what, "'" + text + "' is none that is known"));
+    }
+
+    attribution_options options_;
+};
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
+// <stemma/onnx/wire/captured_claims.hpp>
+#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
+namespace stemma {
+
+/// Returns: the shapes of the initializers that the operators read.
+/// Complexity: O(fields of initializers); data is not touched.
+[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
+                                                            const onnx_operators<wire_model>& ops) {
+    std::vector<id> tensor_of(model.value_count(), no_id);
+    for (id t = 0; t < model.tensors().size(); ++t) {
+        if (model.tensors()[t].value != no_id) {
+            tensor_of[model.tensors()[t].value] = t;
+        }
+    }
+    parameter_shapes shapes;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        auto value = ops.parameter_value(p);
+        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
+            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
+        }
+        const auto tensor = tensor_of[value];
+        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
+                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
+    }
+    return shapes;
+}
+
+/// What the parts of a capture besides its modules say of a model.
+struct captured_evidence {
+    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
+    std::vector<std::string> notes;  ///< what a user should know of how it went
+};
+
+/// Finds what a capture claims about the nodes of a model.
+class captured_claims {
+public:
+    /// Requires: all outlive it.
+    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                    const module_tree& modules, const path_mapping& mapping)
+        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
+
+    /// Aligns all operations of a capture whose source is used; see `align_operations`.
+    /// Complexity: that of each alignment.
+    template <class Uses>
+    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
+        if (uses(provenance::torchscript)) {
+            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
+        }
+        if (uses(provenance::trace)) {
+            align_operations(capture.trace(modules_), provenance::trace, open);
+        }
+        if (uses(provenance::fx)) {
+            for (const auto& graph : capture.fx(modules_)) {
+                align_operations(graph, provenance::fx, open);
+            }
+        }
+    }
+
+    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
+    /// known of them.
+    /// Complexity: that of `align`.
+    void align_operations(const captured_operations& captured, provenance source,
+                          const std::vector<bool>& open) {
+        if (captured.empty()) {
+            return;
+        }
+        if (!shapes_known_) {
+            shapes_ = find_parameter_shapes(model_, ops_);
+            shapes_known_ = true;
+        }
+        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : found.doubts) {
+            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
+        }
+        if (!found.is_plausible()) {
+            return;
+        }
+        claim_table table{source, std::vector<claim>(model_.node_count())};
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found.of[node];
+            if (open[node] && made.module != no_id && made.confidence > 0) {
+                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
+                                  made.exact};
+            }
+        }
+        for (auto& known : found_.claims) {
+            if (known.source == source) { // another graph of the same kind
+                settle(known, table);
+                join(known, table);
+                return;
+            }
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Looks up the nodes that an export recorded.
+    /// Complexity: O((nodes + recorded nodes) log nodes).
+    void look_up(const captured_export& exported) {
+        if (exported.empty()) {
+            return;
+        }
+        std::map<std::string, id, std::less<>> graphs;
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            graphs.emplace(model_.graph_path(g), g);
+        }
+        std::map<std::pair<id, id>, id> places;
+        for (id node = 0; node < model_.node_count(); ++node) {
+            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
+        }
+        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
+        std::size_t strangers = 0;
+        for (const auto& made : exported.nodes()) {
+            const auto g = graphs.find(made.graph);
+            const auto place =
+                g == graphs.end() ? places.end() : places.find({g->second, made.index});
+            const auto module = find_path(modules_, made.module);
+            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
+                module == no_id) {
+                ++strangers;
+                continue;
+            }
+            table.of[place->second] = {module, no_id, 1, provenance::exported};
+        }
+        if (strangers > 0) {
+            found_.notes.push_back(
+                "export: " + std::to_string(strangers) + " of " +
+                std::to_string(exported.nodes().size()) +
+                " nodes are not in this file; it is the record of another export");
+            return;
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Returns: all that was found, once. Complexity: O(nodes).
+    [[nodiscard]] captured_evidence finish() {
+        claim_table* trace = nullptr;
+        claim_table* fx = nullptr;
+        for (auto& table : found_.claims) {
+            trace = table.source == provenance::trace ? &table : trace;
+            fx = table.source == provenance::fx ? &table : fx;
+        }
+        if (trace != nullptr && fx != nullptr) {
+            settle(*trace, *fx);
+        }
+        return std::move(found_);
+    }
+
+private:
+    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
+    /// for the other; and where the first one's word is worth much less, it is not heard.
+    void settle(claim_table& first_table, claim_table& second_table) const {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            auto& a = first_table.of[node];
+            auto& b = second_table.of[node];
+            if (a.module == no_id || b.module == no_id || a.module == b.module ||
+                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
+                continue;
+            }
+            const auto first = a.confidence * (1 - b.confidence);
+            const auto second = b.confidence * (1 - a.confidence);
+            const auto sum = first + second;
+            a.confidence = in_percent(sum > 0 ? first / sum : 0);
+            b.confidence = in_percent(sum > 0 ? second / sum : 0);
+            if (b.confidence > a.confidence + 0.5F) {
+                a = {};
+            }
+        }
+    }
+
+    /// Adds the claims that are surer, or new.
+    static void join(claim_table& into, const claim_table& from) {
+        for (std::size_t node = 0; node < into.of.size(); ++node) {
+            const auto& made = from.of[node];
+            auto& known = into.of[node];
+            known = known.module == no_id ||
+                            (made.module != no_id && made.confidence > known.confidence)
+                        ? made
+                        : known;
+        }
+    }
+
+    const wire_model& model_;
+    const onnx_operators<wire_model>& ops_;
+    const module_tree& modules_;
+    const path_mapping& mapping_;
+    parameter_shapes shapes_;
+    bool shapes_known_ = false;
+    captured_evidence found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
 // <stemma/onnx/wire/tag_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
 #define STEMMA_ONNX_WIRE_TAG_EDITS_HPP
@@ -15363,6 +15780,7 @@ public:
     }
 
     /// Returns: where the lines that stemma wrote begin, if the last ones are.
+    /// Complexity: O(length).
     [[nodiscard]] static doc_split split_doc_string(std::string_view text) noexcept {
         for (auto kept = text.size();;) {
             const auto line = text.substr(0, kept).rfind('\n');
@@ -16312,449 +16730,6 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
 
 #endif // STEMMA_ONNX_WIRE_READ_TAGS_HPP
 
-// <stemma/detail/take_over_tags.hpp>
-#ifndef STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
-#define STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
-
-namespace stemma::detail {
-
-/// Writes the tags that a file carries over what was found: one that somebody changed in the file
-/// counts as that somebody's word.
-/// Complexity: that of `read_carried_modules`.
-inline void take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
-    const auto carried = read_carried_modules(model, modules, found.tags);
-    for (id node = 0; node < carried.size(); ++node) {
-        auto& made = found.attributions[node];
-        if (carried[node] == no_id || carried[node] == made.module ||
-            (found.tags.is_selected(carried[node]) &&
-             found.tags.selected(made.module) == carried[node] &&
-             !read_carried_tags(model, node).module)) {
-            continue;
-        }
-        made = {carried[node], no_id, 1, provenance::metadata, false};
-        found.tag_sets[node] = found.tags.selected(carried[node]);
-    }
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_TAKE_OVER_TAGS_HPP
-
-// <stemma/onnx/wire/known_policies.hpp>
-#ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-#define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-
-namespace stemma {
-
-/// Policies by name, for ONNX files.
-using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
-
-/// Returns: the policies that `attributed_model` and the `stemma` program know by name, those in
-/// the box to start with.
-///
-/// Requires: policies are added before the first model is opened, and by one thread.
-[[nodiscard]] inline onnx_policy_registry& known_policies() {
-    static onnx_policy_registry known;
-    return known;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-
-// <stemma/onnx/wire/attribution_options.hpp>
-#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-
-namespace stemma {
-
-/// How a file is to be attributed; policies by their names in `known_policies`, empty for the
-/// default.
-struct attribution_options {
-    std::vector<std::string> captures{}; ///< paths of captures
-    std::string selection{};             ///< see `parse_selection`
-    std::vector<std::string> keep{};     ///< classes that the default selection selects as well
-    std::string naming{};                ///< see `parse_naming`
-    std::string resolution{};            ///< see `parse_resolution`
-    std::string propagation{};           ///< see `parse_propagation`
-    std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
-    float min_confidence = 0;            ///< claims below it are not believed
-    bool recompute = false;              ///< use nothing of what the file carries of tags
-    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
-    bool digest = false;    ///< find what `record` needs while the file is read
-    thread_limit threads{}; ///< that may read; the same is found by any number
-};
-
-namespace detail {
-
-[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) {
-        text.append(text.empty() ? "" : ",").append(part);
-    }
-    return text;
-}
-
-} // namespace detail
-
-/// Returns: the choices that are not the default, by the names they have in a record.
-[[nodiscard]] inline std::map<std::string, std::string>
-recorded_options(const attribution_options& options) {
-    std::map<std::string, std::string> recorded;
-    const auto note = [&](const char* name, std::string value) {
-        if (!value.empty()) {
-            recorded[name] = std::move(value);
-        }
-    };
-    note("select", options.selection);
-    note("keep", detail::join_list(options.keep));
-    note("naming", options.naming);
-    note("resolve", options.resolution);
-    note("propagate", options.propagation);
-    note("sources", detail::join_list(options.sources));
-    if (options.min_confidence > 0) {
-        char digits[32];
-        note("min-confidence",
-             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
-    }
-    return recorded;
-}
-
-/// Makes the choices of a record where `options` make none.
-inline void adopt_options(attribution_options& options, const model_record& record) {
-    const auto take = [&](const char* name, std::string& option) {
-        option = option.empty() ? record.option(name) : option;
-    };
-    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
-        option = option.empty() ? split_list(record.option(name)) : option;
-    };
-    take("select", options.selection);
-    take_list("keep", options.keep);
-    take("naming", options.naming);
-    take("resolve", options.resolution);
-    take("propagate", options.propagation);
-    take_list("sources", options.sources);
-    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
-        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
-    }
-}
-
-namespace detail {
-
-/// The policies that options ask for; refuses options that name none.
-class chosen_policies {
-public:
-    using operators = onnx_operators<wire_model>;
-    using context_type = evidence_context<operators, module_tree>;
-
-    /// Sources that a program added to those in the box.
-    struct added_sources {
-        using policy_category = evidence_category;
-        using source = any_evidence<operators, module_tree>;
-
-        std::vector<source> chosen{};
-
-        struct claims {
-            std::vector<source::claims> made;
-
-            template <class Function>
-            void for_each_claim(id node, Function f) const {
-                for (const auto& one : made) {
-                    one.for_each_claim(node, std::ref(f));
-                }
-            }
-        };
-
-        [[nodiscard]] claims prepare(context_type& context) const {
-            claims all;
-            for (const auto& one : chosen) {
-                all.made.push_back(one.prepare(context));
-            }
-            return all;
-        }
-    };
-
-    using source_set =
-        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
-                         optional_source<function_calls>, optional_source<scope_names>,
-                         optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
-                         added_sources>;
-
-    explicit chosen_policies(const attribution_options& options) : options_(options) {
-        for (const auto& source : options.sources) {
-            const auto known = parse_provenance(source);
-            if ((!known || !is_evidence(*known)) && !known_policies().sources.find(source)) {
-                refuse("source of evidence", source);
-            }
-        }
-    }
-
-    [[nodiscard]] bool uses(std::string_view source) const {
-        const auto& names = options_.sources;
-        return names.empty() || std::find(names.begin(), names.end(), source) != names.end();
-    }
-    [[nodiscard]] bool uses(provenance p) const { return uses(to_string(p)); }
-
-    /// Returns: the sources in the box for whose provenance `on` holds, and those that were added.
-    template <class Chosen>
-    [[nodiscard]] source_set sources(Chosen on, const std::vector<claim_table>& given) const {
-        added_sources added;
-        known_policies().sources.for_each([&](const std::string& name, const auto& source) {
-            if (uses(name)) {
-                added.chosen.push_back(source);
-            }
-        });
-        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
-                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
-                          {{}, on(provenance::parameter)},
-                          {{}, on(provenance::parameter) && given.empty()},
-                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
-                          given_claims{&given}, added);
-    }
-
-    [[nodiscard]] any_selection<module_tree> selection() const {
-        auto found = known_policies().find_selection(options_.selection, options_.keep);
-        if (!found) {
-            refuse("selection", options_.selection);
-        }
-        return *std::move(found);
-    }
-
-    [[nodiscard]] any_naming<module_tree> naming() const {
-        return look_up(known_policies().namings, "naming", options_.naming);
-    }
-
-    [[nodiscard]] any_resolution resolution() const {
-        if (auto named = parse_resolution(options_.resolution, options_.min_confidence)) {
-            return *named;
-        }
-        return look_up(known_policies().resolutions, "resolution", options_.resolution);
-    }
-
-    [[nodiscard]] any_propagation<operators> propagation() const {
-        return look_up(known_policies().propagations, "propagation", options_.propagation);
-    }
-
-private:
-    template <class Any>
-    [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
-                                     const std::string& name) {
-        auto found = known.find(name);
-        if (!found) {
-            refuse(role, name);
-        }
-        return *std::move(found);
-    }
-
-    [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
-        STEMMA_THROW(error(error_code::refused, "", what, "'" + text + "' is none that is known"));
-    }
-
-    attribution_options options_;
-};
-
-} // namespace detail
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-
-// <stemma/onnx/wire/captured_claims.hpp>
-#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-
-namespace stemma {
-
-/// Returns: the shapes of the initializers that the operators read.
-/// Complexity: O(fields of initializers); data is not touched.
-[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
-                                                            const onnx_operators<wire_model>& ops) {
-    std::vector<id> tensor_of(model.value_count(), no_id);
-    for (id t = 0; t < model.tensors().size(); ++t) {
-        if (model.tensors()[t].value != no_id) {
-            tensor_of[model.tensors()[t].value] = t;
-        }
-    }
-    parameter_shapes shapes;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        auto value = ops.parameter_value(p);
-        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
-            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
-        }
-        const auto tensor = tensor_of[value];
-        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
-                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
-    }
-    return shapes;
-}
-
-/// What the parts of a capture besides its modules say of a model.
-struct captured_evidence {
-    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
-    std::vector<std::string> notes;  ///< what a user should know of how it went
-};
-
-/// Finds what a capture claims about the nodes of a model.
-class captured_claims {
-public:
-    /// Requires: all outlive it.
-    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
-                    const module_tree& modules, const path_mapping& mapping)
-        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
-
-    /// Aligns all operations of a capture whose source is used; see `align_operations`.
-    template <class Uses>
-    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
-        if (uses(provenance::torchscript)) {
-            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
-        }
-        if (uses(provenance::trace)) {
-            align_operations(capture.trace(modules_), provenance::trace, open);
-        }
-        if (uses(provenance::fx)) {
-            for (const auto& graph : capture.fx(modules_)) {
-                align_operations(graph, provenance::fx, open);
-            }
-        }
-    }
-
-    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
-    /// known of them.
-    /// Complexity: that of `align`.
-    void align_operations(const captured_operations& captured, provenance source,
-                          const std::vector<bool>& open) {
-        if (captured.empty()) {
-            return;
-        }
-        if (!shapes_known_) {
-            shapes_ = find_parameter_shapes(model_, ops_);
-            shapes_known_ = true;
-        }
-        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
-        for (const auto& doubt : found.doubts) {
-            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
-        }
-        if (!found.is_plausible()) {
-            return;
-        }
-        claim_table table{source, std::vector<claim>(model_.node_count())};
-        for (id node = 0; node < model_.node_count(); ++node) {
-            const auto& made = found.of[node];
-            if (open[node] && made.module != no_id && made.confidence > 0) {
-                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
-                                  made.exact};
-            }
-        }
-        for (auto& known : found_.claims) {
-            if (known.source == source) { // another graph of the same kind
-                settle(known, table);
-                join(known, table);
-                return;
-            }
-        }
-        found_.claims.push_back(std::move(table));
-    }
-
-    /// Looks up the nodes that an export recorded.
-    /// Complexity: O((nodes + recorded nodes) log nodes).
-    void look_up(const captured_export& exported) {
-        if (exported.empty()) {
-            return;
-        }
-        std::map<std::string, id, std::less<>> graphs;
-        for (id g = 0; g < model_.graph_count(); ++g) {
-            graphs.emplace(model_.graph_path(g), g);
-        }
-        std::map<std::pair<id, id>, id> places;
-        for (id node = 0; node < model_.node_count(); ++node) {
-            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
-        }
-        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
-        std::size_t strangers = 0;
-        for (const auto& made : exported.nodes()) {
-            const auto g = graphs.find(made.graph);
-            const auto place =
-                g == graphs.end() ? places.end() : places.find({g->second, made.index});
-            const auto module = find_path(modules_, made.module);
-            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
-                module == no_id) {
-                ++strangers;
-                continue;
-            }
-            table.of[place->second] = {module, no_id, 1, provenance::exported};
-        }
-        if (strangers > 0) {
-            found_.notes.push_back(
-                "export: " + std::to_string(strangers) + " of " +
-                std::to_string(exported.nodes().size()) +
-                " nodes are not in this file; it is the record of another export");
-            return;
-        }
-        found_.claims.push_back(std::move(table));
-    }
-
-    /// Returns: all that was found, once. Complexity: O(nodes).
-    [[nodiscard]] captured_evidence finish() {
-        claim_table* trace = nullptr;
-        claim_table* fx = nullptr;
-        for (auto& table : found_.claims) {
-            trace = table.source == provenance::trace ? &table : trace;
-            fx = table.source == provenance::fx ? &table : fx;
-        }
-        if (trace != nullptr && fx != nullptr) {
-            settle(*trace, *fx);
-        }
-        return std::move(found_);
-    }
-
-private:
-    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
-    /// for the other; and where the first one's word is worth much less, it is not heard.
-    void settle(claim_table& first_table, claim_table& second_table) const {
-        for (id node = 0; node < model_.node_count(); ++node) {
-            auto& a = first_table.of[node];
-            auto& b = second_table.of[node];
-            if (a.module == no_id || b.module == no_id || a.module == b.module ||
-                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
-                continue;
-            }
-            const auto first = a.confidence * (1 - b.confidence);
-            const auto second = b.confidence * (1 - a.confidence);
-            const auto sum = first + second;
-            a.confidence = in_percent(sum > 0 ? first / sum : 0);
-            b.confidence = in_percent(sum > 0 ? second / sum : 0);
-            if (b.confidence > a.confidence + 0.5F) {
-                a = {};
-            }
-        }
-    }
-
-    /// Adds the claims that are surer, or new.
-    static void join(claim_table& into, const claim_table& from) {
-        for (std::size_t node = 0; node < into.of.size(); ++node) {
-            const auto& made = from.of[node];
-            auto& known = into.of[node];
-            known = known.module == no_id ||
-                            (made.module != no_id && made.confidence > known.confidence)
-                        ? made
-                        : known;
-        }
-    }
-
-    const wire_model& model_;
-    const onnx_operators<wire_model>& ops_;
-    const module_tree& modules_;
-    const path_mapping& mapping_;
-    parameter_shapes shapes_;
-    bool shapes_known_ = false;
-    captured_evidence found_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-
 // <stemma/onnx/wire/find_recorded.hpp>
 #ifndef STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
 #define STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
@@ -16956,6 +16931,34 @@ namespace detail {
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_MAP_MODEL_HPP
+
+// <stemma/onnx/wire/take_over_tags.hpp>
+#ifndef STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
+#define STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
+
+namespace stemma {
+
+/// Writes the tags that a file carries over what was found: one that somebody changed in the file
+/// counts as that somebody's word.
+/// Complexity: that of `read_carried_modules`.
+inline void take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
+    const auto carried = read_carried_modules(model, modules, found.tags);
+    for (id node = 0; node < carried.size(); ++node) {
+        auto& made = found.attributions[node];
+        if (carried[node] == no_id || carried[node] == made.module ||
+            (found.tags.is_selected(carried[node]) &&
+             found.tags.selected(made.module) == carried[node] &&
+             !read_carried_tags(model, node).module)) {
+            continue;
+        }
+        made = {carried[node], no_id, 1, provenance::metadata, false};
+        found.tag_sets[node] = found.tags.selected(carried[node]);
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
 
 // <stemma/onnx/wire/attributed_model.hpp>
 #ifndef STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
@@ -17163,7 +17166,7 @@ private:
         find_claims();
         tag();
         if (uses_record_ && fresh_ && !options_.retag) {
-            detail::take_over_tags(model_, modules_, found_);
+            take_over_tags(model_, modules_, found_);
         }
     }
 
@@ -17558,6 +17561,7 @@ struct inlined_place {
 /// write them, so that each is attributed to the module that it was in as part of a function.
 class inlined_names {
 public:
+    /// What is known of the modules of calls.
     using call_claims = function_calls::claims<onnx_operators<wire_model>>;
 
     /// `attributions` are by node, `calls` what `function_calls` prepared for the same nodes.
@@ -24220,7 +24224,7 @@ public:
     explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
         : function_inliner(model, std::nullopt, max_calls) {}
 
-    /// As above. Requires: `names` are those of the same model.
+    /// As above. Requires: `names` are those of the same model. Complexity: as above.
     function_inliner(const wire_model& model, std::optional<inlined_names> names,
                      std::size_t max_calls = 1U << 24U)
         : model_(model)

@@ -17,6 +17,7 @@ public:
     struct entry {
         id position = 0; ///< in the order of the graph
         id module = no_id;
+        bool named = false; ///< a name or metadata says so: the operator is in just that module
     };
 
     static constexpr std::size_t capacity = 8;
