@@ -35,8 +35,8 @@ test::message op(const char* type, const test::names& inputs, const char* name,
     const auto bare = test::node(type, inputs, {name}, name);
     return module == nullptr
                ? bare
-               : test::described(
-                     bare, test::dynamo({"", module, "op"}, {"app.Net", "app.Module", "aten.op"}));
+               : test::described(bare, test::dynamo({"", "m", module, "op"},
+                                                    {"app.Net", "app.M", "app.Part", "aten.op"}));
 }
 
 } // namespace
