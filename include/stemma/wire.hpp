@@ -54,6 +54,7 @@
 #include <stemma/onnx/report_names.hpp>
 #include <stemma/onnx/schema_changes.hpp>
 #include <stemma/onnx/sidecar.hpp>
+#include <stemma/onnx/sketch_lookup.hpp>
 #include <stemma/onnx/split_manifest.hpp>
 #include <stemma/onnx/split_plan.hpp>
 #include <stemma/onnx/structure_digest.hpp>

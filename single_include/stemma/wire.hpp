@@ -13038,9 +13038,9 @@ void write_answer(json_writer<Sink>& json, const query_answer& answer, const onn
 
 #endif // STEMMA_ONNX_QUERY_ANSWER_HPP
 
-// <stemma/detail/sketch_lookup.hpp>
-#ifndef STEMMA_DETAIL_SKETCH_LOOKUP_HPP
-#define STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+// <stemma/onnx/sketch_lookup.hpp>
+#ifndef STEMMA_ONNX_SKETCH_LOOKUP_HPP
+#define STEMMA_ONNX_SKETCH_LOOKUP_HPP
 
 namespace stemma::detail {
 
@@ -13184,7 +13184,7 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+#endif // STEMMA_ONNX_SKETCH_LOOKUP_HPP
 
 // <stemma/onnx/recorded_origins.hpp>
 #ifndef STEMMA_ONNX_RECORDED_ORIGINS_HPP

@@ -5,11 +5,11 @@
 #include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/detail/sketch_lookup.hpp>
 #include <stemma/evidence/given_claims.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/sketch_lookup.hpp>
 
 #include <algorithm>
 #include <cstddef>

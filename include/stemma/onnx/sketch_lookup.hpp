@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_DETAIL_SKETCH_LOOKUP_HPP
-#define STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+#ifndef STEMMA_ONNX_SKETCH_LOOKUP_HPP
+#define STEMMA_ONNX_SKETCH_LOOKUP_HPP
 
 #include <stemma/core/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
@@ -156,4 +156,4 @@ private:
 
 } // namespace stemma::detail
 
-#endif // STEMMA_DETAIL_SKETCH_LOOKUP_HPP
+#endif // STEMMA_ONNX_SKETCH_LOOKUP_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/detail/sketch_lookup.hpp>
+#include <stemma/onnx/sketch_lookup.hpp>
 
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace test::detail_sketch_lookup {
+namespace test::onnx_sketch_lookup {
 
 using stemma::id;
 using stemma::no_id;
@@ -70,4 +70,4 @@ TEST_CASE("sketch_lookup: who reads a node, and who is near") {
     CHECK_FALSE(lookup.is_near(0, {}));
 }
 
-} // namespace test::detail_sketch_lookup
+} // namespace test::onnx_sketch_lookup
