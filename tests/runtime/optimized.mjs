@@ -18,18 +18,21 @@ const levels = ["basic", "extended", "all"];
 // most so many modules that do not exist. `sure`: of the nodes that are given a confidence of 0.9 and more, at least so
 // many are right, in percent. `cut`: it is tried whether `cut` refuses a module that it cuts out of the model before it
 // is optimized; there must be none.
-const torchscript = { exact: [99.2, 89.9, 88.4], contaminated: [0.4, 0.5, 0.2], invented: [2, 12, 4], sure: 99.5 };
-const dynamo = { exact: [27, 31, 26], contaminated: [2, 0.3, 13], invented: [892, 892, 435], sure: 99 };
-const dialect = { exact: [36, 32, 32], contaminated: [18, 21, 21], invented: [19, 19, 19], sure: 69 };
+const torchscript = { exact: [99.5, 99.5, 96.3], contaminated: [0, 0, 0.1], invented: [0, 2, 2], sure: 99.9 };
+const tagged = { exact: [99.5, 99.5, 99.3], contaminated: [0, 0, 0], invented: [0, 0, 0], sure: 99.7 };
+const captured = { ...tagged, exact: [99.9, 99.9, 99.6] };
+const dynamo = { exact: [68.9, 79.9, 75.7], contaminated: [0.05, 0.05, 0.05], invented: [0, 0, 0], sure: 99 };
+// Their weights are mostly equal, so that what names them after optimization is one of several.
+const dialect = { exact: [49, 50, 50], contaminated: [6.5, 7, 7], invented: [1, 1, 1], sure: 90 };
 const goals = {
     TorchScript: { ...torchscript, cut: true },
-    "TorchScript, tagged": { ...torchscript, cut: true },
-    "TorchScript, tagged with a capture": torchscript,
+    "TorchScript, tagged": { ...tagged, cut: true },
+    "TorchScript, tagged with a capture": captured,
     dynamo: { ...dynamo, cut: true },
-    "dynamo, tagged": { ...dynamo, cut: true },
-    "dynamo, tagged with a capture": dynamo,
+    "dynamo, tagged": { ...captured, cut: true },
+    "dynamo, tagged with a capture": captured,
     dialect: { ...dialect, cut: true },
-    "dialect, tagged": { ...dialect, cut: true },
+    "dialect, tagged": { ...tagged, exact: [82, 80, 80], contaminated: [1.7, 1.9, 1.9], sure: 98, cut: true },
 };
 
 const relations = ["exact", "ancestor", "descendant", "contaminated"];
