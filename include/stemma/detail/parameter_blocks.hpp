@@ -15,6 +15,24 @@
 
 namespace stemma::detail {
 
+/// Returns: the operator whose data one reads, by vertex index, or `no_id` where there is none or
+/// several are; `steady` ones are independent of data. Complexity: O(in-edges).
+template <class Graph>
+[[nodiscard]] id only_source(const Graph& graph, vertex_t<Graph> v,
+                             const std::vector<bool>& steady) {
+    id only = no_id;
+    for (auto [in, last] = in_edges(v, graph); in != last; ++in) {
+        const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+        if (!steady[u]) {
+            if (only != no_id) {
+                return no_id;
+            }
+            only = u;
+        }
+    }
+    return only;
+}
+
 /// Finds the operators that a module needs around those that read its parameters, in a model
 /// without names: the product before a bias, the steps of a normalization before its scale.
 template <operator_view Ops>
@@ -133,7 +151,7 @@ private:
             if (owner_[v] == no_id || std::string_view(ops_.op_type(vertex_[v])) != "Gemm") {
                 continue;
             }
-            const auto before = only_source(v);
+            const auto before = only_source(graph_, vertex_[v], steady_);
             const auto behind = only_target(v);
             if (before != no_id && behind != no_id && is_reshape(before) && is_reshape(behind) &&
                 only_target(before) == v) {
@@ -151,22 +169,6 @@ private:
         }
         const auto only = static_cast<id>(index_of(graph_, target(*out, graph_)));
         return ++out == last ? only : no_id;
-    }
-
-    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
-    [[nodiscard]] id only_source(std::size_t v) const {
-        id only = no_id;
-        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
-            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
-            if (steady_[u]) {
-                continue;
-            }
-            if (only != no_id) {
-                return no_id;
-            }
-            only = u;
-        }
-        return only;
     }
 
     const Ops& ops_;

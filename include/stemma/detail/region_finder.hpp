@@ -245,7 +245,7 @@ private:
             joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
             found[v] = joins_[v] ? joined : between;
             goes_on[v] = joins_[v] && skipped == no_id;
-            const auto u = only_source(v);
+            const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && goes_on[u] && arranges(vertex)) {
                 found[v] = owner_[u] != no_id ? owner_[u] : found[u];
                 goes_on[v] = true;
@@ -261,21 +261,6 @@ private:
                                                         "Unsqueeze", "Flatten"};
         return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
                types.end();
-    }
-
-    /// Returns: the operator whose data one reads, or `no_id` where there is none or several are.
-    [[nodiscard]] id only_source(std::size_t v) const {
-        id only = no_id;
-        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
-            const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
-            if (!steady_[u]) {
-                if (only != no_id) {
-                    return no_id;
-                }
-                only = u;
-            }
-        }
-        return only;
     }
 
     /// Returns: where the results meet that an operator joins: in the module around what it skips,
