@@ -29,8 +29,7 @@ struct attributed_scene {
         const stemma::onnx_operators ops(*model);
         auto rebuilt = stemma::rebuild_tree(ops);
         modules = std::move(rebuilt.modules);
-        stemma::evidence_context context(ops, modules);
-        std::move(rebuilt).teach(context);
+        stemma::evidence_context context(ops, modules, std::move(rebuilt.facts));
         found = stemma::tag_operators(context, stemma::policies{});
     }
 

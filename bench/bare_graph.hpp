@@ -20,7 +20,7 @@ struct bare_graph {
         for (id v = 0; v < count; ++v) {
             for (auto [it, last] = in_edges(v, graph); it != last; ++it) {
                 producer.push_back(source(*it, graph));
-                value.push_back(get(stemma::value_id, graph, *it));
+                value.push_back(get(stemma::value_index, graph, *it));
             }
             for (auto [it, last] = out_edges(v, graph); it != last; ++it) {
                 reader.push_back(target(*it, graph));

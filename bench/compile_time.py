@@ -1,35 +1,70 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What including stemma costs a compiler: the umbrellas, and the heaviest of what they include.
+"""What stemma costs a compiler, beside a program that parses JSON with nlohmann-json and prints it.
 
-usage: compile_time.py [--compiler C++] [--runs N] [--rows N]
+usage: compile_time.py [--compiler C++] [--runs N] [--flag=FLAG]... [SOURCE...]
+       compile_time.py --headers [--compiler C++] [--runs N] [--rows N]
 
-Prints processor seconds of the fastest run at -O0, preprocessed lines, and for each of the heaviest
-includes from outside how much it costs alone. Parts overlap, so they do not add up.
+Compiles that program, two that use the generic core (propagation over a graph of one's own; all of tagging), and each
+SOURCE (else the first programs of examples/) at -O0 and -O2, in turns, and prints processor seconds and peak memory of the fastest run
+and what they are to those of the first. --flag is for programs with stemma only, as -DNAME or -I FOLDER.
+
+With --headers: the umbrellas at -O0, preprocessed lines, and for each of the heaviest includes from outside how much
+it costs alone. Parts overlap, so they do not add up.
 """
 import argparse
+import os
 import pathlib
 import re
-import resource
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FLAGS = ["-std=c++20", "-O0", "-I", str(ROOT / "include"), "-DONNX_NAMESPACE=onnx", "-DONNX_ML=1"]
-UMBRELLAS = ["stemma/stemma.hpp", "stemma/wire.hpp", "stemma/onnx.hpp"]
+HERE = pathlib.Path(__file__).resolve().parent
+FLAGS = ["-std=c++20", "-I", str(ROOT / "include"), "-DONNX_NAMESPACE=onnx", "-DONNX_ML=1"]
+UMBRELLAS = ["stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
+MEASURE = HERE / "compile_time/parse_json.cpp"
+CORE = [HERE / "compile_time/own_graph.cpp", ROOT / "examples/build_graph.cpp"]
+FIRST = [ROOT / "examples" / name for name in ("first.cpp", "tag_model.cpp")]
 
 
-def seconds(command):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+def spent(command):
+    """Returns: processor seconds and peak MB of a command, with all that it starts."""
+    child = subprocess.Popen([str(word) for word in command])
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f"{command[0]} ended with status {child.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
+
+
+def compare(options):
+    sources = [MEASURE, *CORE, *(options.sources or [path for path in FIRST if path.exists()])]
+    print("| program | -O0 s | times | MB | times | -O2 s | times | MB | times |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    best = {}
+    with tempfile.TemporaryDirectory(prefix="stemma-compile-") as folder:
+        for _ in range(options.runs):
+            for level in ("-O0", "-O2"):
+                for source in sources:
+                    more = options.flag if source != MEASURE else []
+                    found = spent([options.compiler, *FLAGS, *more, level, "-c", source, "-o", f"{folder}/object.o"])
+                    key = (source, level)
+                    best[key] = tuple(map(min, found, best.get(key, found)))
+    for source in sources:
+        cells = []
+        for level in ("-O0", "-O2"):
+            for value, base, digits in zip(best[source, level], best[MEASURE, level], (2, 0)):
+                cells += [f"{value:.{digits}f}", f"{value / base:.2f}"]
+        name = pathlib.Path(source).resolve()
+        print(f"| `{name.relative_to(ROOT) if name.is_relative_to(ROOT) else name.name}` | {' | '.join(cells)} |")
 
 
 def measure(compiler, header, folder, runs):
     source = folder / "source.cpp"
     source.write_text(f"#include <{header}>\n")
-    command = [compiler, *FLAGS, "-c", source, "-o", folder / "object.o"]
-    fastest = min(seconds(command) for _ in range(runs))
+    fastest = min(spent([compiler, *FLAGS, "-O0", "-c", source, "-o", folder / "object.o"])[0] for _ in range(runs))
     text = subprocess.run([compiler, *FLAGS, "-E", source], check=True, capture_output=True, text=True)
     return fastest, text.stdout.count("\n")
 
@@ -47,12 +82,7 @@ def outside_includes(umbrella):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=6)
-    options = parser.parse_args()
+def list_headers(options):
     print("| include | seconds | lines |\n|---|--:|--:|")
     with tempfile.TemporaryDirectory(prefix="stemma-compile-") as name:
         folder = pathlib.Path(name)
@@ -68,6 +98,21 @@ def main():
             known |= outside
             for _, text in sorted(map(row, outside), reverse=True)[:options.rows]:
                 print(text.replace("| `", "| of these, `"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--headers", action="store_true")
+    parser.add_argument("--rows", type=int, default=6)
+    parser.add_argument("sources", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    if options.headers:
+        list_headers(options)
+    else:
+        compare(options)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,7 @@ stemma::tagging attribute(const stemma::proto_model& model, stemma::module_tree&
     const stemma::onnx_operators ops(model);
     auto rebuilt = stemma::rebuild_tree(ops);
     modules = std::move(rebuilt.modules);
-    stemma::evidence_context context(ops, modules);
-    std::move(rebuilt).teach(context);
+    stemma::evidence_context context(ops, modules, std::move(rebuilt.facts));
     return stemma::tag_operators(context, stemma::policies<>{});
 }
 

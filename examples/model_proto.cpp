@@ -3,41 +3,32 @@
 // model, changes the graph, asks again, and takes everything back.
 //
 //   model_proto MODEL.onnx MODULES.json
-#include <stemma/io/capture.hpp>
-#include <stemma/onnx/onnx_operators.hpp>
-#include <stemma/onnx/proto/proto_model.hpp>
-#include <stemma/onnx/proto/tag_proto.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/onnx/proto/attributed_proto.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 
 #include <onnx/onnx_pb.h>
 
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <string>
 #include <string_view>
 
 namespace {
 
-std::string read(const char* path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Tags the model as it is now, and says how many nodes there are and what became of one of them.
-void tag(onnx::ModelProto& model, const stemma::module_tree& modules, std::string_view example) {
-    const stemma::proto_model tables(model);
-    const stemma::onnx_operators ops(tables);
-    auto found = stemma::tag_operators(ops, modules);
-    std::cout << tables.node_count() << " nodes\n";
-    for (stemma::id node = 0; node < tables.node_count(); ++node) {
-        if (tables.name(node) == example) {
+void tag(onnx::ModelProto& model, const std::string& capture, std::string_view example) {
+    stemma::attributed_proto known(model, {.captures = stemma::captures({capture})});
+    const auto& found = known.tags();
+    const auto nodes = known.model().node_count();
+    std::cout << nodes << " nodes\n";
+    for (stemma::id node = 0; node < nodes; ++node) {
+        if (known.model().name(node) == example) {
             std::cout << example << "\n  " << found.tags.text(found.selected(node)) << " ("
                       << to_string(found.attributions[node].source) << ")\n";
         }
     }
-    stemma::tag(model, modules, found);
+    known.tag();
 }
 
 /// What this program is really for: here, it looks at the queries of the first layer.
@@ -49,20 +40,18 @@ void add_probe(onnx::GraphProto& graph) {
     probe.add_output("largest_query");
 }
 
-int run(const char* model_path, const char* modules_path) {
+int run(const char* path, const char* capture) {
     onnx::ModelProto model;
-    if (!model.ParseFromString(read(model_path))) {
-        std::cerr << model_path << ": not an ONNX model\n";
+    std::ifstream file(path, std::ios::binary);
+    if (!model.ParseFromIstream(&file)) {
+        std::cerr << path << ": not an ONNX model\n";
         return 1;
     }
-    stemma::capture_reader capture;
-    capture.read(read(modules_path), modules_path);
-    const auto modules = capture.tree();
 
     const auto loaded = model.SerializeAsString();
-    tag(model, modules, "/encoder/layer.1/intermediate/dense/MatMul");
+    tag(model, capture, "/encoder/layer.1/intermediate/dense/MatMul");
     add_probe(*model.mutable_graph());
-    tag(model, modules, "probe");
+    tag(model, capture, "probe");
 
     stemma::strip(model);
     model.mutable_graph()->mutable_node()->RemoveLast();

@@ -17,9 +17,10 @@ step() {
     printf '\n== %s\n' "$1"
 }
 
-step "Packages: a compiler, CMake, Ninja and four header libraries"
+step "Packages: a compiler, CMake, Ninja and five header libraries"
 sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
-    nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h
+    librange-v3-dev=range/v3/range_fwd.hpp nlohmann-json3-dev=nlohmann/json.hpp \
+    libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h
 
 step "Build: the program, optimized, as $stemma"
 cmake --preset release -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_WERROR=OFF --log-level=WARNING >/dev/null

@@ -3,11 +3,12 @@
 //
 //   tag_model MODEL.onnx MODULES.json
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 
 #include <iostream>
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
+    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
     const auto& model = opened.model();
     const auto& found = opened.tags();
     for (stemma::id node = 0; node < model.node_count(); ++node) {

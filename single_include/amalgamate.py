@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Joins the headers of include/ to three files: stemma.hpp, wire.hpp and onnx.hpp, each on top of
-the one before.
+"""Joins the headers of include/ to four files: core.hpp, wire.hpp, stemma.hpp and onnx.hpp, each on
+top of the one before.
+
+Beside these, a header that documents or examples include, or documents name, leads to the one that it is a part of.
 
 usage: amalgamate.py           writes single_include/stemma/
        amalgamate.py --check   compares instead
@@ -17,8 +19,10 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent / "include"
-UMBRELLAS = ["stemma/stemma.hpp", "stemma/wire.hpp", "stemma/onnx.hpp"]
+UMBRELLAS = ["stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
 OWN = re.compile(r"^#include <(stemma/[^>]+)>\n", re.M)
+# What a library may hold instead: a single header has it always.
+COMPILED = re.compile(r"^#ifndef STEMMA_COMPILED\n((?:#    include <stemma/[^>]+>\n)+)#endif\n", re.M)
 OTHER = re.compile(r"^#include <([^>]+)>\n", re.M)
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 COMMAND = "python3 single_include/amalgamate.py"
@@ -32,7 +36,7 @@ def read(header):
     path = INCLUDE / header
     if not path.exists():
         fail(f"<{header}> is included and does not exist")
-    text = path.read_text(encoding="utf-8")
+    text = COMPILED.sub(lambda found: found[1].replace("#    ", "#"), path.read_text(encoding="utf-8"))
     if re.search(r"^[ \t]+#[ \t]*include[ \t]*[<\"]stemma/|^#[ \t]+include[ \t]*[<\"]stemma/", text, re.M):
         fail(f"{header} includes a header of stemma under a condition: include it at the top")
     return text
@@ -89,6 +93,35 @@ def products():
         below = umbrella
 
 
+def documented():
+    """The headers that somebody who reads documents and examples includes."""
+    root, found = HERE.parent, set()
+    for path in [root / "README.md", *(root / "docs").rglob("*.md")]:
+        text = path.read_text(encoding="utf-8")
+        found.update(OWN.findall(text))
+        found.update(f"stemma/{name}" for name in re.findall(r"`((?:\w+/)+\w+\.hpp)`", text)
+                     if (INCLUDE / "stemma" / name).exists())
+    for folder in ("examples", "examples/policies"):
+        for path in (root / folder).glob("*.[ch]pp"):
+            found.update(OWN.findall(path.read_text(encoding="utf-8")))
+    return {header for header in found if "/detail/" not in header} - set(UMBRELLAS)
+
+
+def signposts():
+    place = places()
+    for header in sorted(documented()):
+        if header not in place:
+            fail(f"<{header}> is in a document, and in no umbrella")
+        umbrella = UMBRELLAS[place[header]]
+        way = "../" * (header.count("/") - 1) + pathlib.PurePath(umbrella).name
+        yield HERE / header, f'{LICENCE}// <{header}> is a part of <{umbrella}>.\n#include "{way}"\n'
+
+
+def stray(wanted):
+    """Files of an earlier run that nothing asks for any more."""
+    return sorted(set((HERE / "stemma").rglob("*.hpp")) - wanted)
+
+
 def places():
     """By header the number of the umbrella that it came with."""
     done, place = set(), {}
@@ -122,13 +155,18 @@ def main():
     if sys.argv[1:2] == ["--rewrite"] and len(sys.argv) == 4:
         rewrite(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     elif sys.argv[1:] == ["--check"]:
-        stale = [path.relative_to(HERE.parent) for path, text in products()
+        wanted = dict([*products(), *signposts()])
+        stale = [path.relative_to(HERE.parent) for path, text in wanted.items()
                  if not path.exists() or path.read_text(encoding="utf-8") != text]
+        stale += [path.relative_to(HERE.parent) for path in stray(set(wanted))]
         if stale:
             fail(f"{', '.join(map(str, stale))}: not what the headers say; run {COMMAND}")
     elif len(sys.argv) == 1:
-        for path, text in products():
+        wanted = dict([*products(), *signposts()])
+        for path, text in wanted.items():
             write_when_other(path, text)
+        for path in stray(set(wanted)):
+            path.unlink()
     else:
         sys.exit(__doc__)
 

@@ -7,6 +7,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -43,14 +44,16 @@ std::vector<fs::path> models_in(const fs::path& folder) {
 }
 
 stemma::attribution_options options_for(const fs::path& model, bool with_capture) {
-    stemma::attribution_options options;
+    std::vector<std::string> captures;
     if (with_capture) {
         for (const char* part : {"modules.json", "trace.json", "fx.json"}) {
             if (fs::exists(model.parent_path() / part)) {
-                options.captures.push_back((model.parent_path() / part).string());
+                captures.push_back((model.parent_path() / part).string());
             }
         }
     }
+    stemma::attribution_options options;
+    options.captures = stemma::captures(std::move(captures));
     return options;
 }
 
@@ -272,7 +275,7 @@ std::map<std::string, std::vector<std::string>> captures_in(const fs::path& fold
 stemma::accuracy measure_with(const fs::path& model, std::vector<std::string> captures,
                               const stemma::oracle_file& truth) {
     stemma::attribution_options options;
-    options.captures = std::move(captures);
+    options.captures = stemma::captures(std::move(captures));
     const stemma::attributed_model opened(model.string(), options);
     stemma::accuracy result;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {

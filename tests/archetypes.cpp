@@ -19,6 +19,8 @@
 #include <stemma/algorithm/number_calls.hpp>
 #include <stemma/algorithm/overrule_shared.hpp>
 #include <stemma/algorithm/partition.hpp>
+#include <stemma/algorithm/partition_graph.hpp>
+#include <stemma/algorithm/plan_cuts.hpp>
 #include <stemma/algorithm/propagate.hpp>
 #include <stemma/algorithm/propagate_tags.hpp>
 #include <stemma/algorithm/rebuild_tree.hpp>
@@ -33,11 +35,14 @@
 #include <stemma/model/captured_operations.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/policy/cut.hpp>
+#include <stemma/policy/partition.hpp>
 #include <stemma/policy/propagation.hpp>
 #include <stemma/policy/selection.hpp>
 #include <stemma/tagger.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -334,6 +339,24 @@ TEST_CASE("archetypes: boundaries, convexity and partitions are the same", "[arc
             add(pieces.piece_of);
             stemma::join_levels(graph, pieces);
             add(pieces.piece_of);
+            for (auto rule : {stemma::gap_rule::absorb, stemma::gap_rule::runs}) {
+                const auto cuts = stemma::plan_cuts(
+                    graph, members, stemma::standard_cut{stemma::dependence::weight, rule},
+                    [&](const stemma::vertex_t<graph_type>& v) {
+                        return set.apart[stemma::index_of(graph, v)] ? stemma::dependence::constant
+                                                                     : stemma::dependence::data;
+                    });
+                for (const auto& cut : cuts) {
+                    add(numbers(graph, cut.vertices));
+                    add(numbers(graph, cut.copies));
+                    made.push_back(cut.inputs.size());
+                    made.push_back(cut.outputs.size());
+                }
+            }
+            const std::vector<std::uint64_t> costs(order.size(), 3);
+            const stemma::partition_problem<graph_type> problem{graph, order, costs};
+            add(stemma::partition_graph(problem, stemma::balanced_parts{}).piece_of);
+            add(stemma::partition_graph(problem, stemma::parts_by_level{2}, true).piece_of);
             return made;
         };
         const graph_archetype graph(scene.ops.graph());

@@ -6,8 +6,10 @@
 #include "random_graphs.hpp"
 
 #include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/dominator_tree.hpp>
 #include <boost/graph/exception.hpp>
+#include <boost/graph/graphviz.hpp>
 #include <boost/graph/strong_components.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <boost/graph/visitors.hpp>
@@ -16,6 +18,9 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <set>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,6 +91,49 @@ void check_breadth_first_search(const Graph& graph, const edge_list& list) {
     REQUIRE(distance == expected);
 }
 
+/// Enters and leaves every vertex once, and finds a way back exactly where there is a cycle.
+template <class Graph>
+void check_depth_first_search(const Graph& graph, const edge_list& list) {
+    const auto reaches = reachability(list);
+    bool has_cycle = false;
+    for (std::size_t v = 0; v < list.count; ++v) {
+        has_cycle = has_cycle || reaches[v][v];
+    }
+    struct counting : boost::default_dfs_visitor {
+        explicit counting(std::size_t* counts) : counts_(counts) {}
+        void discover_vertex(std::size_t, const Graph&) { ++counts_[0]; }
+        void finish_vertex(std::size_t, const Graph&) { ++counts_[1]; }
+        void back_edge(typename boost::graph_traits<Graph>::edge_descriptor, const Graph&) {
+            ++counts_[2];
+        }
+        std::size_t* counts_;
+    };
+    std::size_t counts[3] = {};
+    boost::depth_first_search(graph, boost::visitor(counting(counts)));
+    REQUIRE(counts[0] == list.count);
+    REQUIRE(counts[1] == list.count);
+    REQUIRE((counts[2] > 0) == has_cycle);
+}
+
+template <class Graph>
+void check_write_graphviz(const Graph& graph, const edge_list& list) {
+    std::ostringstream out;
+    boost::write_graphviz(out, graph);
+    std::multiset<std::string> expected{"digraph G {", "}"};
+    for (std::size_t v = 0; v < list.count; ++v) {
+        expected.insert(std::to_string(v) + ";");
+    }
+    for (auto [from, to] : list.edges) {
+        expected.insert(std::to_string(from) + "->" + std::to_string(to) + " ;");
+    }
+    std::multiset<std::string> written;
+    std::istringstream in(out.str());
+    for (std::string line; std::getline(in, line);) {
+        written.insert(line);
+    }
+    REQUIRE(written == expected);
+}
+
 template <class Graph>
 void check_dominator_tree(const Graph& graph, const edge_list& list) {
     constexpr auto none = std::numeric_limits<std::size_t>::max();
@@ -132,6 +180,14 @@ void check_dominator_tree(const Graph& graph, const edge_list& list) {
         if (reached[v]) {
             REQUIRE(found[v] == nearest);
         }
+    }
+    const bool reached_all = std::find(reached.begin(), reached.end(), 0) == reached.end();
+    if (reached_all) {
+        std::vector<vertex> short_form(list.count, boost::graph_traits<Graph>::null_vertex());
+        boost::lengauer_tarjan_dominator_tree(
+            graph, *vertices(graph).first,
+            boost::make_iterator_property_map(short_form.begin(), index));
+        REQUIRE(short_form == found);
     }
 }
 

@@ -32,11 +32,11 @@ SOURCES = [path for folder in ("examples", "tests") for path in sorted((ROOT / f
 STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
              "modules.json": "examples/data/bert_micro.modules.json",
              "model.capture.json": "examples/data/bert_micro.modules.json"}
-PROGRAM = "#include <stemma/stemma.hpp>\nint main() {}\n"
+PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"
 # Commands that are not run here, and why.
 NOT_HERE = (
     (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
-    (r"cmake |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
+    (r"c(make|test) |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
     (r"build/", "is there only after a build of its own"),
     (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What documents show that is part of no example.
 #include "catch.hpp"
+#include "laws.hpp"
 #include "operator_scene.hpp"
 
-#include <stemma/policy/laws.hpp>
-#include <stemma/stemma.hpp>
+#include <stemma/core.hpp>
 
 #include <span>
 #include <vector>

@@ -28,7 +28,7 @@ public:
         content.inner(5, tensor("w", {}, "wwww"));
         static_cast<void>(folder_.make("model.onnx", model(content).bytes()));
         split_scene scene(folder_.file("model.onnx"));
-        scene.write(scene.planner.into(2), folder_.path());
+        scene.write(scene.planner.divide(stemma::balanced_parts{2}), folder_.path());
     }
 
     [[nodiscard]] const scratch_folder& folder() const noexcept { return folder_; }

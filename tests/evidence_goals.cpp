@@ -5,6 +5,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -207,7 +208,7 @@ private:
 tally measure(const fs::path& model, const std::vector<std::string>& captures,
               const known_truth& truth) {
     stemma::attribution_options options;
-    options.captures = captures;
+    options.captures = stemma::captures(captures);
     stemma::attributed_model opened(model.string(), options);
     const auto readers = find_readers(opened.model());
     truth_table modules(opened.model().node_count());

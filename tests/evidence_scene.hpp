@@ -30,9 +30,7 @@ public:
         , ops_(model_)
         , rebuilt_(stemma::rebuild_tree(ops_))
         , modules_(std::move(rebuilt_.modules))
-        , context_(ops_, modules_) {
-        std::move(rebuilt_).teach(context_);
-    }
+        , context_(ops_, modules_, std::move(rebuilt_.facts)) {}
     evidence_scene(const evidence_scene&) = delete;
     evidence_scene& operator=(const evidence_scene&) = delete;
 

@@ -14,8 +14,9 @@
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/policy/named_policies.hpp>
+#include <stemma/policy/policy_registry.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +71,8 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
     auto settled = evidence;
     stemma::overrule_shared(ops, tree.index(), settled);
     const auto truth = modules_of(settled);
+    const stemma::policy_registry<stemma::onnx_operators<stemma::wire_model>, stemma::module_tree>
+        known;
     for (std::uint64_t round = 0; round < rounds; ++round) {
         test::random_numbers random(round);
         auto seen = evidence;
@@ -83,7 +86,7 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
         stemma::overrule_shared(ops, tree.index(), seen);
         for (const auto& name : policies()) {
             auto made = seen;
-            stemma::propagate(ops, tree.index(), made, *stemma::parse_propagation(name));
+            stemma::propagate(ops, tree.index(), made, known.propagations.get("propagation", name));
             const auto found = stemma::measure_accuracy(tree.index(), modules_of(made), asked);
             rows[name + "/" + fixture] += found;
             rows[name + "/all"] += found;
@@ -153,7 +156,7 @@ int compare(const table& rows, const table& before) {
 /// Returns: how many nodes of a model whose bodies carry no evidence get their module, in percent.
 double right_without_evidence(const fs::path& fixture) {
     stemma::attribution_options options;
-    options.captures = {(fixture / "modules.json").string()};
+    options.captures = stemma::captures({(fixture / "modules.json").string()});
     const stemma::attributed_model opened((fixture / "model.onnx").string(), options);
     const stemma::mapped_file file((fixture / "truth.json").string());
     const stemma::oracle_file truth(file.bytes(), file.path());

@@ -84,6 +84,10 @@ def excused(member, scope, asked):
         return "names a class, declares nothing"
     if kind == "typedef" and name == "policy_category":
         return "says what the comment of the class says: the role of the policy"
+    if kind == "variable" and name == "name" and scope in asked.category:
+        return "what registries and records call a policy"
+    if scope.endswith("::iterator"):
+        return "the standard library asks for it"
     if kind in ("function", "variable") and asked.asks(scope, name):
         return "a concept asks for it"
     if kind == "typedef" and name in BOOST_TYPES:

@@ -23,9 +23,10 @@ results=build/test/results.xml
 stage_packages() {
     sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
         pkg-config=pkg-config dpkg-dev=dpkg-shlibdeps zsh=zsh fish=fish \
-        nlohmann-json3-dev=nlohmann/json.hpp libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h \
-        catch2 libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
-        clang=clang++ libclang-rt-14-dev doxygen=doxygen \
+        librange-v3-dev=range/v3/range_fwd.hpp nlohmann-json3-dev=nlohmann/json.hpp \
+        libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h catch2 libbenchmark-dev=benchmark/benchmark.h \
+        libprotobuf-dev protobuf-compiler=protoc libonnx-dev clang-format-14=clang-format-14 \
+        clang=clang++ libclang-rt-14-dev doxygen=doxygen gdb=gdb \
         python3=python3 python3-jsonschema python3-networkx python3-torch libtorch-dev graphviz=dot \
         chromium=chromium ca-certificates nodejs=node npm=npm
 }

@@ -16,6 +16,7 @@
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/write_split.hpp>
 #include <stemma/policy/cost.hpp>
+#include <stemma/policy/partition.hpp>
 
 #include <string>
 #include <utility>
@@ -42,8 +43,13 @@ struct split_scene {
     /// Returns: one part for every module without children, and the rest.
     [[nodiscard]] std::vector<stemma::split_part> by_leaf(bool joins = false) {
         const auto& modules = opened.modules().index();
-        return planner.by_module(
-            [&](stemma::id m) { return modules.end(m) == m + 1 ? m : stemma::id{0}; }, joins);
+        stemma::parts_by_modules leaves;
+        for (stemma::id m = 0; m < modules.size(); ++m) {
+            if (modules.end(m) == m + 1) {
+                leaves.modules.push_back(m);
+            }
+        }
+        return planner.divide(leaves, joins);
     }
 
     /// Writes parts as files 0.onnx, 1.onnx, ...

@@ -44,10 +44,8 @@ public:
         , rebuilt(capture == nullptr ? std::optional(stemma::rebuild_tree(ops)) : std::nullopt)
         , modules(capture == nullptr ? rebuilt->modules : *capture)
         , from_model(capture == nullptr) {
-        stemma::evidence_context<operators, stemma::module_tree> context(ops, modules);
-        if (rebuilt) {
-            std::move(*rebuilt).teach(context);
-        }
+        stemma::evidence_context<operators, stemma::module_tree> context(
+            ops, modules, rebuilt ? std::move(rebuilt->facts) : stemma::evidence_facts());
         const stemma::evidence_sources<stemma::exporter_metadata, stemma::builder_metadata,
                                        stemma::function_calls, stemma::scope_names,
                                        stemma::parameter_names, stemma::parameter_regions,

@@ -16,6 +16,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <torch/nn/modules/activation.h>
@@ -344,9 +345,9 @@ TEST_CASE("torch_capture: nodes without names get their modules from an archive"
         const stemma::oracle_file truth(file.bytes(), file.path());
         for (const char* name : {"model.onnx", "unnamed.onnx", "anonymous.onnx"}) {
             stemma::attribution_options options;
-            options.captures = {path};
+            options.captures = stemma::captures({path});
             if (std::string_view(name) != "model.onnx") {
-                options.sources = {"torchscript"};
+                options.sources = std::vector{stemma::provenance::torchscript};
             }
             stemma::attributed_model opened((folder / name).string(), options);
             stemma::accuracy own;
@@ -381,7 +382,7 @@ TEST_CASE("torch_capture: no file is worse with an archive than without", "[torc
         const stemma::oracle_file truth(file.bytes(), file.path());
         const auto measure = [&](const fs::path& model, const std::vector<std::string>& captures) {
             stemma::attribution_options options;
-            options.captures = captures;
+            options.captures = stemma::captures(captures);
             const stemma::attributed_model opened(model.string(), options);
             stemma::accuracy result;
             for (id node = 0; node < opened.model().node_count(); ++node) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do strong components cost beside the same loop on bare arrays? Edges that lead back join
-// operators of an exporter's graph.
+// What do strong components cost beside the same loop on bare arrays, and beside Boost's? Edges
+// that lead back join operators of an exporter's graph.
 #include "bare_components.hpp"
 #include "bare_graph.hpp"
 #include "beside.hpp"
@@ -10,6 +10,8 @@
 #include <stemma/core/strong_components.hpp>
 
 #include <benchmark/benchmark.h>
+#include <boost/graph/strong_components.hpp>
+#include <boost/property_map/property_map.hpp>
 
 #include <vector>
 
@@ -43,6 +45,20 @@ void find_strong_components(benchmark::State& state) {
         [&] { return stemma_bench::components_by_hand(bare.out, bare.reader); });
 }
 
+/// `by_hand_ms` is the time of Boost's.
+void find_strong_components_beside_boost(benchmark::State& state) {
+    const auto graph = graph_of(state);
+    stemma_bench::measure_beside(
+        state, [&] { return stemma::find_strong_components(graph); },
+        [&] {
+            std::vector<id> component(num_vertices(graph));
+            boost::strong_components(
+                graph, boost::make_iterator_property_map(component.begin(),
+                                                         get(boost::vertex_index, graph)));
+            return component;
+        });
+}
+
 void scenes(benchmark::internal::Benchmark* bench) {
     for (const int back : {0, 5, 100}) {
         for (const int size : {1'000, 100'000, 1'000'000}) {
@@ -54,6 +70,7 @@ void scenes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(find_strong_components)->Apply(scenes);
+BENCHMARK(find_strong_components_beside_boost)->Apply(scenes);
 
 } // namespace
 

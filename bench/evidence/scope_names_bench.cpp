@@ -230,8 +230,7 @@ void claims(benchmark::State& state) {
     run(state, [](const stemma::wire_model& model, const operators& ops) {
         auto rebuilt = stemma::rebuild_tree(ops);
         const auto modules = rebuilt.modules;
-        stemma::evidence_context context(ops, modules);
-        std::move(rebuilt).teach(context);
+        stemma::evidence_context context(ops, modules, std::move(rebuilt.facts));
         const auto made = stemma::scope_names{}.prepare(context);
         std::size_t sum = 0;
         for (stemma::id node = 0; node < model.node_count(); ++node) {

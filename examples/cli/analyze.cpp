@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 #include "report.hpp"
-#include "terminal.hpp"
 
-#include <stemma/core/query.hpp>
-#include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/model_analysis.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/wire/analyze_model.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,56 +27,9 @@ struct analyze_options {
     std::size_t rows = 20;
 };
 
-/// What of a model is looked at.
-struct analyzed_part {
-    std::vector<id> nodes;
-    std::vector<id> modules; ///< those with nodes that are looked at, in or below them
-};
-
-analyzed_part find_part(const analyze_options& options, const stemma::attributed_model& opened) {
-    analyzed_part part;
-    const auto& tree = opened.modules().index();
-    if (options.filter.empty()) {
-        part.nodes.resize(opened.model().node_count());
-        std::iota(part.nodes.begin(), part.nodes.end(), id{0});
-        part.modules.resize(tree.size());
-        std::iota(part.modules.begin(), part.modules.end(), id{0});
-        return part;
-    }
-    part.nodes = find_nodes(opened, options.filter);
-    std::vector<bool> holds(tree.size(), false);
-    for (auto node : part.nodes) {
-        holds[opened.tags().attributions[node].module] = true;
-    }
-    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-        holds[tree.parent(m)] = holds[tree.parent(m)] || holds[m];
-    }
-    for (id m = 0; m < tree.size(); ++m) {
-        if (holds[m]) {
-            part.modules.push_back(m);
-        }
-    }
-    return part;
-}
-
-std::string path_text(const stemma::attributed_model& opened, id m) {
-    return m == 0 ? std::string("the root") : opened.modules().path(m);
-}
-
 std::string node_text(const stemma::attributed_model& opened, id node) {
     const auto name = opened.model().name(node);
-    return name.empty() ? position_text(opened.model(), node) : std::string(name);
-}
-
-/// Texts that are too long lose their middle.
-std::string shortened(const std::string& text, std::size_t width) {
-    return width_of(text) > width ? fitted(text, width) : text;
-}
-
-void print_rest(std::size_t count, std::size_t rows) {
-    if (count > rows) {
-        put("  and {} more\n", grouped(count - rows));
-    }
+    return name.empty() ? stemma::position_text(opened.model(), node) : std::string(name);
 }
 
 std::string confidence_text(const stemma::model_analysis& analysis) {
@@ -106,11 +55,11 @@ std::string weights_by_kind(const stemma::module_statistics& counts) {
     return text.empty() ? "none" : text;
 }
 
-void print_conflicts(const stemma::attributed_model& opened, const analyzed_part& part,
+void print_conflicts(const stemma::attributed_model& opened, const std::vector<id>& nodes,
                      std::size_t rows) {
     const auto& found = opened.tags();
     std::size_t shown = 0;
-    for (auto node : part.nodes) {
+    for (auto node : nodes) {
         const auto claims = found.conflicts.of(node);
         if (claims.empty()) {
             continue;
@@ -123,7 +72,7 @@ void print_conflicts(const stemma::attributed_model& opened, const analyzed_part
         }
         put("  {}\n", shortened(node_text(opened, node), 98));
         for (const auto& one : claims) {
-            put("    {} says {} ({:.2f})\n", stemma::to_string(one.source),
+            put("    {} says {} ({:.2f})\n", opened.tags().provenances[one.source],
                 shortened(path_text(opened, one.module), 70), one.confidence);
         }
     }
@@ -131,14 +80,13 @@ void print_conflicts(const stemma::attributed_model& opened, const analyzed_part
 }
 
 /// The largest modules by weights, then by nodes.
-void print_modules(const stemma::attributed_model& opened, const analyzed_part& part,
-                   const stemma::model_analysis& analysis, std::size_t rows) {
-    auto order = part.modules;
-    const auto& counts = analysis.modules;
+void print_modules(const stemma::attributed_model& opened, const stemma::model_report& report,
+                   std::size_t rows) {
+    auto order = report.part.modules;
+    const auto& counts = report.analysis.modules;
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
-        return analysis.modules.bytes[a] != analysis.modules.bytes[b]
-                   ? analysis.modules.bytes[a] > analysis.modules.bytes[b]
-                   : counts.nodes[a] > counts.nodes[b];
+        return counts.bytes[a] != counts.bytes[b] ? counts.bytes[a] > counts.bytes[b]
+                                                  : counts.nodes[a] > counts.nodes[b];
     });
     put("\n{}\n", shaded(fmt::format("{:>9} {:>14} {:>9}  {}  {}", "nodes", "parameters", "size",
                                      fitted("operators", 26), "module"),
@@ -146,7 +94,7 @@ void print_modules(const stemma::attributed_model& opened, const analyzed_part& 
     for (std::size_t i = 0; i < std::min(rows, order.size()); ++i) {
         const auto m = order[i];
         put("{:>9} {:>14} {:>9}  {}  {}\n", grouped(counts.nodes[m]), grouped(counts.parameters[m]),
-            stemma::bytes_text(analysis.modules.bytes[m]),
+            stemma::bytes_text(counts.bytes[m]),
             fitted(top_operators(opened.model(), counts.operators[m], 26), 26),
             shaded(shortened(path_text(opened, m), 36), shade::name));
     }
@@ -194,25 +142,9 @@ void print_lists(const stemma::attributed_model& opened, const stemma::model_ana
     });
 }
 
-/// Says of each part of the capture how many nodes it speaks of, and for how many its word counts.
-void print_captured(const stemma::attributed_model& opened) {
-    for (const auto& table : opened.captured()) {
-        std::size_t decided = 0;
-        std::size_t agreed = 0;
-        for (id node = 0; node < table.of.size(); ++node) {
-            const auto& made = opened.tags().attributions[node];
-            decided += made.source == table.source ? 1U : 0U;
-            agreed += table.of[node].module == made.module ? 1U : 0U;
-        }
-        print_row(std::string(stemma::to_string(table.source)),
-                  fmt::format("speaks of {} nodes, as decided {}, decides {}",
-                              grouped(table.count()), grouped(agreed), grouped(decided)));
-    }
-}
-
 void print_text(const analyze_options& options, const stemma::attributed_model& opened,
-                const analyzed_part& part, const stemma::tag_summary& summary,
-                const stemma::model_analysis& analysis) {
+                const stemma::model_report& report) {
+    const auto& [part, summary, analysis, captured] = report;
     print_summary(summary);
     print_row("scopes", fmt::format("path and class {}, path {}, operator only {}",
                                     grouped(summary.full_scope), grouped(summary.path_only),
@@ -221,7 +153,11 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     for (const auto& [dialect, nodes] : summary.dialects) {
         dialects += fmt::format("{}{} {}", dialects.empty() ? "" : ", ", dialect, grouped(nodes));
     }
-    print_captured(opened);
+    for (const auto& one : captured) {
+        print_row(std::string(stemma::to_string(one.source)),
+                  fmt::format("speaks of {} nodes, as decided {}, decides {}",
+                              grouped(one.speaks_of), grouped(one.agrees), grouped(one.decides)));
+    }
     print_row("dialects", dialects.empty() ? "none" : dialects);
     print_row("confidence", confidence_text(analysis));
     print_row("weights", weights_by_kind(analysis.modules));
@@ -236,106 +172,39 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
         put("{:>9} {:>5.1f} %  {}\n", grouped(nodes),
             100.0 * static_cast<double>(nodes) /
                 static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
-            shaded(width_of(tag) > 80 ? fitted(tag, 80) : tag, shade::name));
+            shaded(shortened(tag, 80), shade::name));
     }
     print_list("known only to be somewhere in or below", analysis.only_below, options.rows,
                [&](const auto& one) {
                    put("{:>9}  {}\n", grouped(one.second),
                        shaded(shortened(path_text(opened, one.first), 88), shade::name));
                });
-    print_modules(opened, part, analysis, options.rows);
+    print_modules(opened, report, options.rows);
     if (options.filter.empty()) {
         print_lists(opened, analysis, options.rows);
     }
-    print_conflicts(opened, part, options.rows);
+    print_conflicts(opened, part.nodes, options.rows);
 }
 
-std::string csv_text(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == text.npos) {
-        return text;
-    }
-    std::string quoted = "\"";
-    for (char c : text) {
-        quoted.append(c == '"' ? "\"\"" : std::string(1, c));
-    }
-    return quoted.append("\"");
-}
-
-void print_csv(const analyze_options& options, const stemma::attributed_model& opened,
-               const analyzed_part& part, const stemma::tag_summary& summary,
-               const stemma::model_analysis& analysis) {
-    if (options.table == "tags") {
-        put_names("tag,nodes\n");
-        for (const auto& [tag, nodes] : summary.tags) {
-            put_names(fmt::format("{},{}\n", csv_text(tag), nodes));
-        }
-    } else if (options.table == "modules") {
-        put_names("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
-        const auto& counts = analysis.modules;
-        for (auto m : part.modules) {
-            put_names(fmt::format("{},{},{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
-                                  csv_text(std::string(opened.modules().class_name(m))),
-                                  counts.own_nodes[m], counts.nodes[m], counts.own_parameters[m],
-                                  counts.parameters[m], analysis.modules.bytes[m]));
-        }
-    } else if (options.table == "below") {
-        put_names("module,nodes\n");
-        for (const auto& [m, nodes] : analysis.only_below) {
-            put_names(fmt::format("{},{}\n", csv_text(opened.modules().path(m)), nodes));
-        }
-    } else if (options.table == "weights") {
-        put_names("module,kind,type,elements,bytes\n");
-        for (auto m : part.modules) {
-            for (const auto& count : analysis.modules.weights[m]) {
-                put_names(fmt::format("{},{},{},{},{}\n", csv_text(opened.modules().path(m)),
-                                      stemma::to_string(count.kind),
-                                      stemma::data_type_name(count.data_type), count.elements,
-                                      count.bytes));
-            }
-        }
-    } else {
-        put_names("module,domain,operator,nodes\n");
-        for (auto m : part.modules) {
-            for (const auto& [op, count] : analysis.modules.operators[m]) {
-                put_names(fmt::format("{},{},{},{}\n", csv_text(opened.modules().path(m)),
-                                      csv_text(std::string(opened.model().operator_domain(op))),
-                                      csv_text(std::string(opened.model().operator_type(op))),
-                                      count));
-            }
-        }
-    }
-}
-
-void print_json(const stemma::attributed_model& opened, const analyzed_part& part,
-                const stemma::tag_summary& summary, const stemma::model_analysis& analysis) {
-    standard_output out;
-    stemma::json_writer json(out);
-    json.begin_object();
-    json.member("schema", "stemma.summary/1");
-    stemma::write_summary(json, summary);
-    json.key("analysis");
-    json.begin_object();
-    stemma::write_analysis(json, analysis, opened.model(), opened.modules(), part.modules);
-    json.end_object();
-    json.end_object();
-    json.finish();
-}
+/// Standard output as a sink for names.
+struct names_output {
+    void write(std::string_view text) { put_names(text); }
+};
 
 int analyze(const analyze_options& options) {
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);
-    const auto part = find_part(options, *opened);
-    auto summary = summarize(*opened, options.oracle, part.nodes);
-    const auto analysis = stemma::analyze_modules(opened->model(), opened->operators().graph(),
-                                                  opened->modules(), opened->tags(), part.nodes);
+    auto report = stemma::analyze_model(*opened, options.filter, options.oracle);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    summary.seconds = taken.count();
+    report.summary.seconds = taken.count();
     if (options.common.format == "json") {
-        print_json(*opened, part, summary, analysis);
+        standard_output out;
+        stemma::write_report(out, report, *opened);
     } else if (options.common.format == "csv") {
-        print_csv(options, *opened, part, summary, analysis);
+        names_output out;
+        stemma::write_csv(out, stemma::parse_report_table(options.table).value(), report, *opened);
     } else {
-        print_text(options, *opened, part, summary, analysis);
+        print_text(options, *opened, report);
     }
     return done;
 }
@@ -343,30 +212,24 @@ int analyze(const analyze_options& options) {
 } // namespace
 
 void add_analyze(CLI::App& app, action& chosen) {
-    auto options = std::make_shared<analyze_options>();
-    auto& command = *app.add_subcommand(
-        "analyze", "say how much is known of where the nodes came from, and how");
-    add_common_options(command, options->common, "text,json,csv");
-    command
-        .add_option("--oracle", options->oracle,
-                    "compare with the truth in a file, or with one source of evidence")
-        ->type_name("TRUTH|SOURCE");
-    command.add_option("--filter", options->filter, "look only at the nodes that fit a query")
-        ->type_name("QUERY");
-    command
-        .add_option("--table", options->table,
-                    "what csv lists: tags, modules, operators, weights, below")
-        ->type_name("T")
-        ->check(CLI::IsMember({"tags", "modules", "operators", "weights", "below"}))
-        ->default_str("tags");
-    command.add_option("--rows", options->rows, "rows of a table that are printed at most")
-        ->type_name("N")
-        ->default_str("20");
-    command.footer("Examples:\n  stemma analyze model.onnx\n"
-                   "  stemma analyze model.onnx -m modules.json --format json\n"
-                   "  stemma analyze model.onnx --filter 'encoder and op:MatMul'\n"
-                   "  stemma analyze model.onnx --format csv --table modules");
-    command.callback([&chosen, options] { chosen = [options] { return analyze(*options); }; });
+    add_command<analyze_options>(
+        app, chosen, "analyze", "say how much is known of where the nodes came from, and how",
+        analyze, [](command_line takes, analyze_options& options) {
+            takes.common(options.common, "text,json,csv");
+            takes.oracle(options.oracle);
+            takes.value("--filter", options.filter, "QUERY",
+                        "look only at the nodes that fit a query");
+            takes
+                .choice("--table", options.table, "tags,modules,operators,weights,below",
+                        "what csv lists: tags, modules, operators, weights, below")
+                ->type_name("T");
+            takes.value("--rows", options.rows, "N", "rows of a table that are printed at most",
+                        "20");
+            takes.footer("Examples:\n  stemma analyze model.onnx\n"
+                         "  stemma analyze model.onnx -m modules.json --format json\n"
+                         "  stemma analyze model.onnx --filter 'encoder and op:MatMul'\n"
+                         "  stemma analyze model.onnx --format csv --table modules");
+        });
 }
 
 } // namespace cli

@@ -37,7 +37,7 @@ struct file_closer {
 ///
 /// Returns: 0 or an error number.
 int start(pid_t& child, const std::string& program, std::vector<std::string>& arguments, int input,
-          int output) {
+          int output, bool shows_errors) {
     std::vector<char*> words;
     words.reserve(arguments.size() + 1);
     for (auto& word : arguments) {
@@ -48,21 +48,23 @@ int start(pid_t& child, const std::string& program, std::vector<std::string>& ar
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!shows_errors) {
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
     const int failure =
-        posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environ);
+        posix_spawnp(&child, program.c_str(), &actions, nullptr, words.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     return failure;
 }
 
 child_answer failed(int number) {
-    return {"", std::nullopt, "cannot be run: " + std::string(std::strerror(number))};
+    return {"", std::nullopt, "cannot be run: " + std::string(std::strerror(number)), false};
 }
 
 } // namespace
 
 child_answer run_child(const std::string& program, std::vector<std::string> arguments,
-                       std::string_view input) {
+                       std::string_view input, bool shows_errors) {
     // A file in memory and not a pipe: a child that ends early cannot stop who writes to it.
     const std::unique_ptr<std::FILE, file_closer> given(
         fdopen(memfd_create("input", MFD_CLOEXEC), "w+"));
@@ -76,13 +78,14 @@ child_answer run_child(const std::string& program, std::vector<std::string> argu
     }
     arguments.insert(arguments.begin(), program);
     pid_t child = 0;
-    const int failure = start(child, program, arguments, fileno(given.get()), ends[1]);
+    const int failure =
+        start(child, program, arguments, fileno(given.get()), ends[1], shows_errors);
     close(ends[1]);
     if (failure != 0) {
         close(ends[0]);
         return failed(failure);
     }
-    child_answer answer{read_all(ends[0]), std::nullopt, ""};
+    child_answer answer{read_all(ends[0]), std::nullopt, "", true};
     close(ends[0]);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -14,12 +14,13 @@ struct child_answer {
     std::string text;
     std::optional<int> status; ///< nothing when it did not end by itself
     std::string problem;       ///< why not: "crashed (Segmentation fault)"
+    bool ran = false;          ///< whether it was found and started
 };
 
-/// Runs a program with `input` on its standard input, and waits for its end. What it writes to
-/// standard error is not shown.
+/// Runs a program, which is looked for as shells do, with `input` on its standard input, and waits
+/// for its end. What it writes to standard error is shown only on request.
 child_answer run_child(const std::string& program, std::vector<std::string> arguments,
-                       std::string_view input);
+                       std::string_view input, bool shows_errors = false);
 
 } // namespace cli
 

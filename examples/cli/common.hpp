@@ -2,10 +2,14 @@
 #ifndef STEMMA_EXAMPLES_CLI_COMMON_HPP
 #define STEMMA_EXAMPLES_CLI_COMMON_HPP
 
+#include "terminal.hpp"
+
 #include <stemma/core/parallel.hpp>
-#include <stemma/core/query.hpp>
-#include <stemma/onnx/summary.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/find_modules.hpp>
+#include <stemma/onnx/wire/policy_names.hpp>
+#include <stemma/onnx/wire/write_rope.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -29,63 +33,148 @@ enum exit_status : int {
 /// What every command takes.
 struct common_options {
     std::string model;
-    stemma::attribution_options attribution;
+    std::vector<std::string> captures;       ///< paths
+    stemma::attribution_options attribution; ///< but for captures and policies
+    stemma::policy_names policies;
     std::string format = "text";
     bool quiet = false;
     unsigned threads = 0; ///< 0: as many as the machine has
 };
 
+/// Where a command writes what it makes, and how.
+struct output_options {
+    std::string path = "-"; ///< `-`: standard output, where the command allows it
+    std::string data = "keep";
+    bool force = false;
+    bool no_sync = false;
+};
+
 /// What a command does when it was chosen on the command line.
 using action = std::function<int()>;
 
-/// Adds MODEL, the options that say how nodes are attributed, `--format` and `--quiet`.
-void add_common_options(CLI::App& command, common_options& options,
-                        const std::string& formats = "text,json");
+/// Returns: the policies of the program by name. Requires: `run_program` was called.
+const stemma::onnx_policy_registry& known_policies();
+
+/// Declares what one command takes.
+class command_line {
+public:
+    explicit command_line(CLI::App& command) : command_(command) {}
+
+    /// Adds an option that takes a value, called `type` in the help, which shows a default if any.
+    template <class Value>
+    CLI::Option* value(const char* names, Value& to, const std::string& type,
+                       const std::string& text, const std::string& shown_default = "") const {
+        auto* option = command_.add_option(names, to, text)->type_name(type);
+        return shown_default.empty() ? option : option->default_str(shown_default);
+    }
+
+    /// The same, several values between commas.
+    template <class Value>
+    CLI::Option* list(const char* names, Value& to, const std::string& type,
+                      const std::string& text) const {
+        return value(names, to, type, text)->delimiter(',')->allow_extra_args(false);
+    }
+
+    /// The same, one of some words, between `|` or `,`; what `to` holds is the default.
+    CLI::Option* choice(const char* names, std::string& to, const std::string& words,
+                        const std::string& text) const;
+
+    /// Adds an argument that must be there.
+    template <class Value>
+    void argument(const char* name, Value& to, const std::string& text) const {
+        command_.add_option(name, to, text)->required();
+    }
+
+    void flag(const char* names, bool& to, const std::string& text) const {
+        command_.add_flag(names, to, text);
+    }
+
+    /// Ends the help.
+    void footer(const std::string& text) const { command_.footer(text); }
+
+    /// Adds MODEL, the options that say how nodes are attributed, `--format` and `--quiet`.
+    void common(common_options& options, const std::string& formats = "text,json") const;
+
+    /// Adds MODEL.
+    void model(std::string& path) const { argument("MODEL", path, "an ONNX file"); }
+    /// Adds `-m`.
+    void captures(std::vector<std::string>& to, const char* text) const {
+        value("-m,--modules", to, "CAPTURE", text)->allow_extra_args(false);
+    }
+    /// Adds `--format`; what `to` holds is the default.
+    void format(std::string& to, const std::string& formats) const {
+        choice("--format", to, formats, "how results are printed");
+    }
+    /// Adds `-q`.
+    void quiet(bool& to, const char* text = "no messages besides errors") const {
+        flag("-q,--quiet", to, text);
+    }
+    /// Adds `--threads`, to commands that can use several.
+    void threads(unsigned& to) const {
+        value("--threads", to, "N",
+              "how many threads may work; 0: as many as there are processors, at most 8", "0");
+    }
+    /// Adds `-o`, which must be there.
+    void output(std::string& to, const char* text) const {
+        value("-o,--output", to, "OUT", text)->required();
+    }
+    /// Adds `-o` and `--no-sync`, to commands that write to standard output without them.
+    void output(output_options& to) const;
+    /// Adds `--data`, to commands that write models; what `to` holds is the default.
+    void data(std::string& to) const {
+        choice("--data", to, "keep|link|copy", "weights in other files: keep, link or copy them");
+    }
+    /// Adds `--oracle`, to commands that say how right the tags are.
+    void oracle(std::string& to) const {
+        value("--oracle", to, "TRUTH|SOURCE",
+              "compare with the truth in a file, or with one source of evidence");
+    }
+    /// Adds `--no-sync`, to commands that write files.
+    void no_sync(bool& to) const {
+        flag("--no-sync", to, "do not wait until the bytes are on the medium");
+    }
+
+private:
+    CLI::App& command_;
+};
+
+/// Declares a command that does `run(options)`; `declare(takes, options)` says what it takes.
+template <class Options, class Run, class Declare>
+void add_command(CLI::App& app, action& chosen, const char* name, const char* description, Run run,
+                 Declare declare) {
+    auto options = std::make_shared<Options>();
+    auto& command = *app.add_subcommand(name, description);
+    declare(command_line(command), *options);
+    command.callback(
+        [&chosen, options, run] { chosen = [options, run] { return run(*options); }; });
+}
 
 /// Opens a model, and says on standard error what a user should know of how it went.
 std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile = {});
 
-/// Returns: the modules that a query asks for (see docs/query.md; `encoder.layer.*`,
-/// `/Net/Block.*`), in the order of the tree, without those that lie below another one. Throws:
-/// `stemma::error` of `not_found` when there are none, naming what is like it; of `refused` when
-/// the query cannot be read or asks about nodes.
-std::vector<stemma::id> find_modules(const stemma::attributed_model& opened,
-                                     std::string_view pattern);
-
-/// Returns: the nodes that a query asks for, ascending. Throws: as above.
-std::vector<stemma::id> find_nodes(const stemma::attributed_model& opened, std::string_view text);
-
-/// Throws the `stemma::error` that says why nothing fits a query.
-[[noreturn]] void refuse_unmatched(const stemma::attributed_model& opened,
-                                   const stemma::query& asked);
-
-/// Returns: `#7`, or `5/body#2` for a node of a body.
-std::string position_text(const stemma::onnx_model& model, stemma::id node);
-
-/// Returns: the nodes of a module and of all below it, ascending.
-std::vector<stemma::id> nodes_of(const stemma::attributed_model& opened, stemma::id module);
-
-/// Adds `--threads`, to commands that can use several.
-void add_threads_option(CLI::App& command, common_options& options);
-
-/// Adds `--data`, to commands that write models; what `data` holds is the default.
-void add_data_option(CLI::App& command, std::string& data);
-
-/// Adds `--no-sync`, to commands that write files.
-void add_no_sync_option(CLI::App& command, bool& no_sync);
-
 /// Returns: how many threads a command may use.
 stemma::thread_limit threads_of(const common_options& options);
+
+/// Returns: how the library is to write what a command makes.
+stemma::write_options writing(const output_options& output, stemma::thread_limit threads = {});
 
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);
 
-/// Standard output as a sink for reports.
-struct standard_output {
-    void write(std::string_view text);
-};
+/// Calls `write(sink)` for the file, which appears when that is done, or for standard output.
+template <class Write>
+void write_output(const output_options& options, Write write) {
+    if (options.path == "-") {
+        standard_output out;
+        write(out);
+        return;
+    }
+    stemma::output_file file(options.path);
+    write(file);
+    file.commit(!options.no_sync);
+}
 
 /// Adds one command; each stands in a file of its own name.
 void add_analyze(CLI::App& app, action& chosen);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
-#include "output.hpp"
 
-#include <stemma/algorithm/module_dag.hpp>
-#include <stemma/io/module_dag_json.hpp>
-#include <stemma/onnx/operation_metadata.hpp>
-#include <stemma/onnx/report_names.hpp>
-#include <stemma/onnx/value_tags.hpp>
+#include <stemma/onnx/wire/export_model.hpp>
 
 #include <string>
 
@@ -24,20 +19,14 @@ struct dag_command {
 
 int dag(const dag_command& options) {
     const auto opened = open_model(options.common);
-    const auto& model = opened->model();
-    const stemma::report_names names(model);
     const auto level =
         options.level == "direct" ? stemma::dag_level::direct : stemma::dag_level::subtree;
     write_output(options.output, [&](auto& sink) {
-        stemma::write_module_dags(sink, opened->operators(), opened->modules().index(),
-                                  opened->tags(), [&](stemma::id node) { return names.node(node); },
-                                  {level, options.multi});
+        stemma::write_module_dags(sink, *opened, {level, options.multi});
     });
     if (!options.operations.empty()) {
-        const auto values = stemma::find_value_tags(model, opened->modules(), opened->tags());
-        write_output({options.operations, options.output.no_sync}, [&](auto& sink) {
-            stemma::write_operation_metadata(sink, model, opened->tags(), values, names);
-        });
+        write_output({.path = options.operations, .no_sync = options.output.no_sync},
+                     [&](auto& sink) { stemma::write_operation_metadata(sink, *opened); });
     }
     return done;
 }
@@ -45,26 +34,22 @@ int dag(const dag_command& options) {
 } // namespace
 
 void add_dag(CLI::App& app, action& chosen) {
-    auto options = std::make_shared<dag_command>();
-    auto& command = *app.add_subcommand("dag", "write the graph inside of every module as JSON");
-    add_common_options(command, options->common, "text");
-    add_output_options(command, options->output);
-    command
-        .add_option("--operations", options->operations,
-                    "write type, inputs, outputs and tags of every node and weight as JSON")
-        ->type_name("OPS");
-    command
-        .add_option("--level", options->level,
-                    "what a module holds: all nodes below it, or only its own")
-        ->type_name("subtree|direct")
-        ->check(CLI::IsMember({"subtree", "direct"}))
-        ->default_str("subtree");
-    command.add_flag("--multi", options->multi,
-                     "nodes stand under all their tags, not only under the primary one");
-    command.footer("Examples:\n  stemma dag model.onnx -o dag.json\n"
-                   "  stemma dag model.onnx -o dag.json --operations operations.json\n"
-                   "  stemma dag model.onnx -m modules.json --select all --level direct");
-    command.callback([&chosen, options] { chosen = [options] { return dag(*options); }; });
+    add_command<dag_command>(
+        app, chosen, "dag", "write the graph inside of every module as JSON", dag,
+        [](command_line takes, dag_command& options) {
+            takes.common(options.common, "text");
+            takes.output(options.output);
+            takes.value("--operations", options.operations, "OPS",
+                        "write type, inputs, outputs and tags of every node and weight as "
+                        "JSON");
+            takes.choice("--level", options.level, "subtree|direct",
+                         "what a module holds: all nodes below it, or only its own");
+            takes.flag("--multi", options.multi,
+                       "nodes stand under all their tags, not only under the primary one");
+            takes.footer("Examples:\n  stemma dag model.onnx -o dag.json\n"
+                         "  stemma dag model.onnx -o dag.json --operations operations.json\n"
+                         "  stemma dag model.onnx -m modules.json --select all --level direct");
+        });
 }
 
 } // namespace cli

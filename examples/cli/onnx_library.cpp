@@ -4,12 +4,11 @@
 #include "child_program.hpp"
 #include "onnx_protocol.hpp"
 
-#include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
+#include <stemma/onnx/wire/types_by_name.hpp>
+#include <stemma/onnx/wire/without_weights.hpp>
 
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -19,7 +18,6 @@ namespace cli {
 
 namespace {
 
-using stemma::id;
 namespace protocol = onnx_protocol;
 
 /// Returns: where the program stands that is linked with the ONNX library; "" when there is none.
@@ -40,7 +38,7 @@ child_answer ask(std::vector<std::string> question, std::string_view input) {
     static const auto program = find_program();
     if (program.empty()) {
         return {"", std::nullopt,
-                "stemma-onnx, which asks the onnx library, is not beside this program"};
+                "stemma-onnx, which asks the onnx library, is not beside this program", false};
     }
     question.insert(question.begin(), std::to_string(protocol::version));
     auto answer = run_child(program, std::move(question), input);
@@ -52,38 +50,6 @@ child_answer ask(std::vector<std::string> question, std::string_view input) {
         answer.problem = "the onnx library ended without an answer";
     }
     return answer;
-}
-
-/// Takes the data out of large initializers: types do not need them.
-class weight_remover {
-public:
-    explicit weight_remover(const stemma::wire_model& model) : model_(&model) {}
-
-    void edit_node(id, stemma::message_edits&) const {}
-    void edit_value_info(const stemma::value_info_ref&, stemma::message_edits&) const {}
-    void edit_model(stemma::message_edits&) const {}
-
-    void edit_tensor(const stemma::tensor_ref& tensor, stemma::message_edits& edits) const {
-        constexpr std::uint32_t large = 4096;
-        auto fields = model_->reader(tensor.message);
-        for (stemma::wire_field field; fields.next(field);) {
-            if (field.is_bytes(stemma::detail::onnx_fields::tensor::raw_data) &&
-                field.size() > large) {
-                edits.remove(field.begin, field.end);
-            }
-        }
-    }
-
-private:
-    const stemma::wire_model* model_;
-};
-
-std::string without_weights(const stemma::wire_model& model) {
-    weight_remover editor(model);
-    stemma::rewrite plan(model, editor);
-    stemma::string_splice light(model.bytes());
-    plan.write(light);
-    return std::move(light.text);
 }
 
 /// Takes the first bytes of a text away.
@@ -98,20 +64,11 @@ std::string_view take(std::string_view& text, std::size_t size) {
 } // namespace
 
 std::string add_inferred_types(const stemma::wire_model& model, stemma::value_types& types) {
-    const auto answer = ask({"infer"}, without_weights(model));
+    const auto answer = ask({"infer"}, stemma::without_weights(model));
     if (!answer.problem.empty()) {
         return answer.problem;
     }
-    std::map<std::pair<id, std::string_view>, id> values;
-    for (id value = 0; value < model.value_count(); ++value) {
-        values.emplace(std::pair(model.graph_of_value(value), model.value_name(value)), value);
-    }
-    std::vector<id> graphs;
-    for (id g = 0; g < model.graph_count(); ++g) {
-        if (model.graph(g).kind != stemma::graph_kind::function) {
-            graphs.push_back(g);
-        }
-    }
+    stemma::types_by_name inferred(model, types);
     std::string_view left = answer.text;
     for (;;) {
         protocol::type_record record{};
@@ -125,12 +82,7 @@ std::string add_inferred_types(const stemma::wire_model& model, stemma::value_ty
         if (left.empty()) {
             return std::string(name);
         }
-        if (record.graph < graphs.size()) {
-            if (const auto found = values.find({graphs[record.graph], name});
-                found != values.end()) {
-                types.add(found->second, std::string(type));
-            }
-        }
+        inferred.add(record.graph, name, type);
     }
 }
 

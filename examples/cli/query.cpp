@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
-#include "terminal.hpp"
 
 #include <stemma/core/query.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/query_answer.hpp>
+#include <stemma/onnx/definitions.hpp>
 
 #include <fmt/core.h>
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,35 +24,18 @@ struct query_options {
 };
 
 /// Prints names, each once; nodes without one as `#7`, which `explain` takes.
-void print_node_names(const query_options& options, const stemma::attributed_model& opened,
+void print_node_names(const query_options& options, const stemma::onnx_model& model,
                       const std::vector<id>& nodes) {
-    const auto& model = opened.model();
-    std::set<std::string_view> names;
-    std::size_t unnamed = 0;
-    for (auto node : nodes) {
-        const auto name = model.name(node);
-        unnamed += name.empty() ? 1U : 0U;
-        if (name.empty()) {
-            put_names(fmt::format("{}\n", position_text(model, node)));
-        } else if (names.insert(name).second) {
-            put_names(fmt::format("{}\n", name));
-        }
+    const auto found = stemma::names_of(model, nodes);
+    for (const auto& name : found.names) {
+        put_names(name + "\n");
     }
-    std::size_t more = 0; // nodes that were not asked for
-    auto next = nodes.begin();
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (next != nodes.end() && *next == node) {
-            ++next;
-        } else {
-            more += names.count(model.name(node));
-        }
+    if (found.unnamed > 0) {
+        note(options.common, fmt::format("{} without a name", counted(found.unnamed, "node")));
     }
-    if (unnamed > 0) {
-        note(options.common, fmt::format("{} without a name", counted(unnamed, "node")));
-    }
-    if (more > 0) {
-        note(options.common,
-             fmt::format("{} that do not match have names of such that do", counted(more, "node")));
+    if (found.others > 0) {
+        note(options.common, fmt::format("{} that do not match have names of such that do",
+                                         counted(found.others, "node")));
     }
 }
 
@@ -63,10 +43,10 @@ void print_list(const query_options& options, const stemma::attributed_model& op
                 const stemma::query_answer& answer) {
     const bool by_index = options.common.format == "indices";
     if (options.list == "nodes" && !by_index) {
-        print_node_names(options, opened, answer.nodes);
+        print_node_names(options, opened.model(), answer.nodes);
     } else if (options.list == "nodes") {
         for (auto node : answer.nodes) {
-            put_names(fmt::format("{}\n", position_text(opened.model(), node)));
+            put_names(stemma::position_text(opened.model(), node) + "\n");
         }
     } else if (options.list == "modules") {
         for (auto m : answer.modules) {
@@ -93,45 +73,33 @@ int run_query(const query_options& options) {
         options.list != "modules") {
         refuse("values have names, but no indices");
     }
-    const auto answer = stemma::answer_query(asked, opened->model(), opened->operators(),
-                                             opened->modules(), opened->tags());
-    if (answer.nodes.empty() && answer.modules.empty()) {
-        refuse_unmatched(*opened, asked);
-    }
-    if (options.common.format != "json") {
+    const auto answer = stemma::answer_query(asked, *opened);
+    if (options.common.format == "json") {
+        standard_output out;
+        stemma::write_answer(out, answer, options.text, *opened);
+    } else {
         print_list(options, *opened, answer);
-        return done;
     }
-    standard_output out;
-    stemma::json_writer json(out);
-    json.begin_object();
-    json.member("schema", "stemma.query/1");
-    json.member("model", options.common.model);
-    json.member("query", options.text);
-    stemma::write_answer(json, answer, opened->model(), opened->modules(), opened->tags());
-    json.end_object();
-    json.finish();
     return done;
 }
 
 } // namespace
 
 void add_query(CLI::App& app, action& chosen) {
-    auto options = std::make_shared<query_options>();
-    auto& command = *app.add_subcommand("query", "list the nodes that fit a query");
-    options->common.format = "names";
-    add_common_options(command, options->common, "names,indices,json");
-    command.add_option("QUERY", options->text, "module paths, tags, conditions; see docs/query.md")
-        ->required();
-    command.add_option("--list", options->list, "what is listed")
-        ->type_name("nodes,modules,values,initializers")
-        ->check(CLI::IsMember({"nodes", "modules", "values", "initializers"}))
-        ->default_str("nodes");
-    command.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
-                   "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
-                   "  stemma query model.onnx 'not class:LayerNorm and reads:**.weight' "
-                   "--format json");
-    command.callback([&chosen, options] { chosen = [options] { return run_query(*options); }; });
+    add_command<query_options>(
+        app, chosen, "query", "list the nodes that fit a query", run_query,
+        [](command_line takes, query_options& options) {
+            options.common.format = "names";
+            takes.common(options.common, "names,indices,json");
+            takes.argument("QUERY", options.text,
+                           "module paths, tags, conditions; see docs/query.md");
+            takes.choice("--list", options.list, "nodes,modules,values,initializers",
+                         "what is listed");
+            takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
+                         "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
+                         "  stemma query model.onnx 'not class:LayerNorm and reads:**.weight' "
+                         "--format json");
+        });
 }
 
 } // namespace cli

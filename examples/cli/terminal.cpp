@@ -21,13 +21,6 @@ constexpr std::string_view shade_end = "\033[0m";
 constexpr std::array<std::string_view, 7> shade_begins{
     shade_end, "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[32m", "\033[31m"};
 
-void write_out(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-        throw stemma::error(stemma::error_code::cannot_write, "standard output", "",
-                            "cannot be written");
-    }
-}
-
 /// Returns: the bytes of a shade that `text` begins with; 0 when it begins with none.
 std::size_t shade_length(std::string_view text) {
     for (auto begin : shade_begins) {
@@ -51,6 +44,13 @@ std::size_t append_printable(std::string& shown, std::string_view text) {
 }
 
 } // namespace
+
+void standard_output::write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+        throw stemma::error(stemma::error_code::cannot_write, "standard output", "",
+                            "cannot be written");
+    }
+}
 
 bool is_terminal() {
     static const bool terminal = isatty(STDOUT_FILENO) == 1;
@@ -119,6 +119,10 @@ std::string fitted(std::string_view text, std::size_t width) {
     return std::string(keep).append("\xe2\x80\xa6").append(rest);
 }
 
+std::string shortened(std::string_view text, std::size_t width) {
+    return width_of(text) > width ? fitted(text, width) : std::string(text);
+}
+
 std::string right_aligned(std::string_view text, std::size_t width) {
     const auto wide = width_of(text);
     return std::string(wide < width ? width - wide : 0, ' ').append(text);
@@ -140,15 +144,34 @@ void put_text(std::string_view text) {
         shown.append(text.substr(0, shade_bytes));
         text.remove_prefix(shade_bytes > 0 ? shade_bytes : append_printable(shown, text));
     }
-    write_out(shown);
+    standard_output().write(shown);
+}
+
+std::string in_one_line(std::string_view text) {
+    std::string line;
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        auto part = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        part.remove_prefix(std::min(part.find_first_not_of(" \t\r"), part.size()));
+        part = part.substr(0, part.find_last_not_of(" \t\r") + 1);
+        line.append(line.empty() || part.empty() ? "" : " ").append(part);
+    }
+    return line;
 }
 
 void print_error(std::string_view text) {
-    fmt::print(stderr, "stemma: {}\n", printable(text));
+    fmt::print(stderr, "stemma: {}\n", printable(in_one_line(text)));
+}
+
+void print_rest(std::size_t count, std::size_t rows) {
+    if (count > rows) {
+        put("  and {} more\n", grouped(count - rows));
+    }
 }
 
 void put_names(std::string_view text) {
-    is_terminal() ? put_text(text) : write_out(text);
+    is_terminal() ? put_text(text) : standard_output().write(text);
 }
 
 } // namespace cli

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ std::size_t width_of(std::string_view text);
 /// Returns: `text` with spaces behind it up to a width; cut with a mark in the middle when longer.
 std::string fitted(std::string_view text, std::size_t width);
 
+/// Returns: `text`, which loses its middle when it is longer than a width.
+std::string shortened(std::string_view text, std::size_t width);
+
 /// Returns: `text` with spaces before it up to a width.
 std::string right_aligned(std::string_view text, std::size_t width);
 
@@ -39,7 +43,11 @@ std::string right_aligned(std::string_view text, std::size_t width);
 /// that is no UTF-8.
 std::string printable(std::string_view text);
 
-/// Writes a message to standard error, as `printable`.
+/// Returns: a text without line breaks, and without the blanks around them.
+std::string in_one_line(std::string_view text);
+
+/// Writes a message to standard error, as `printable` and `in_one_line`: libraries have longer
+/// ones, and names may hold anything.
 void print_error(std::string_view text);
 
 /// Returns: whether standard output is a terminal.
@@ -57,6 +65,14 @@ template <class... Args>
 void put(fmt::format_string<Args...> format, Args&&... args) {
     put_text(fmt::format(format, std::forward<Args>(args)...));
 }
+
+/// Says how many entries of a list were left out, when only so many rows of it are printed.
+void print_rest(std::size_t count, std::size_t rows);
+
+/// Standard output as a sink for reports. Throws: as above.
+struct standard_output {
+    void write(std::string_view text);
+};
 
 /// Writes to standard output what programs read: as it is, unless that is a terminal. Throws: as
 /// above.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 #include "report.hpp"
-#include "terminal.hpp"
 
-#include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/module_statistics.hpp>
-#include <stemma/onnx/sidecar.hpp>
+#include <stemma/onnx/wire/export_model.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -47,32 +46,14 @@ std::string branches(const stemma::tree_index& tree, id m) {
     return text.append(is_last(m) ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ");
 }
 
-/// Returns: by module whether it is shown: what was asked for, with all above and below it.
-std::vector<bool> find_shown(const tree_options& options, const stemma::attributed_model& opened) {
-    const auto& tree = opened.modules().index();
-    std::vector<bool> shown(tree.size(), options.module.empty());
-    if (!options.module.empty()) {
-        for (auto found : find_modules(opened, options.module)) {
-            std::fill(shown.begin() + found, shown.begin() + tree.end(found), true);
-            for (auto above = found; above != 0; above = tree.parent(above)) {
-                shown[tree.parent(above)] = true;
-            }
-        }
-    }
-    for (id m = 0; m < tree.size(); ++m) {
-        shown[m] = shown[m] && tree.depth(m) <= options.depth;
-    }
-    return shown;
-}
-
 class tree_printer {
 public:
-    tree_printer(const tree_options& options, const stemma::attributed_model& opened)
+    tree_printer(const stemma::attributed_model& opened, std::vector<bool> shown, id depth)
         : opened_(opened)
         , modules_(opened.modules())
         , tree_(modules_.index())
-        , depth_(options.depth)
-        , shown_(find_shown(options, opened))
+        , depth_(depth)
+        , shown_(std::move(shown))
         , counts_(stemma::collect_statistics(opened.model(), modules_, opened.tags())) {
         for (id m = 0; m < modules_.size(); ++m) {
             if (shown_[m]) {
@@ -166,33 +147,14 @@ private:
     std::size_t widest_ = 0;
 };
 
-void print_json(const tree_options& options, const stemma::attributed_model& opened) {
-    const auto& modules = opened.modules();
-    const auto counts = stemma::collect_statistics(opened.model(), modules, opened.tags());
-    const auto shown = find_shown(options, opened);
-    standard_output out;
-    stemma::json_writer json(out);
-    json.begin_object();
-    json.member("schema", "stemma.tree/1");
-    json.member("model", opened.file().path());
-    json.key("modules");
-    json.begin_array();
-    for (id m = 0; m < modules.size(); ++m) {
-        if (shown[m]) {
-            stemma::write_module(json, modules, opened.tags(), counts, m);
-        }
-    }
-    json.end_array();
-    json.end_object();
-    json.finish();
-}
-
 int tree(const tree_options& options) {
     const auto opened = open_model(options.common);
+    auto shown = stemma::find_branches(*opened, options.module, options.depth);
     if (options.common.format == "json") {
-        print_json(options, *opened);
+        standard_output out;
+        stemma::write_tree(out, *opened, shown);
     } else {
-        tree_printer(options, *opened).print();
+        tree_printer(*opened, std::move(shown), options.depth).print();
     }
     return done;
 }
@@ -200,20 +162,17 @@ int tree(const tree_options& options) {
 } // namespace
 
 void add_tree(CLI::App& app, action& chosen) {
-    auto options = std::make_shared<tree_options>();
-    auto& command =
-        *app.add_subcommand("tree", "show the modules with their nodes, parameters and operators");
-    add_common_options(command, options->common);
-    command.add_option("--depth", options->depth, "show so many levels below the root")
-        ->type_name("N");
-    command
-        .add_option("--module", options->module,
-                    "show only these modules, with all above and below")
-        ->type_name("QUERY");
-    command.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
-                   "  stemma tree model.onnx --module 'encoder.layer.0'\n"
-                   "  stemma tree model.onnx -m modules.json --format json");
-    command.callback([&chosen, options] { chosen = [options] { return tree(*options); }; });
+    add_command<tree_options>(
+        app, chosen, "tree", "show the modules with their nodes, parameters and operators", tree,
+        [](command_line takes, tree_options& options) {
+            takes.common(options.common);
+            takes.value("--depth", options.depth, "N", "show so many levels below the root");
+            takes.value("--module", options.module, "QUERY",
+                        "show only these modules, with all above and below");
+            takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
+                         "  stemma tree model.onnx --module 'encoder.layer.0'\n"
+                         "  stemma tree model.onnx -m modules.json --format json");
+        });
 }
 
 } // namespace cli

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recipe for Conan 2, as its conventions are. No test runs it."""
+"""A recipe for Conan 2, as its conventions are."""
 import os
 import re
 
@@ -18,17 +18,18 @@ class Stemma(ConanFile):
     no_copy_source = True
 
     def set_version(self):
-        path = os.path.join(self.recipe_folder, "..", "include", "stemma", "version.hpp")
+        path = os.path.join(self.recipe_folder, "..", "..", "include", "stemma", "version.hpp")
         numbers = re.findall(r"STEMMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", load(self, path))
         self.version = ".".join(numbers)
 
     def export_sources(self):
-        root = os.path.join(self.recipe_folder, "..")
+        root = os.path.join(self.recipe_folder, "..", "..")
         for pattern in ("CMakeLists.txt", "LICENSE", "include/*", "examples/packaging/*"):
             copy(self, pattern, root, self.export_sources_folder)
 
     def requirements(self):
         self.requires("boost/[>=1.74]", transitive_headers=True)
+        self.requires("range-v3/[>=0.12]", transitive_headers=True)
         self.requires("nlohmann_json/[>=3.9]", transitive_headers=True)
 
     def layout(self):

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policies chosen by name while a program runs: this file and the commands of `stemma` are a
 // program that knows two more, `--select under:PATH` and `--naming numbers`.
-#include <stemma/onnx/wire/known_policies.hpp>
+#include <stemma/onnx/wire/attribution_options.hpp>
+
+#include <program.hpp> // of examples/cli
 
 #include <optional>
 #include <string>
@@ -22,6 +24,7 @@ struct under {
 /// Tags of numbers: a module's place among all, from the root on.
 struct numbers {
     using policy_category = stemma::naming_category;
+    static constexpr std::string_view name = "numbers";
 
     template <stemma::module_view Modules>
     void name_modules(const Modules& modules, stemma::tag_table& tags) const {
@@ -33,11 +36,11 @@ struct numbers {
     }
 };
 
-const bool added = [] {
-    auto& known = stemma::known_policies();
+int main(int argc, char** argv) {
+    stemma::onnx_policy_registry known;
     known.selections.add("under", "PATH", [](std::string_view path) {
         return path.empty() ? std::optional<under>() : under{std::string(path)};
     });
-    known.namings.add("numbers", numbers{});
-    return true;
-}();
+    known.namings.add(numbers{});
+    return cli::run_program(argc, argv, known);
+}

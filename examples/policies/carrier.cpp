@@ -2,8 +2,9 @@
 // Carrier: how are tags stored in a file? Here the path alone, as the metadata entry that a tool of
 // ours looks for.
 #include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
-#include <stemma/onnx/wire/tag_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire/write_tagged.hpp>
 #include <stemma/policy/carrier.hpp>
 
 #include <iostream>
@@ -23,14 +24,10 @@ struct path_only {
 static_assert(stemma::explain_carrier_policy<path_only>());
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
-    stemma::tag_editor editor(opened.model(), opened.modules(), opened.tags(), path_only{}, {},
-                              "{}", "");
-    stemma::rewrite plan(opened.model(), editor);
-    stemma::string_splice tagged(opened.model().bytes());
-    plan.write(tagged);
+    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
+    const auto tagged = stemma::tagged_bytes(opened, path_only{});
 
-    const stemma::wire_model read(tagged.text, "tagged");
+    const stemma::wire_model read(tagged, "tagged");
     for (stemma::id node = 0; node < read.node_count(); ++node) {
         if (read.op_type(node) == "Softmax") {
             read.for_each_metadata(node, [&](std::string_view key, std::string_view value) {

@@ -1,37 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: what does an operator add to the part it is in? Here what a device with little memory and
-// slow calls cares about: bytes, and a price for every operator.
+// Cost: what does an operator add to the part it is in? Here multiplications: those of products and
+// convolutions by the shapes of what they read and make, one for each element elsewhere.
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/split_plan.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/onnx/wire/model_loads.hpp>
 #include <stemma/policy/cost.hpp>
+#include <stemma/policy/partition.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <vector>
 
-struct bytes_and_calls {
+struct multiplications {
     using policy_category = stemma::cost_category;
 
-    std::uint64_t price_of_a_call = 4096;
+    std::uint64_t of_unknown = 8; ///< for an extent that is not known: the batch, say
 
     [[nodiscard]] std::uint64_t cost(const stemma::operator_load& load) const {
-        return load.weight_bytes + price_of_a_call * load.operators;
+        std::uint64_t made = 0;
+        for (const auto& value : load.outputs()) {
+            made += product(value, 0);
+        }
+        return made * for_each_element(load);
+    }
+
+    [[nodiscard]] std::uint64_t for_each_element(const stemma::operator_load& load) const {
+        const auto type = load.op_type();
+        const auto inputs = load.inputs();
+        if (type == "Conv" && inputs.size() > 1) { // the channels of a group, and the kernel
+            return product(inputs[1], 1);
+        }
+        if ((type == "MatMul" || type == "Gemm") && !inputs.empty()) {
+            const auto& left = inputs[0].shape;
+            const bool turned = load.whole("transA").value_or(0) != 0;
+            return left && !left->empty() ? extent(turned ? left->front() : left->back())
+                                          : of_unknown;
+        }
+        return 1;
+    }
+
+    /// Returns: the product of the extents from number `first` on.
+    [[nodiscard]] std::uint64_t product(const stemma::load_value& value, std::size_t first) const {
+        std::uint64_t count = 1;
+        for (std::size_t i = first; value.shape && i < value.shape->size(); ++i) {
+            count *= extent((*value.shape)[i]);
+        }
+        return count;
+    }
+
+    [[nodiscard]] std::uint64_t extent(std::int64_t known) const {
+        return known < 0 ? of_unknown : static_cast<std::uint64_t>(known);
     }
 };
 
-static_assert(stemma::explain_cost_policy<bytes_and_calls>());
+static_assert(stemma::explain_cost_policy<multiplications>());
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
+    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
     const auto& found = opened.tags();
+    const stemma::model_loads loads(opened.model(), opened.modules(), found.attributions);
     stemma::cut_planner<> cuts(opened.model());
-    // What an operator weighs is asked once; here, every one has a kilobyte.
-    const std::vector<stemma::operator_load> loads(opened.model().node_count(),
-                                                   stemma::operator_load{1, 256, 1024, 100});
     stemma::split_planner planner(opened.model(), cuts, opened.modules().index(),
-                                  found.attributions, loads, bytes_and_calls{});
-    for (const auto& part : planner.into(3)) {
+                                  found.attributions, loads.all(), multiplications{});
+    for (const auto& part : planner.divide(stemma::balanced_parts{3})) {
         std::cout << part.nodes.size() << " nodes, cost " << part.cost << ", in "
                   << found.tags.text(part.module) << "\n";
     }

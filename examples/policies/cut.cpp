@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cut: what belongs to a part that is cut out of a model? Here the part alone: constants come along
 // because they must, weights computed from others do not, and boundaries have names for C.
-#include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/onnx/wire/model_cutter.hpp>
 #include <stemma/policy/cut.hpp>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 struct for_c {
     using policy_category = stemma::cut_category;
@@ -36,24 +35,19 @@ struct for_c {
 static_assert(stemma::explain_cut_policy<for_c>());
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
-    const auto& model = opened.model();
-    std::vector<stemma::id> wanted;
-    for (stemma::id node = 0; node < model.node_count(); ++node) {
-        const auto module = opened.tags().attributions[node].module;
-        if (opened.modules().path(module).starts_with("encoder.layer.0.output")) {
-            wanted.push_back(node);
-        }
+    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
+    stemma::id module = 0;
+    while (opened.modules().path(module) != "encoder.layer.0.output") {
+        ++module;
     }
-    const for_c policy;
-    stemma::cut_planner<for_c> planner(model, policy);
-    for (const auto& plan : planner.plan(wanted)) {
-        std::cout << plan.nodes.size() << " nodes\n";
-        for (auto value : plan.inputs) {
-            std::cout << "  reads " << policy.boundary_name(model.value_name(value)) << "\n";
-        }
-        for (auto value : plan.outputs) {
-            std::cout << "  makes " << policy.boundary_name(model.value_name(value)) << "\n";
-        }
+    stemma::model_cutter cutter(opened.model(), {.policy = for_c{}});
+    const auto part = cutter.cut(opened, {.module = module});
+    std::cout << part.size() << " nodes\n";
+    for (const auto& name : part.inputs()) {
+        std::cout << "  reads " << name << "\n";
     }
+    for (const auto& name : part.outputs()) {
+        std::cout << "  makes " << name << "\n";
+    }
+    std::cout << part.bytes().size() << " bytes, with their weights\n";
 }

@@ -4,6 +4,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/policy/fold.hpp>
 
@@ -35,7 +36,8 @@ struct layers_only {
 static_assert(stemma::explain_fold_policy<layers_only, stemma::module_tree>());
 
 int main(int, char** arguments) {
-    const stemma::attributed_model opened(arguments[1], {.captures = {arguments[2]}});
+    const stemma::attributed_model opened(arguments[1],
+                                          {.captures = stemma::captures({arguments[2]})});
     const stemma::graph_contents contents(opened.model());
     stemma::node_shapes shapes(opened.model(), contents);
     const auto plan = stemma::plan_fold(opened.model(), contents, opened.modules(),

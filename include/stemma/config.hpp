@@ -2,6 +2,15 @@
 #ifndef STEMMA_CONFIG_HPP
 #define STEMMA_CONFIG_HPP
 
+#include <stemma/version.hpp>
+
+// Every header includes this one before anything that an older language does not know. What is
+// included here exists nowhere: most compilers go on behind #error, and end behind that.
+#if defined(_MSVC_LANG) ? _MSVC_LANG < 202002L : __cplusplus < 202002L
+#    error "stemma needs C++20: compile with -std=c++20 (MSVC: /std:c++20)"
+#    include <stemma_needs_cxx20>
+#endif
+
 /// Checks a caller's promise. Define before the first include to route it elsewhere.
 #ifndef STEMMA_ASSERT
 #    include <cassert>
@@ -23,6 +32,12 @@
 #    define STEMMA_NO_UNIQUE_ADDRESS [[msvc::no_unique_address]]
 #else
 #    define STEMMA_NO_UNIQUE_ADDRESS [[no_unique_address]]
+#endif
+
+/// Stands before functions that a program compiles as it includes them; empty where a library is
+/// made of them.
+#ifndef STEMMA_INLINE
+#    define STEMMA_INLINE inline
 #endif
 
 #endif // STEMMA_CONFIG_HPP

@@ -20,6 +20,7 @@ enum class error_code {
     too_large = 6,     ///< the output would reach protobuf's limit of 2 GiB
     not_found = 7,     ///< what was asked for is not in the model
     refused = 8,       ///< the request is understood, and declined with a reason
+    exists = 9,        ///< a file is there already, and may not be replaced
 };
 
 /// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.

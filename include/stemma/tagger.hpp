@@ -43,6 +43,7 @@ public:
     per_operator_lists<claim> conflicts;   ///< the claims about operators they disagree on
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
     std::size_t dropped = 0;        ///< operators with claims that were not believed
+    provenance_names provenances;   ///< of the sources that were asked
 
     /// Returns: the selected module whose tag is the operator's primary one.
     [[nodiscard]] id selected(id v) const noexcept { return tags.selected(attributions[v].module); }
@@ -118,6 +119,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     run_tasks(
         threads.parts_of_operators(num_vertices(context.ops().graph())),
         {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
+    result.provenances = context.provenances();
     result.attributions = std::move(found.of);
     result.conflicts = std::move(found.conflicts);
     result.callers = std::move(found.callers);
@@ -159,6 +161,14 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                                     const policies<Ps...>& chosen = policies<>{}) {
     evidence_context<Ops, Modules> context(ops, modules);
     return tag_operators(context, chosen);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class Modules, class... Chosen>
+    requires(!operator_view<Ops>)
+tagging tag_operators(const Ops&, const Modules&, const Chosen&...) {
+    static_assert(explain_operator_view<Ops>());
+    return {};
 }
 
 } // namespace stemma

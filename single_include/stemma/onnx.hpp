@@ -4,9 +4,12 @@
 #ifndef STEMMA_ONNX_HPP
 #define STEMMA_ONNX_HPP
 
-#include "wire.hpp"
+#include "stemma.hpp"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/message_lite.h>
 #include <google/protobuf/unknown_field_set.h>
 #include <onnx/checker.h>
 #include <onnx/defs/schema.h>
@@ -17,7 +20,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,85 +34,99 @@
 #include <utility>
 #include <vector>
 
-// <stemma/onnx/proto/check.hpp>
-#ifndef STEMMA_ONNX_PROTO_CHECK_HPP
-#define STEMMA_ONNX_PROTO_CHECK_HPP
+// <stemma/onnx/proto/message_outline.hpp>
+#ifndef STEMMA_ONNX_PROTO_MESSAGE_OUTLINE_HPP
+#define STEMMA_ONNX_PROTO_MESSAGE_OUTLINE_HPP
 
 namespace stemma {
 
-/// What the ONNX checker can say.
-enum class check_verdict : std::uint8_t {
-    valid,        ///< it finds nothing wrong
-    invalid,      ///< it refuses the model
-    cannot_judge, ///< the model is newer than the installed ONNX library
-};
-
-/// What the ONNX checker says of a model.
-struct check_result {
-    check_verdict verdict = check_verdict::valid; ///< what the checker says
-    std::string text; ///< why it is not valid, or what is newer than what; else ""
-};
-
 namespace detail {
 
-[[nodiscard]] inline std::string newer(const std::string& what, std::int64_t version,
-                                       std::int64_t installed) {
-    return what + " " + std::to_string(version) +
-           " is newer than the installed onnx library, which knows up to " +
-           std::to_string(installed);
-}
+/// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
+/// take no room.
+class outline_stream final : public google::protobuf::io::ZeroCopyOutputStream {
+public:
+    outline_stream(char* begin, std::size_t size) : begin_(begin), size_(size) {}
 
-template <class Opsets>
-[[nodiscard]] std::optional<std::string> find_newer_opset(const Opsets& opsets) {
-    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-    for (const auto& opset : opsets) {
-        const std::string domain(plain_domain(opset.domain()));
-        const auto range = known.find(domain);
-        if (range != known.end() && opset.version() > range->second.second) {
-            return newer(domain.empty() ? "opset" : "opset of " + domain, opset.version(),
-                         range->second.second);
-        }
+    bool Next(void** data, int* size) override {
+        const auto room = std::min(size_ - used_, small);
+        *data = begin_ + used_;
+        *size = static_cast<int>(room);
+        used_ += room;
+        return room > 0;
     }
-    return std::nullopt;
-}
+    void BackUp(int count) override { used_ -= static_cast<std::size_t>(count); }
+    [[nodiscard]] std::int64_t ByteCount() const override {
+        return static_cast<std::int64_t>(used_);
+    }
+    [[nodiscard]] bool AllowsAliasing() const override { return true; }
+
+    bool WriteAliasedRaw(const void* data, int size) override {
+        const std::string_view bytes(static_cast<const char*>(data),
+                                     static_cast<std::size_t>(size));
+        if (bytes.size() > size_ - used_) {
+            return false;
+        }
+        char* const to = begin_ + used_;
+        if (bytes.size() < small) {
+            std::memcpy(to, bytes.data(), bytes.size());
+        } else if (!is_uniform(bytes)) {
+            *to = 1;
+        }
+        used_ += bytes.size();
+        return true;
+    }
+
+private:
+    static constexpr std::size_t small = 1U << 16U;
+
+    char* begin_;
+    std::size_t size_;
+    std::size_t used_ = 0;
+};
 
 } // namespace detail
 
-/// Returns: the first version in a model that the installed ONNX library is too old for, and what
-/// it knows; nothing when it can judge the model.
-/// Complexity: O(opsets of the model and its functions).
-[[nodiscard]] inline std::optional<std::string> find_newer_version(const onnx::ModelProto& model) {
-    if (model.ir_version() > onnx::Version::IR_VERSION) {
-        return detail::newer("IR version", model.ir_version(), onnx::Version::IR_VERSION);
-    }
-    if (auto newer = detail::find_newer_opset(model.opset_import())) {
-        return newer;
-    }
-    for (const auto& function : model.functions()) {
-        if (auto newer = detail::find_newer_opset(function.opset_import())) {
-            return newer;
+/// The bytes of a message as protobuf writes it, with the data of long tensors left out: where they
+/// would stand is zero, or zero behind a one where they do not repeat one number. Every other byte
+/// is in its place, so that what is read of names, types, shapes and sizes is the same; left out
+/// data takes no memory.
+class message_outline {
+public:
+    /// Throws: `error` of `error_code::unsupported` for messages of 4 GiB and more.
+    /// Complexity: O(bytes), of which those left out are read until they differ.
+    explicit message_outline(const google::protobuf::MessageLite& message)
+        : size_(message.ByteSizeLong()) {
+        if (size_ > std::numeric_limits<std::uint32_t>::max()) {
+            STEMMA_THROW(error(error_code::unsupported, "model", "", "larger than 4 GiB"));
         }
+        // What calloc takes from the system is zero already, and not touched.
+        bytes_.reset(static_cast<char*>(std::calloc(std::max<std::size_t>(size_, 1), 1)));
+        if (!bytes_) {
+            STEMMA_THROW(std::bad_alloc());
+        }
+        detail::outline_stream stream(bytes_.get(), size_);
+        google::protobuf::io::CodedOutputStream out(&stream);
+        out.EnableAliasing(true);
+        message.SerializeWithCachedSizes(&out);
+        STEMMA_ASSERT(!out.HadError(), "the stream has room for what protobuf counted");
     }
-    return std::nullopt;
-}
 
-/// Asks the ONNX checker about a model, if it is not too new for it. External data are looked for
-/// in the working folder.
-[[nodiscard]] inline check_result check(const onnx::ModelProto& model) {
-    if (auto newer = find_newer_version(model)) {
-        return {check_verdict::cannot_judge, std::move(*newer)};
-    }
-    try {
-        onnx::checker::check_model(model);
-    } catch (const std::exception& refusal) {
-        return {check_verdict::invalid, refusal.what()};
-    }
-    return {};
-}
+    /// Valid as long as this.
+    [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.get(), size_}; }
+
+private:
+    struct freed {
+        void operator()(char* bytes) const noexcept { std::free(bytes); } // NOLINT: of calloc
+    };
+
+    std::size_t size_;
+    std::unique_ptr<char, freed> bytes_;
+};
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_PROTO_CHECK_HPP
+#endif // STEMMA_ONNX_PROTO_MESSAGE_OUTLINE_HPP
 
 // <stemma/onnx/proto/metadata_props.hpp>
 #ifndef STEMMA_ONNX_PROTO_METADATA_PROPS_HPP
@@ -297,260 +319,6 @@ void add_metadata(Message& message, std::string_view key, std::string_view value
 
 #endif // STEMMA_ONNX_PROTO_METADATA_PROPS_HPP
 
-// <stemma/onnx/proto/edit_messages.hpp>
-#ifndef STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
-#define STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Steps through the messages of a model in the order of the numbers in its `proto_model`.
-template <class Editor>
-class message_walk {
-public:
-    explicit message_walk(Editor& editor) : editor_(editor) {}
-
-    template <class Graph>
-    void graph(Graph& graph) {
-        for (auto& node : *graph.mutable_node()) {
-            walk_node(node);
-        }
-        for (auto& tensor : *graph.mutable_initializer()) {
-            editor_.edit_tensor(tensor_++, tensor);
-        }
-        for (auto* infos :
-             {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()}) {
-            for (auto& info : *infos) {
-                editor_.edit_value_info(info_++, info);
-            }
-        }
-        for (auto& sparse : *graph.mutable_sparse_initializer()) {
-            if (sparse.has_values()) {
-                editor_.edit_tensor(tensor_++, *sparse.mutable_values());
-            }
-        }
-    }
-
-    template <class Function>
-    void function(Function& function) {
-        for (auto& node : *function.mutable_node()) {
-            walk_node(node);
-        }
-        if constexpr (requires { function.mutable_value_info(); }) {
-            for (auto& info : *function.mutable_value_info()) {
-                editor_.edit_value_info(info_++, info);
-            }
-        } else {
-            unknown_infos(function);
-        }
-    }
-
-private:
-    template <class Node>
-    void walk_node(Node& node) {
-        for (auto& attribute : *node.mutable_attribute()) {
-            if (attribute.has_g()) {
-                graph(*attribute.mutable_g());
-            }
-            for (auto& body : *attribute.mutable_graphs()) {
-                graph(body);
-            }
-        }
-        editor_.edit_node(node_++, node);
-    }
-
-    template <class Function>
-    void unknown_infos(Function& function) {
-        if (unknown_fields(function).empty()) {
-            return;
-        }
-        auto& fields = mutable_unknown_fields(function);
-        for (int i = 0; i < fields.field_count(); ++i) {
-            if (!is_bytes(fields.field(i), onnx_fields::function::value_info)) {
-                continue;
-            }
-            auto& bytes = *fields.mutable_field(i)->mutable_length_delimited();
-            unknown_value_info info;
-            if (!info.fields.ParseFromString(bytes)) {
-                read_message(bytes).fail(0, "a value info that is no message");
-            }
-            editor_.edit_value_info(info_++, info);
-            static_cast<void>(info.fields.SerializeToString(&bytes));
-        }
-    }
-
-    Editor& editor_;
-    id node_ = 0;
-    std::size_t tensor_ = 0;
-    std::size_t info_ = 0;
-};
-
-} // namespace detail
-
-/// Hands an editor all messages of a model that carry tags: `edit_node(number, message)`,
-/// `edit_tensor(i, message)` and `edit_value_info(i, message)`, numbered as in the `proto_model` of
-/// it, and at last `edit_model(message)`. A value info may come as an `unknown_value_info`.
-///
-/// Throws: what the editor throws.
-/// Complexity: O(messages), and that of the editor.
-template <class Proto, class Editor>
-void edit_messages(Proto& model, Editor& editor) {
-    detail::message_walk<Editor> walk(editor);
-    if (model.has_graph()) {
-        walk.graph(*model.mutable_graph());
-    }
-    for (auto& function : *model.mutable_functions()) {
-        walk.function(function);
-    }
-    editor.edit_model(model);
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
-
-// <stemma/onnx/proto/infer_types.hpp>
-#ifndef STEMMA_ONNX_PROTO_INFER_TYPES_HPP
-#define STEMMA_ONNX_PROTO_INFER_TYPES_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Whether `fits` holds for all of these nodes, and for all in their bodies, at any depth.
-template <class Nodes, class Predicate>
-[[nodiscard]] bool every_node(const Nodes& nodes, const Predicate& fits) {
-    for (const auto& node : nodes) {
-        if (!fits(node)) {
-            return false;
-        }
-        for (const auto& attribute : node.attribute()) {
-            if (attribute.has_g() && !every_node(attribute.g().node(), fits)) {
-                return false;
-            }
-            for (const auto& inner : attribute.graphs()) {
-                if (!every_node(inner.node(), fits)) {
-                    return false;
-                }
-            }
-        }
-    }
-    return true;
-}
-
-/// Makes the imports of a model or function ones that the installed library knows, if that changes
-/// no operator's meaning; what a model imports and no operator uses means nothing.
-template <class Importer, class Nodes>
-[[nodiscard]] bool lower_imports(Importer& importer, const Nodes& nodes) {
-    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-    for (auto& opset : *importer.mutable_opset_import()) {
-        const auto domain = plain_domain(opset.domain());
-        const auto range = known.find(std::string(domain));
-        if (range == known.end() || opset.version() <= range->second.second) {
-            continue;
-        }
-        const std::int64_t newest = range->second.second;
-        const bool same = every_node(nodes, [&](const onnx::NodeProto& node) {
-            return plain_domain(node.domain()) != domain ||
-                   (domain.empty() && !changed_between(node.op_type(), newest, opset.version()));
-        });
-        if (!same) {
-            return false;
-        }
-        opset.set_version(newest);
-    }
-    return true;
-}
-
-/// Makes a model one that the installed library knows, if that changes no operator's meaning.
-[[nodiscard]] inline bool lower(onnx::ModelProto& model) {
-    if (model.ir_version() > onnx::Version::IR_VERSION) {
-        model.set_ir_version(onnx::Version::IR_VERSION);
-    }
-    for (auto& function : *model.mutable_functions()) {
-        if (!lower_imports(function, function.node())) {
-            return false;
-        }
-    }
-    return lower_imports(model, model.graph().node());
-}
-
-/// Declares initializers that are stored as sparse tensors as what operators see: dense ones.
-inline void make_dense(onnx::GraphProto& graph) {
-    for (const auto& sparse : graph.sparse_initializer()) {
-        auto& info = *graph.add_value_info();
-        info.set_name(sparse.values().name());
-        auto& type = *info.mutable_type()->mutable_tensor_type();
-        type.set_elem_type(sparse.values().data_type());
-        type.mutable_shape();
-        for (auto extent : sparse.dims()) {
-            type.mutable_shape()->add_dim()->set_dim_value(extent);
-        }
-    }
-    graph.clear_sparse_initializer();
-    for (auto& node : *graph.mutable_node()) {
-        for (auto& attribute : *node.mutable_attribute()) {
-            if (attribute.has_g()) {
-                make_dense(*attribute.mutable_g());
-            }
-            for (auto& inner : *attribute.mutable_graphs()) {
-                make_dense(inner);
-            }
-        }
-    }
-}
-
-template <class Function>
-void visit_types(const onnx::GraphProto& graph, std::uint32_t& number, Function& f) {
-    const auto own = number++;
-    for (const auto* infos : {&graph.value_info(), &graph.input(), &graph.output()}) {
-        for (const auto& info : *infos) {
-            f(own, info.name(), info.type().SerializeAsString());
-        }
-    }
-    for (const auto& node : graph.node()) {
-        for (const auto& attribute : node.attribute()) {
-            if (attribute.has_g()) {
-                visit_types(attribute.g(), number, f);
-            }
-            for (const auto& inner : attribute.graphs()) {
-                visit_types(inner, number, f);
-            }
-        }
-    }
-}
-
-} // namespace detail
-
-/// Infers the types of all values with the shape inference of the ONNX library.
-///
-/// A model newer than the library is looked at as an older one when no operator in it changed
-/// since, and initializers stored as sparse tensors as the dense ones that they stand for. Calls
-/// `f(graph, name, type)` for each value of a known type: graphs are numbered as in onnx_model
-/// without functions, and a type is the bytes of a TypeProto. Returns: "" or why nothing could be
-/// inferred. Complexity: that of the library.
-template <class Function>
-[[nodiscard]] std::string infer_types(onnx::ModelProto& model, Function f) {
-    if (!detail::lower(model)) {
-        return "the model uses operators of an opset newer than the installed onnx library knows";
-    }
-    detail::make_dense(*model.mutable_graph());
-    try {
-        const onnx::ShapeInferenceOptions options(false, 0, true);
-        onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(), options);
-    } catch (const std::exception& e) {
-        return e.what();
-    }
-    std::uint32_t number = 0;
-    detail::visit_types(model.graph(), number, f);
-    return {};
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_PROTO_INFER_TYPES_HPP
-
 // <stemma/onnx/proto/proto_model.hpp>
 #ifndef STEMMA_ONNX_PROTO_PROTO_MODEL_HPP
 #define STEMMA_ONNX_PROTO_PROTO_MODEL_HPP
@@ -653,8 +421,7 @@ public:
     /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
     [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
         const auto& attributes = node_messages_[node]->attribute();
-        return std::any_of(attributes.begin(), attributes.end(),
-                           [&](const auto& a) { return a.name() == name; });
+        return std::ranges::any_of(attributes, [&](const auto& a) { return a.name() == name; });
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
@@ -926,6 +693,119 @@ using proto_model = basic_proto_model<onnx::ModelProto>;
 
 #endif // STEMMA_ONNX_PROTO_PROTO_MODEL_HPP
 
+// <stemma/onnx/proto/edit_messages.hpp>
+#ifndef STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
+#define STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Steps through the messages of a model in the order of the numbers in its `proto_model`.
+template <class Editor>
+class message_walk {
+public:
+    explicit message_walk(Editor& editor) : editor_(editor) {}
+
+    template <class Graph>
+    void graph(Graph& graph) {
+        for (auto& node : *graph.mutable_node()) {
+            walk_node(node);
+        }
+        for (auto& tensor : *graph.mutable_initializer()) {
+            editor_.edit_tensor(tensor_++, tensor);
+        }
+        for (auto* infos :
+             {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()}) {
+            for (auto& info : *infos) {
+                editor_.edit_value_info(info_++, info);
+            }
+        }
+        for (auto& sparse : *graph.mutable_sparse_initializer()) {
+            if (sparse.has_values()) {
+                editor_.edit_tensor(tensor_++, *sparse.mutable_values());
+            }
+        }
+    }
+
+    template <class Function>
+    void function(Function& function) {
+        for (auto& node : *function.mutable_node()) {
+            walk_node(node);
+        }
+        if constexpr (requires { function.mutable_value_info(); }) {
+            for (auto& info : *function.mutable_value_info()) {
+                editor_.edit_value_info(info_++, info);
+            }
+        } else {
+            unknown_infos(function);
+        }
+    }
+
+private:
+    template <class Node>
+    void walk_node(Node& node) {
+        for (auto& attribute : *node.mutable_attribute()) {
+            if (attribute.has_g()) {
+                graph(*attribute.mutable_g());
+            }
+            for (auto& body : *attribute.mutable_graphs()) {
+                graph(body);
+            }
+        }
+        editor_.edit_node(node_++, node);
+    }
+
+    template <class Function>
+    void unknown_infos(Function& function) {
+        if (unknown_fields(function).empty()) {
+            return;
+        }
+        auto& fields = mutable_unknown_fields(function);
+        for (int i = 0; i < fields.field_count(); ++i) {
+            if (!is_bytes(fields.field(i), onnx_fields::function::value_info)) {
+                continue;
+            }
+            auto& bytes = *fields.mutable_field(i)->mutable_length_delimited();
+            unknown_value_info info;
+            if (!info.fields.ParseFromString(bytes)) {
+                read_message(bytes).fail(0, "a value info that is no message");
+            }
+            editor_.edit_value_info(info_++, info);
+            static_cast<void>(info.fields.SerializeToString(&bytes));
+        }
+    }
+
+    Editor& editor_;
+    id node_ = 0;
+    std::size_t tensor_ = 0;
+    std::size_t info_ = 0;
+};
+
+} // namespace detail
+
+/// Hands an editor all messages of a model that carry tags: `edit_node(number, message)`,
+/// `edit_tensor(i, message)` and `edit_value_info(i, message)`, numbered as in the `proto_model` of
+/// it, and at last `edit_model(message)`. A value info may come as an `unknown_value_info`.
+///
+/// Throws: what the editor throws.
+/// Complexity: O(messages), and that of the editor.
+template <class Proto, class Editor>
+void edit_messages(Proto& model, Editor& editor) {
+    detail::message_walk<Editor> walk(editor);
+    if (model.has_graph()) {
+        walk.graph(*model.mutable_graph());
+    }
+    for (auto& function : *model.mutable_functions()) {
+        walk.function(function);
+    }
+    editor.edit_model(model);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PROTO_EDIT_MESSAGES_HPP
+
 // <stemma/onnx/proto/tag_proto.hpp>
 #ifndef STEMMA_ONNX_PROTO_TAG_PROTO_HPP
 #define STEMMA_ONNX_PROTO_TAG_PROTO_HPP
@@ -1003,8 +883,8 @@ private:
     template <class Node>
     [[nodiscard]] static bool has_attribute(const Node& node, std::string_view name) {
         const auto& attributes = node.attribute();
-        return std::any_of(attributes.begin(), attributes.end(),
-                           [&](const auto& attribute) { return attribute.name() == name; });
+        return std::ranges::any_of(attributes,
+                                   [&](const auto& attribute) { return attribute.name() == name; });
     }
 
     template <class Node>
@@ -1168,6 +1048,20 @@ private:
     std::vector<id_set> value_tags_;
 };
 
+/// Hands all messages to an editor, and adds record, table and sketch, the latter two unless empty.
+template <model_message Proto, class Editor>
+void write_tags(Proto& model, Editor& editor, std::string_view record, std::string_view table,
+                std::string_view sketch) {
+    edit_messages(model, editor);
+    add_metadata(model, model_key, record);
+    if (!table.empty()) {
+        add_metadata(model, tag_table_key, table);
+    }
+    if (!sketch.empty()) {
+        add_metadata(model, sketch_key, sketch);
+    }
+}
+
 } // namespace detail
 
 /// Takes everything of stemma out of a model: nodes, initializers, value infos, its own metadata.
@@ -1195,14 +1089,7 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier
          std::string_view sketch = {}) {
     const basic_proto_model<Proto> tables(model);
     detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, found, carrier, tag_values);
-    edit_messages(model, editor);
-    add_metadata(model, model_key, record);
-    if (!table.empty()) {
-        add_metadata(model, tag_table_key, table);
-    }
-    if (!sketch.empty()) {
-        add_metadata(model, sketch_key, sketch);
-    }
+    detail::write_tags(model, editor, record, table, sketch);
 }
 
 /// The same with the record, table and sketch that the carriers ask for. `about` may say which
@@ -1222,5 +1109,304 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const carrier
 } // namespace stemma
 
 #endif // STEMMA_ONNX_PROTO_TAG_PROTO_HPP
+
+// <stemma/onnx/proto/attributed_proto.hpp>
+#ifndef STEMMA_ONNX_PROTO_ATTRIBUTED_PROTO_HPP
+#define STEMMA_ONNX_PROTO_ATTRIBUTED_PROTO_HPP
+
+namespace stemma {
+
+/// A model that the caller holds as a message, with everything that is known of where its nodes
+/// come from: all that an `attributed_model` finds in the same model written to a file, and `tag`,
+/// which changes the message in place.
+///
+/// Numbers of nodes and values are those of `basic_proto_model`. Whoever wants the verbs of files
+/// (cut, fold, split) opens `mapped_file::holding(model.SerializeAsString(), name)`.
+template <model_message Proto>
+class basic_attributed_proto {
+public:
+    /// `name` stands for a path in messages. Nothing is written, and no tensor data copied.
+    ///
+    /// Requires: `model` outlives this, and keeps its nodes for `tag`.
+    /// Throws: as `attributed_model`, and as `message_outline`.
+    /// Complexity: that of `attributed_model`, and O(bytes) for `message_outline`.
+    explicit basic_attributed_proto(Proto& model, attribution_options options = {},
+                                    std::string name = "model")
+        : proto_(&model)
+        , outline_(model)
+        , known_(mapped_file::viewing(outline_.bytes(), std::move(name)), std::move(options)) {}
+
+    /// The message that was given, not a copy.
+    [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
+
+    /// Its nodes, values and graphs as they were when this was made.
+    [[nodiscard]] const model_tables& model() const noexcept { return known_.model(); }
+
+    /// Of a capture, of the record in the model, or made from the model.
+    [[nodiscard]] const module_tree& modules() const noexcept { return known_.modules(); }
+
+    /// What was found, or what the model carries.
+    [[nodiscard]] const tagging& tags() const noexcept { return known_.tags(); }
+
+    /// To ask for claims, findings and notes. Tensor data is missing in its `model`, see
+    /// `message_outline`.
+    [[nodiscard]] attributed_model& known() noexcept { return known_; }
+    /// The same, to read.
+    [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
+
+    /// Takes everything of stemma out of the message and puts in what was found: the same, record
+    /// and mark included, that is written into a file.
+    ///
+    /// Throws: `error` of `error_code::contradiction` when nodes were added or removed since this
+    ///   was made, with the message as it was; else as `strip`.
+    /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
+    void tag(const carrier_set& carriers = {}) {
+        const basic_proto_model<Proto> tables(*proto_);
+        if (tables.node_count() != model().node_count()) {
+            STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",
+                               "has other nodes than when it was attributed"));
+        }
+        auto& found = known_.tags();
+        detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), found, carriers,
+                                                            carriers.metadata);
+        detail::write_tags(*proto_, editor, to_json(known_.record(carriers), modules()),
+                           carriers.model ? to_json(to_table(found)) : std::string(),
+                           carriers.mark ? to_json(sketch_of(tables, found.attributions))
+                                         : std::string());
+    }
+
+private:
+    Proto* proto_;
+    message_outline outline_;
+    attributed_model known_;
+};
+
+/// An `onnx::ModelProto` and where its nodes come from.
+using attributed_proto = basic_attributed_proto<onnx::ModelProto>;
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PROTO_ATTRIBUTED_PROTO_HPP
+
+// <stemma/onnx/proto/check.hpp>
+#ifndef STEMMA_ONNX_PROTO_CHECK_HPP
+#define STEMMA_ONNX_PROTO_CHECK_HPP
+
+namespace stemma {
+
+/// What the ONNX checker can say.
+enum class check_verdict : std::uint8_t {
+    valid,        ///< it finds nothing wrong
+    invalid,      ///< it refuses the model
+    cannot_judge, ///< the model is newer than the installed ONNX library
+};
+
+/// What the ONNX checker says of a model.
+struct check_result {
+    check_verdict verdict = check_verdict::valid; ///< what the checker says
+    std::string text; ///< why it is not valid, or what is newer than what; else ""
+};
+
+namespace detail {
+
+[[nodiscard]] inline std::string newer(const std::string& what, std::int64_t version,
+                                       std::int64_t installed) {
+    return what + " " + std::to_string(version) +
+           " is newer than the installed onnx library, which knows up to " +
+           std::to_string(installed);
+}
+
+template <class Opsets>
+[[nodiscard]] std::optional<std::string> find_newer_opset(const Opsets& opsets) {
+    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    for (const auto& opset : opsets) {
+        const std::string domain(plain_domain(opset.domain()));
+        const auto range = known.find(domain);
+        if (range != known.end() && opset.version() > range->second.second) {
+            return newer(domain.empty() ? "opset" : "opset of " + domain, opset.version(),
+                         range->second.second);
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// Returns: the first version in a model that the installed ONNX library is too old for, and what
+/// it knows; nothing when it can judge the model.
+/// Complexity: O(opsets of the model and its functions).
+[[nodiscard]] inline std::optional<std::string> find_newer_version(const onnx::ModelProto& model) {
+    if (model.ir_version() > onnx::Version::IR_VERSION) {
+        return detail::newer("IR version", model.ir_version(), onnx::Version::IR_VERSION);
+    }
+    if (auto newer = detail::find_newer_opset(model.opset_import())) {
+        return newer;
+    }
+    for (const auto& function : model.functions()) {
+        if (auto newer = detail::find_newer_opset(function.opset_import())) {
+            return newer;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Asks the ONNX checker about a model, if it is not too new for it. External data are looked for
+/// in the working folder.
+[[nodiscard]] inline check_result check(const onnx::ModelProto& model) {
+    if (auto newer = find_newer_version(model)) {
+        return {check_verdict::cannot_judge, std::move(*newer)};
+    }
+    try {
+        onnx::checker::check_model(model);
+    } catch (const std::exception& refusal) {
+        return {check_verdict::invalid, refusal.what()};
+    }
+    return {};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PROTO_CHECK_HPP
+
+// <stemma/onnx/proto/infer_types.hpp>
+#ifndef STEMMA_ONNX_PROTO_INFER_TYPES_HPP
+#define STEMMA_ONNX_PROTO_INFER_TYPES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Whether `fits` holds for all of these nodes, and for all in their bodies, at any depth.
+template <class Nodes, class Predicate>
+[[nodiscard]] bool every_node(const Nodes& nodes, const Predicate& fits) {
+    for (const auto& node : nodes) {
+        if (!fits(node)) {
+            return false;
+        }
+        for (const auto& attribute : node.attribute()) {
+            if (attribute.has_g() && !every_node(attribute.g().node(), fits)) {
+                return false;
+            }
+            for (const auto& inner : attribute.graphs()) {
+                if (!every_node(inner.node(), fits)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/// Makes the imports of a model or function ones that the installed library knows, if that changes
+/// no operator's meaning; what a model imports and no operator uses means nothing.
+template <class Importer, class Nodes>
+[[nodiscard]] bool lower_imports(Importer& importer, const Nodes& nodes) {
+    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    for (auto& opset : *importer.mutable_opset_import()) {
+        const auto domain = plain_domain(opset.domain());
+        const auto range = known.find(std::string(domain));
+        if (range == known.end() || opset.version() <= range->second.second) {
+            continue;
+        }
+        const std::int64_t newest = range->second.second;
+        const bool same = every_node(nodes, [&](const onnx::NodeProto& node) {
+            return plain_domain(node.domain()) != domain ||
+                   (domain.empty() && !changed_between(node.op_type(), newest, opset.version()));
+        });
+        if (!same) {
+            return false;
+        }
+        opset.set_version(newest);
+    }
+    return true;
+}
+
+/// Makes a model one that the installed library knows, if that changes no operator's meaning.
+[[nodiscard]] inline bool lower(onnx::ModelProto& model) {
+    if (model.ir_version() > onnx::Version::IR_VERSION) {
+        model.set_ir_version(onnx::Version::IR_VERSION);
+    }
+    for (auto& function : *model.mutable_functions()) {
+        if (!lower_imports(function, function.node())) {
+            return false;
+        }
+    }
+    return lower_imports(model, model.graph().node());
+}
+
+/// Declares initializers that are stored as sparse tensors as what operators see: dense ones.
+inline void make_dense(onnx::GraphProto& graph) {
+    for (const auto& sparse : graph.sparse_initializer()) {
+        auto& info = *graph.add_value_info();
+        info.set_name(sparse.values().name());
+        auto& type = *info.mutable_type()->mutable_tensor_type();
+        type.set_elem_type(sparse.values().data_type());
+        type.mutable_shape();
+        for (auto extent : sparse.dims()) {
+            type.mutable_shape()->add_dim()->set_dim_value(extent);
+        }
+    }
+    graph.clear_sparse_initializer();
+    for (auto& node : *graph.mutable_node()) {
+        for (auto& attribute : *node.mutable_attribute()) {
+            if (attribute.has_g()) {
+                make_dense(*attribute.mutable_g());
+            }
+            for (auto& inner : *attribute.mutable_graphs()) {
+                make_dense(inner);
+            }
+        }
+    }
+}
+
+template <class Function>
+void visit_types(const onnx::GraphProto& graph, std::uint32_t& number, Function& f) {
+    const auto own = number++;
+    for (const auto* infos : {&graph.value_info(), &graph.input(), &graph.output()}) {
+        for (const auto& info : *infos) {
+            f(own, info.name(), info.type().SerializeAsString());
+        }
+    }
+    for (const auto& node : graph.node()) {
+        for (const auto& attribute : node.attribute()) {
+            if (attribute.has_g()) {
+                visit_types(attribute.g(), number, f);
+            }
+            for (const auto& inner : attribute.graphs()) {
+                visit_types(inner, number, f);
+            }
+        }
+    }
+}
+
+} // namespace detail
+
+/// Infers the types of all values with the shape inference of the ONNX library.
+///
+/// A model newer than the library is looked at as an older one when no operator in it changed
+/// since, and initializers stored as sparse tensors as the dense ones that they stand for. Calls
+/// `f(graph, name, type)` for each value of a known type: graphs are numbered as in onnx_model
+/// without functions, and a type is the bytes of a TypeProto. Returns: "" or why nothing could be
+/// inferred. Complexity: that of the library.
+template <class Function>
+[[nodiscard]] std::string infer_types(onnx::ModelProto& model, Function f) {
+    if (!detail::lower(model)) {
+        return "the model uses operators of an opset newer than the installed onnx library knows";
+    }
+    detail::make_dense(*model.mutable_graph());
+    try {
+        const onnx::ShapeInferenceOptions options(false, 0, true);
+        onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(), options);
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    std::uint32_t number = 0;
+    detail::visit_types(model.graph(), number, f);
+    return {};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_PROTO_INFER_TYPES_HPP
 
 #endif // STEMMA_ONNX_HPP

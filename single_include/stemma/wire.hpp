@@ -4,7 +4,7 @@
 #ifndef STEMMA_WIRE_HPP
 #define STEMMA_WIRE_HPP
 
-#include "stemma.hpp"
+#include "core.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -1303,11 +1303,31 @@ namespace detail {
 
 } // namespace detail
 
-/// The bytes of a file, mapped: pages are read when they are touched.
+/// The bytes of a file, mapped: pages are read when they are touched. Or bytes in memory, for
+/// whoever takes a file.
 ///
 /// The file must not shrink while it is mapped.
 class mapped_file {
 public:
+    /// Returns: bytes in memory; `name` stands for a path in messages.
+    [[nodiscard]] static mapped_file holding(std::string bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.stream_ = std::move(bytes);
+        file.data_ = file.stream_.data();
+        file.size_ = file.stream_.size();
+        return file;
+    }
+
+    /// As `holding`, of bytes that stay with the caller. Requires: they outlive the result.
+    [[nodiscard]] static mapped_file viewing(std::string_view bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.data_ = bytes.data();
+        file.size_ = bytes.size();
+        return file;
+    }
+
     /// Throws: `error` of `error_code::cannot_read`.
     explicit mapped_file(const std::string& path, mapped_pages pages = mapped_pages::any)
         : path_(path) {
@@ -1337,10 +1357,12 @@ public:
                 detail::fail_to_read(path, reason);
             }
             data_ = static_cast<const char*>(mapped);
+            mapped_ = true;
         }
     }
 
-    /// Leaves `other` without bytes; views of them stay valid, but for those of a pipe.
+    /// Leaves `other` without bytes; views of them stay valid, but for those of a pipe and of bytes
+    /// that are held.
     mapped_file(mapped_file&& other) noexcept { swap(other); }
 
     /// Leaves `other` with what this one held.
@@ -1353,7 +1375,7 @@ public:
 
     /// Ends every view of the bytes.
     ~mapped_file() {
-        if (data_ != nullptr && stream_.empty()) {
+        if (mapped_) {
             ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
         }
         if (descriptor_ >= 0) {
@@ -1361,7 +1383,8 @@ public:
         }
     }
 
-    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe.
+    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe and for
+    /// bytes that are held.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
 
     /// Copies a range to `to` without making its pages part of the memory of the process.
@@ -1389,7 +1412,7 @@ public:
     /// Says that a range will hardly be read again: its pages leave the memory of the process, and
     /// come back if it is.
     void release(std::size_t offset, std::size_t size) const noexcept {
-        if (stream_.empty() && size > 0) {
+        if (mapped_ && size > 0) {
             const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
             const auto begin = (offset + page - 1) / page * page;
             const auto end = (offset + size) / page * page;
@@ -1413,6 +1436,8 @@ public:
     }
 
 private:
+    mapped_file() = default;
+
     // A pipe has no size and cannot be mapped.
     void read_stream() {
         char buffer[65536];
@@ -1441,15 +1466,17 @@ private:
         std::swap(descriptor_, other.descriptor_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(mapped_, other.mapped_);
         data_ = stream_.empty() ? data_ : stream_.data();
         other.data_ = other.stream_.empty() ? other.data_ : other.stream_.data();
     }
 
     std::string path_;
-    std::string stream_;
+    std::string stream_; // of a pipe, or held
     int descriptor_ = -1;
     const char* data_ = nullptr;
     std::size_t size_ = 0;
+    bool mapped_ = false;
 };
 
 namespace detail {
@@ -1830,13 +1857,25 @@ public:
         if (!stream || std::filesystem::is_directory(path)) {
             detail::fail_to_read(path, "cannot be read");
         }
-        bytes_ = std::make_unique<std::string>(std::istreambuf_iterator<char>(stream),
-                                               std::istreambuf_iterator<char>());
+        hold({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
     }
 
-    [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
+    [[nodiscard]] static mapped_file holding(std::string bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.hold(std::move(bytes));
+        return file;
+    }
+    [[nodiscard]] static mapped_file viewing(std::string_view bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.bytes_ = bytes;
+        return file;
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
     void read(std::size_t offset, std::size_t size, char* to) const {
-        std::memcpy(to, bytes_->data() + offset, size);
+        std::memcpy(to, bytes_.data() + offset, size);
     }
     void release(std::size_t, std::size_t) const noexcept {}
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -1844,8 +1883,16 @@ public:
     void release_descriptor() noexcept {}
 
 private:
+    mapped_file() = default;
+
+    void hold(std::string bytes) {
+        held_ = std::make_unique<std::string>(std::move(bytes));
+        bytes_ = *held_;
+    }
+
     std::string path_;
-    std::unique_ptr<std::string> bytes_;
+    std::unique_ptr<std::string> held_;
+    std::string_view bytes_;
 };
 
 /// A file that appears whole or not at all: `commit` puts it in place of what was there.
@@ -2134,7 +2181,8 @@ void stream_json(std::string_view bytes, std::string_view file, Handler& handler
 namespace stemma {
 
 /// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
-/// what is there of a trace, an FX graph, TorchScript and the record of an export.
+/// what is there of a trace, an FX graph, TorchScript and the record of an export. Of what stemma
+/// itself writes, `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
 ///
 /// One object takes all files of a capture; `tree` builds what they say. Unknown keys are ignored.
 class capture_reader {
@@ -2145,6 +2193,40 @@ public:
     void read(std::string_view bytes, std::string_view file) {
         file_ = file;
         stream_json(bytes, file, *this);
+    }
+
+    /// Takes the modules of a tree, as if they had been listed in `file`.
+    /// Throws: as above, `contradiction`. Complexity: O(bytes of all paths).
+    void read(const module_tree& modules, std::string_view file) {
+        file_ = file;
+        if (has_modules()) {
+            fail(error_code::contradiction, "there are two roots");
+        }
+        for (id m = 0; m < modules.size(); ++m) {
+            ++count_;
+            if (paths_.intern(modules.path(m)) != m) {
+                fail(error_code::contradiction, "'" + modules.path(m) + "' is listed twice");
+            }
+            if (m != 0) {
+                builder_.child(modules.index().parent(m), modules.attribute(m));
+            }
+            builder_.set_class(m, modules.class_name(m), modules.qualified_class(m));
+            if (modules.calls(m) != no_id) {
+                builder_.set_calls(m, modules.calls(m));
+            }
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                builder_.add_parameter(m, modules.parameter(m, i));
+            }
+            for (std::size_t i = 0; i < modules.buffer_count(m); ++i) {
+                builder_.add_buffer(m, modules.buffer(m, i));
+            }
+        }
+        for (const auto& alias : modules.aliases()) {
+            builder_.add_alias(alias.path, alias.module);
+        }
+        for (const auto& group : modules.shared_parameters()) {
+            builder_.add_shared_parameters(group);
+        }
     }
 
     /// Whether any module was read, so that `tree` says more than that there is a root.
@@ -2215,7 +2297,8 @@ public:
         case part::unhooked:
             return trace_.read_unhooked(item, file_);
         case part::fx_node:
-            return fx_.read_node(item, file_);
+            // Those of a sidecar say where operators are, and not what PyTorch did.
+            return item["op_type"] && !item["op"] ? void() : fx_.read_node(item, file_);
         case part::operation:
             return torchscript_.read_operation(item, file_);
         case part::exported_node:
@@ -2309,18 +2392,19 @@ private:
     }
 
     void read_module(json_part module) {
-        const auto path = text(module, "name");
+        const bool is_own = !module["name"] && module["path"].is_text(); // of a sidecar
+        const auto path = text(module, is_own ? "path" : "name");
         const auto m = add_module(path);
         if (const auto parent = module["parent"]) {
             check_parent(path, parent);
         }
-        builder_.set_class(m, optional_text(module, "class_name"),
+        builder_.set_class(m, optional_text(module, is_own ? "class" : "class_name"),
                            optional_text(module, "qualified_class"));
         if (const auto calls = module["calls"]; calls.is_number<id>()) {
             builder_.set_calls(m, calls.number<id>());
         }
-        read_tensors(module["own_parameters"], m, false);
-        read_tensors(module["own_buffers"], m, true);
+        read_tensors(module[is_own ? "parameters" : "own_parameters"], m, false);
+        read_tensors(module[is_own ? "buffers" : "own_buffers"], m, true);
         if (const auto aliases = module["aliases"]; aliases.is_array()) {
             for (auto& alias : strings(aliases)) {
                 aliases_.push_back({std::move(alias), std::string(path), file_});
@@ -2412,14 +2496,29 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Reads captures of one model from files.
+/// For `read_captures`, where no file holds modules in a form of its own.
+struct no_other_modules {
+    /// Returns: nothing.
+    [[nodiscard]] std::optional<module_tree> operator()(std::string_view, std::string_view) const {
+        return std::nullopt;
+    }
+};
+
+/// Reads captures of one model from files. `find_modules(bytes, path)` may know what is in one that
+/// is no JSON, and return the tree.
 /// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
 /// Complexity: O(bytes).
-[[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
+template <class FindModules = no_other_modules>
+[[nodiscard]] capture_reader read_captures(std::span<const std::string> paths,
+                                           FindModules find_modules = {}) {
     capture_reader reader;
     for (const auto& path : paths) {
         const mapped_file file(path);
-        reader.read(file.bytes(), path);
+        if (const std::optional<module_tree> modules = find_modules(file.bytes(), path)) {
+            reader.read(*modules, path);
+        } else {
+            reader.read(file.bytes(), path);
+        }
     }
     if (!reader.has_modules()) {
         STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",
@@ -2709,6 +2808,15 @@ namespace detail {
     return std::string(text);
 }
 
+/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+[[nodiscard]] inline std::string label_text(std::string_view text) {
+    std::string shown(text.empty() ? " " : text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    return dot_text(shown);
+}
+
 /// Writes one picture.
 template <text_sink Sink, named_operators Ops, module_view Modules, value_describer Describe,
           class Annotations>
@@ -2791,15 +2899,16 @@ private:
         const auto path = path_of(modules_, m);
         const std::string_view attribute = modules_.attribute(m);
         const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
-        return dot_text(shortened(name, longest_name));
+        return name.empty() ? name : label_text(shortened(name, longest_name));
     }
 
     [[nodiscard]] std::string title(id m, bool with_path) const {
         const auto name = name_text(m, with_path);
-        auto type = dot_text(shortened(modules_.class_name(m), longest_name));
+        std::string type(modules_.class_name(m));
+        type = type.empty() ? type : label_text(shortened(type, longest_name));
         if (name.empty() && type.empty()) {
             const std::string_view attribute = modules_.attribute(m);
-            type = attribute.empty() ? "model" : dot_text(shortened(attribute, longest_name));
+            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
         }
         auto text = "<B>" + (name.empty() ? type : name) + "</B>";
         return name.empty() || type.empty() ? text : text + "  " + type;
@@ -2807,7 +2916,8 @@ private:
 
     [[nodiscard]] static std::string small(const std::string& text) {
         return text.empty() ? text
-                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + text + "</FONT>";
+                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
+                                  "</FONT>";
     }
 
     [[nodiscard]] static std::string count_text(std::size_t n) {
@@ -2818,9 +2928,9 @@ private:
         const auto& box = folded_.boxes[b];
         text_ += "b" + std::to_string(b) + " [label=<";
         if (box.kind == box_kind::one_operator) {
-            text_ += dot_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
-                     small(dot_text(shortened(annotations_.operator_note(box.of), 60))) +
-                     ">, tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
+            text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
+                     small(shortened(annotations_.operator_note(box.of), 60)) + ">, tooltip=\"" +
+                     dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
             return;
         }
         if (box.kind == box_kind::rest) {
@@ -2829,17 +2939,17 @@ private:
             return;
         }
         const auto note = annotations_.module_note(box.of);
-        text_ +=
-            title(box.of, false) +
-            small(dot_text(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note))) +
-            ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
-            dot_text(path_of(modules_, box.of)) + "\"]\n";
+        text_ += title(box.of, false) +
+                 small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
+                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
     void write_edges() {
         for (const auto& edge : folded_.edges) {
             const value_description value = describe_(edge.value);
-            auto label = dot_text(shape_label(value.shape));
+            const auto shape = shape_label(value.shape);
+            auto label = shape.empty() ? shape : label_text(shape);
             if (edge.values > 1) {
                 label +=
                     (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
@@ -2861,8 +2971,8 @@ private:
         auto name = kind + std::to_string(value);
         if (ends_.insert(name).second) {
             text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
-                     dot_text(shortened(about.name, longest_name)) +
-                     small(dot_text(about.type_and_shape())) + ">]\n";
+                     label_text(shortened(about.name, longest_name)) +
+                     small(about.type_and_shape()) + ">]\n";
         }
         return name;
     }
@@ -3074,7 +3184,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             out.data("path", path_of(modules, m));
             out.data("tag", found.tags.text(m));
             out.data("class", modules.class_name(m));
-            out.data("provenance", to_string(made.source));
+            out.data("provenance", found.provenances[made.source]);
             out.data("confidence", std::to_string(made.confidence));
             out.line("</node>");
         }
@@ -3301,6 +3411,24 @@ enum class value_kind : std::uint8_t {
     sparse_initializer, ///< one of which only some elements are written
     undefined,          ///< read, but made by nothing that can be seen from there
 };
+
+/// Returns: how reports call a kind of value.
+[[nodiscard]] constexpr std::string_view to_string(value_kind kind) noexcept {
+    switch (kind) {
+    case value_kind::result:
+        return "intermediate";
+    case value_kind::input:
+        return "input";
+    case value_kind::formal:
+        return "formal";
+    case value_kind::initializer:
+    case value_kind::sparse_initializer:
+        return "initializer";
+    case value_kind::undefined:
+        return "undefined";
+    }
+    return "";
+}
 
 /// A graph, body or function of a model.
 struct graph_record {
@@ -4058,7 +4186,7 @@ public:
 
     /// Whether all of some vertices are constant.
     [[nodiscard]] bool are_apart(std::span<const id> members) const {
-        return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
+        return std::ranges::all_of(members, [&](id v) { return set.apart[v]; });
     }
 
     /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).
@@ -4148,7 +4276,7 @@ namespace stemma {
     constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
                                                      "RandomUniform", "RandomUniformLike",
                                                      "Multinomial",   "Bernoulli"};
-    return domain.empty() && std::find(random.begin(), random.end(), type) != random.end();
+    return domain.empty() && std::ranges::find(random, type) != random.end();
 }
 
 /// Returns: by node, whether its type alone makes it random.
@@ -4283,10 +4411,10 @@ public:
             }
         }
         const auto is_aside = [&](id g) {
-            return std::find(aside.begin(), aside.end(), contents().root(g)) != aside.end();
+            return std::ranges::find(aside, contents().root(g)) != aside.end();
         };
-        const bool only_aside = std::all_of(by_graph.begin(), by_graph.end(),
-                                            [&](const auto& one) { return is_aside(one.first); });
+        const bool only_aside =
+            std::ranges::all_of(by_graph, [&](const auto& one) { return is_aside(one.first); });
         for (auto& [g, members] : by_graph) {
             if (only_aside || !is_aside(g)) {
                 plan_in_graph(g, members, plans);
@@ -4495,7 +4623,7 @@ private:
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
                 if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
-                    seen_[get(value_id, graph, *it)] = plan_number_;
+                    seen_[get(value_index, graph, *it)] = plan_number_;
                 }
             }
             for (id i = 0; i < model_.output_count(node); ++i) {
@@ -4587,16 +4715,114 @@ private:
 
 #endif // STEMMA_ONNX_CUT_PLANNER_HPP
 
+// <stemma/onnx/cut_record.hpp>
+#ifndef STEMMA_ONNX_CUT_RECORD_HPP
+#define STEMMA_ONNX_CUT_RECORD_HPP
+
+namespace stemma {
+
+/// One part of one module, written or refused.
+struct cut_record {
+    id module = no_id;                       ///< that it was cut out of
+    std::size_t part = 0;                    ///< which of its parts
+    std::string file{};                      ///< where it is; "" when refused
+    std::vector<std::string> inputs{};       ///< names of values that it reads
+    std::vector<std::string> outputs{};      ///< names of values that it makes
+    cut_refusal refusal = cut_refusal::none; ///< why it is not written, if it is not
+    std::string text{};                      ///< the same in words; "" when written
+    bool exact = true; ///< gives the same results each time; false: some operator is random
+
+    /// Whether there is no file.
+    [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
+};
+
+/// Writes records as JSON, `stemma.cuts/1`, to a sink with `write(text)`. `source` is the file name
+/// of the model, to whose tree `modules` and `tags` belong. Complexity: O(length of the result).
+template <class Sink>
+void write_cut_records(std::span<const cut_record> records, std::string_view source,
+                       const module_tree& modules, const tag_table& tags, Sink& sink) {
+    json_writer json(sink);
+    const auto write_names = [&](std::string_view key, const std::vector<std::string>& names) {
+        json.key(key);
+        json.begin_array(true);
+        for (const auto& name : names) {
+            json.value(name);
+        }
+        json.end_array();
+    };
+    json.begin_object();
+    json.member("schema", "stemma.cuts/1");
+    json.member("source", source);
+    json.key("cuts");
+    json.begin_array();
+    for (const auto& record : records) {
+        json.begin_object(true);
+        json.member("module", modules.path(record.module));
+        json.member("tag", tags.text(record.module));
+        json.member("part", record.part);
+        if (!record.file.empty()) {
+            json.member("file", std::filesystem::path(record.file).filename().string());
+        }
+        write_names("inputs", record.inputs);
+        write_names("outputs", record.outputs);
+        json.member("status", record.is_refused() ? "refused" : "written");
+        json.key("reason");
+        record.is_refused() ? json.value(to_string(record.refusal)) : json.null();
+        if (!record.text.empty()) {
+            json.member("text", record.text);
+        }
+        json.member("exact", record.exact);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_CUT_RECORD_HPP
+
+// <stemma/onnx/data_placement.hpp>
+#ifndef STEMMA_ONNX_DATA_PLACEMENT_HPP
+#define STEMMA_ONNX_DATA_PLACEMENT_HPP
+
+namespace stemma {
+
+/// What happens to the files that hold a model's weights when the model goes to another folder.
+enum class data_placement : std::uint8_t {
+    keep, ///< nothing: they stay where they are
+    link, ///< a hard link beside the new model
+    copy, ///< a copy beside the new model
+};
+
+/// Returns: `keep`, `link` or `copy`.
+[[nodiscard]] constexpr std::optional<data_placement>
+parse_data_placement(std::string_view name) noexcept {
+    return name == "keep"   ? std::optional(data_placement::keep)
+           : name == "link" ? std::optional(data_placement::link)
+           : name == "copy" ? std::optional(data_placement::copy)
+                            : std::nullopt;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_DATA_PLACEMENT_HPP
+
 // <stemma/onnx/definitions.hpp>
 #ifndef STEMMA_ONNX_DEFINITIONS_HPP
 #define STEMMA_ONNX_DEFINITIONS_HPP
 
 namespace stemma {
 
+/// Returns: where a node stands: `#7`, or `5/body#2` in a body.
+[[nodiscard]] inline std::string position_text(const onnx_model& model, id node) {
+    return model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+}
+
 /// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
 [[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
-    const auto position =
-        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+    const auto position = position_text(model, node);
     return model.name(node).empty()
                ? "node " + position
                : "node '" + std::string(model.name(node)) + "' (" + position + ")";
@@ -7016,6 +7242,18 @@ public:
         return found;
     }
 
+    /// Returns: an attribute of type FLOAT.
+    [[nodiscard]] std::optional<float> real(std::string_view name) const {
+        std::optional<float> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is(2, wire_type::fixed32)) {
+                const auto bytes = parts.text(part);
+                std::memcpy(&found.emplace(), bytes.data(), sizeof(float));
+            }
+        });
+        return found;
+    }
+
     /// Returns: an attribute of type STRING.
     [[nodiscard]] std::string_view text(std::string_view name) const {
         std::string_view found;
@@ -7609,7 +7847,7 @@ struct fold_plan {
     /// Returns: how many regions are calls.
     [[nodiscard]] std::size_t call_count() const {
         return static_cast<std::size_t>(
-            std::count_if(function.begin(), function.end(), [](id f) { return f != no_id; }));
+            std::ranges::count_if(function, [](id f) { return f != no_id; }));
     }
 
     /// Returns: the region whose items the function of a region has; of a graph itself.
@@ -7669,8 +7907,8 @@ private:
             continue;
         }
         const auto begin = wanted.size();
-        for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
-            wanted.emplace_back(region[(*it).target], v);
+        for (const id reader : view.graph.readers(v)) {
+            wanted.emplace_back(region[reader], v);
             moved[v] = moved[v] || wanted.back().first != region[v];
         }
         if (!moved[v]) {
@@ -7690,10 +7928,9 @@ private:
             if (!item.is_region && moved[item.index]) {
                 continue;
             }
-            for (auto [it, last] = item.is_region ? decltype(in_edges(item.index, view.graph)){}
-                                                  : in_edges(item.index, view.graph);
-                 it != last; ++it) {
-                const auto from = static_cast<id>((*it).source);
+            const auto producers =
+                item.is_region ? std::span<const id>() : view.graph.producers(item.index);
+            for (const id from : producers) {
                 const auto place = std::lower_bound(next, end, std::pair(r, from));
                 if (place != end && place->second == from &&
                     !here[static_cast<std::size_t>(place - next)]) {
@@ -7732,8 +7969,11 @@ private:
         }
     }
     for (id v = 0; v < view.nodes.size(); ++v) {
-        for (auto [it, last] = out_edges(v, view.graph); !spread[v] && it != last; ++it) {
-            give(region[v], region[(*it).target]);
+        if (spread[v]) {
+            continue;
+        }
+        for (const id reader : view.graph.readers(v)) {
+            give(region[v], region[reader]);
         }
     }
     for (id r = 0; r < regions.size(); ++r) {
@@ -8283,7 +8523,7 @@ public:
 
     /// Whether some operator was of a type. Complexity: O(types).
     [[nodiscard]] bool has_type(std::string_view type) const noexcept {
-        return std::find(types_.begin(), types_.end(), type) != types_.end();
+        return std::ranges::find(types_, type) != types_.end();
     }
 
     /// Returns: the hashes of the names of what a node made, see `hash_of`.
@@ -8467,8 +8707,8 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
         sketch.first_read_.push_back(sketch.read_.size());
     }
     const auto count = sketch.type_of_.size();
-    const bool wired = std::all_of(sketch.read_.begin(), sketch.read_.end(),
-                                   [&](id from) { return from == given || from < count; });
+    const bool wired =
+        std::ranges::all_of(sketch.read_, [&](id from) { return from == given || from < count; });
     detail::digit_reader runs(stored.modules);
     std::int64_t module = 0;
     while (!runs.done() && !runs.failed()) {
@@ -9646,8 +9886,8 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
     const auto add = [&](id m, const weight_count& more) {
         auto& counts = result.weights[m];
         const auto key = [](const weight_count& c) { return std::pair(c.kind, c.data_type); };
-        auto at = std::find_if(counts.begin(), counts.end(),
-                               [&](const auto& known) { return key(known) >= key(more); });
+        auto at = std::ranges::find_if(counts,
+                                       [&](const auto& known) { return key(known) >= key(more); });
         if (at == counts.end() || key(*at) != key(more)) {
             at = counts.insert(at, {more.kind, more.data_type, 0, 0});
         }
@@ -9719,8 +9959,8 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     }
     const auto merge_into = [](auto& above, const auto& below) {
         for (const auto& more : below) {
-            const auto same = std::find_if(above.begin(), above.end(),
-                                           [&](const auto& known) { return known.op == more.op; });
+            const auto same =
+                std::ranges::find_if(above, [&](const auto& known) { return known.op == more.op; });
             same == above.end() ? above.push_back(more)
                                 : static_cast<void>(same->count += more.count);
         }
@@ -9922,8 +10162,9 @@ struct tag_summary {
     std::size_t conflicts = 0;     ///< nodes about which claims disagree
     std::size_t dropped = 0;       ///< nodes with claims that were not believed
 
+    provenance_names provenances; ///< of the sources that were asked
     /// Nodes, by the number of the provenance.
-    std::array<std::size_t, provenance_count> provenance{};
+    std::vector<std::size_t> provenance = std::vector<std::size_t>(provenance_count);
     std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
     std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
     std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
@@ -9950,6 +10191,8 @@ struct tag_summary {
     summary.values_tagged = model.value_count();
     summary.modules = modules.size();
     summary.dropped = found.dropped;
+    summary.provenances = found.provenances;
+    summary.provenance.resize(found.provenances.size());
     for (id value = 0; value < model.value_count(); ++value) {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
@@ -10021,9 +10264,9 @@ void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("coverage", summary.coverage());
     json.key("provenance");
     json.begin_object(true);
-    for (std::size_t p = 0; p < provenance_count; ++p) {
+    for (std::size_t p = 0; p < summary.provenance.size(); ++p) {
         if (summary.provenance[p] > 0) {
-            json.member(to_string(static_cast<provenance>(p)), summary.provenance[p]);
+            json.member(summary.provenances[static_cast<provenance>(p)], summary.provenance[p]);
         }
     }
     json.end_object();
@@ -10148,8 +10391,8 @@ private:
         json_.end_array();
         json_.key("provenances");
         json_.begin_array(true);
-        for (std::size_t p = 0; p < provenance_count; ++p) {
-            json_.value(to_string(static_cast<provenance>(p)));
+        for (std::size_t p = 0; p < found_.provenances.size(); ++p) {
+            json_.value(found_.provenances[static_cast<provenance>(p)]);
         }
         json_.end_array();
     }
@@ -10248,7 +10491,7 @@ private:
             json_.begin_array(true);
             for (const auto& claim : found_.conflicts.of(node)) {
                 json_.begin_array(true);
-                json_.value(to_string(claim.source));
+                json_.value(found_.provenances[claim.source]);
                 json_.value(modules_.path(claim.module));
                 json_.value(claim.confidence);
                 json_.end_array();
@@ -10265,8 +10508,8 @@ private:
         const auto inputs = model_.inputs(node);
         json_.begin_array(true);
         for (auto [it, last] = in_edges(node, graph_); it != last; ++it) {
-            const auto value = get(value_id, graph_, *it);
-            if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) {
+            const auto value = get(value_index, graph_, *it);
+            if (std::ranges::find(inputs, value) == inputs.end()) {
                 json_.value(value);
             }
         }
@@ -10520,7 +10763,7 @@ private:
         for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
              begin = dot + 1, dot = parameter.find('.', begin)) {
             const auto part = parameter.substr(begin, dot - begin);
-            const bool member = !scope.empty() && std::all_of(part.begin(), part.end(), [](char c) {
+            const bool member = !scope.empty() && std::ranges::all_of(part, [](char c) {
                 return c >= '0' && c <= '9';
             });
             scope.append(member ? "." : "/").append(part);
@@ -10914,7 +11157,7 @@ private:
             attribute("tags", tags);
         }
         attribute("module", modules_.path(made.module));
-        attribute("provenance", to_string(made.source));
+        attribute("provenance", found_.provenances[made.source]);
         attribute("confidence", std::to_string(made.confidence).substr(0, 4));
         attribute("weights", weights_of(node));
         json_.end_array();
@@ -12236,7 +12479,7 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
             }
         };
         for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
-            widen(get(value_id, view.graph, *it), place[view.nodes[(*it).target]]);
+            widen(get(value_index, view.graph, *it), place[view.nodes[(*it).target]]);
         }
         for (id i = 0; i < model.output_count(node); ++i) {
             const auto value = model.first_output(node) + i;
@@ -12271,7 +12514,8 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
         for (auto [it, last] = out_edges(model.position(producer), view.graph); it != last; ++it) {
             const auto reader = (*it).target;
             if (!holds_region(plan.regions, region, place[view.nodes[reader]])) {
-                auto& rank = first.try_emplace(get(value_id, view.graph, *it), no_id).first->second;
+                auto& rank =
+                    first.try_emplace(get(value_index, view.graph, *it), no_id).first->second;
                 rank = std::min(rank, graph.rank[reader]);
             }
         }
@@ -12583,9 +12827,8 @@ private:
         planned_function function;
         function.region = r;
         function.calls = 1;
-        function.activations =
-            static_cast<id>(std::count_if(plan_.inputs[r].begin(), plan_.inputs[r].end(),
-                                          [&](id value) { return !is_weight(value); }));
+        function.activations = static_cast<id>(
+            std::ranges::count_if(plan_.inputs[r], [&](id value) { return !is_weight(value); }));
         plan_.functions.push_back(std::move(function));
         forms_.push_back(std::move(made));
         return f;
@@ -12771,7 +13014,7 @@ private:
             place_[node] = around;
         }
         const auto top = plan_.regions[around].module;
-        if (std::any_of(nodes.begin(), nodes.end(), [&](id node) {
+        if (std::ranges::any_of(nodes, [&](id node) {
                 return folded_.next_below(top, module_of(node)) != no_id;
             })) {
             divide(g, top, around);
@@ -12967,7 +13210,8 @@ template <module_view Modules, named_operators Ops>
     if (!asked.asks_for_operators()) {
         answer.modules = find_matching_modules(asked, modules, found.tags);
     }
-    answer.nodes = find_matching_operators(asked, modules, found.tags, ops, found.attributions);
+    answer.nodes = find_matching_operators(asked, modules, found.tags, ops, found.attributions,
+                                           found.provenances);
     std::vector<bool> is_read(model.value_count(), false);
     for (auto node : answer.nodes) {
         for (id i = 0; i < model.output_count(node); ++i) {
@@ -12988,6 +13232,38 @@ template <module_view Modules, named_operators Ops>
         }
     }
     return answer;
+}
+
+/// Names of nodes, for tools that choose nodes by name.
+struct node_names {
+    std::vector<std::string> names; ///< each once, as they come; `#7` for a node without one
+    std::size_t unnamed = 0;        ///< nodes without a name
+    std::size_t others = 0;         ///< further nodes of the model that have one of the names
+};
+
+/// Returns: the names of some nodes, ascending, and what they do not tell apart.
+/// Complexity: O(nodes of the model * log names).
+[[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
+    node_names found;
+    std::set<std::string_view> seen;
+    for (auto node : nodes) {
+        const auto name = model.name(node);
+        found.unnamed += name.empty() ? 1U : 0U;
+        if (name.empty()) {
+            found.names.push_back(position_text(model, node));
+        } else if (seen.insert(name).second) {
+            found.names.emplace_back(name);
+        }
+    }
+    auto next = nodes.begin();
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (next != nodes.end() && *next == node) {
+            ++next;
+        } else {
+            found.others += seen.count(model.name(node));
+        }
+    }
+    return found;
 }
 
 /// Writes the members `modules`, `nodes`, `values` and `initializers` into an object that is open.
@@ -13070,9 +13346,8 @@ public:
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {
         const auto all = readers_[node];
-        const bool one = !all.empty() && std::all_of(all.begin(), all.end(), [&](id other) {
-            return other == all.front();
-        });
+        const bool one = !all.empty() &&
+                         std::ranges::all_of(all, [&](id other) { return other == all.front(); });
         return one ? all.front() : no_id;
     }
 
@@ -13117,7 +13392,7 @@ public:
             const auto end = seen.size();
             const auto visit = [&](id next) {
                 if (next != graph_sketch::given && seen.size() < max_visited &&
-                    std::find(seen.begin(), seen.end(), next) == seen.end()) {
+                    std::ranges::find(seen, next) == seen.end()) {
                     seen.push_back(next);
                 }
             };
@@ -13128,9 +13403,8 @@ public:
                 std::for_each(to.begin(), to.end(), visit);
             }
         }
-        return std::any_of(seen.begin(), seen.end(), [&](id one) {
-            return std::find(others.begin(), others.end(), one) != others.end();
-        });
+        return std::ranges::any_of(
+            seen, [&](id one) { return std::ranges::find(others, one) != others.end(); });
     }
 
 private:
@@ -13148,8 +13422,7 @@ private:
         std::vector<id> work;
         for (id node = 0; node < count; ++node) {
             const auto read = then_.read_from(node);
-            if (!hides(node) &&
-                std::find(read.begin(), read.end(), graph_sketch::given) != read.end()) {
+            if (!hides(node) && std::ranges::find(read, graph_sketch::given) != read.end()) {
                 dependent_[node] = true;
                 work.push_back(node);
             }
@@ -13357,9 +13630,8 @@ private:
 
     [[nodiscard]] bool reads_from(id reader, id maker) const {
         const auto inputs = now_.inputs(reader);
-        return std::any_of(inputs.begin(), inputs.end(), [&](id value) {
-            return value != no_id && now_.producer(value) == maker;
-        });
+        return std::ranges::any_of(
+            inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
     }
 
     /// Returns: the nodes that read what a node makes now.
@@ -13425,8 +13697,8 @@ private:
         }
         // Where nothing of what came behind is left, all that was cut off rather than taken in.
         const auto behind = lookup_.readers(region_.back());
-        if (std::all_of(behind.begin(), behind.end(),
-                        [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
+        if (std::ranges::all_of(
+                behind, [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
             return;
         }
         if (std::ssize(region_) > before) {
@@ -13444,7 +13716,7 @@ private:
         const auto domain = spelled.rfind("::");
         const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
         const auto readers = readers_of(node);
-        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+        return std::ranges::any_of(readers, [&](id reader) {
             return now_.op_type(reader).find(type) != std::string_view::npos;
         });
     }
@@ -13452,11 +13724,11 @@ private:
     /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
     [[nodiscard]] bool reads_only(id before) const {
         const auto from = then_.read_from(before);
-        return std::all_of(from.begin(), from.end(), [&](id one) {
+        return std::ranges::all_of(from, [&](id one) {
             return one != graph_sketch::given &&
                    (!lookup_.is_dependent(one) ||
-                    std::find(region_.begin(), region_.end(), one) != region_.end() ||
-                    std::find(near_.begin(), near_.end(), one) != near_.end());
+                    std::ranges::find(region_, one) != region_.end() ||
+                    std::ranges::find(near_, one) != near_.end());
         });
     }
 
@@ -13480,7 +13752,7 @@ private:
 
     void grow(id node, id last) {
         const auto add = [&](id one) {
-            if (std::find(region_.begin(), region_.end(), one) == region_.end()) {
+            if (std::ranges::find(region_, one) == region_.end()) {
                 region_.push_back(one);
             }
         };
@@ -13832,24 +14104,6 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
 
 namespace stemma {
 
-/// Returns: how reports call a kind of value.
-[[nodiscard]] constexpr std::string_view to_string(value_kind kind) noexcept {
-    switch (kind) {
-    case value_kind::result:
-        return "intermediate";
-    case value_kind::input:
-        return "input";
-    case value_kind::formal:
-        return "formal";
-    case value_kind::initializer:
-    case value_kind::sparse_initializer:
-        return "initializer";
-    case value_kind::undefined:
-        return "undefined";
-    }
-    return "";
-}
-
 /// Writes one module as reports show it: an object on one line.
 /// Complexity: O(length of what it writes).
 template <text_sink Sink>
@@ -13940,7 +14194,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
     json.member("tag", found.tags.text(made.module));
     json.key("tags");
     write_tags(json, found, found.tag_sets[node]);
-    json.member("provenance", to_string(made.source));
+    json.member("provenance", found.provenances[made.source]);
     json.member("confidence", made.confidence);
     json.key("call");
     made.call == no_id ? json.null() : json.value(made.call);
@@ -13957,7 +14211,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         json.begin_array(true);
         for (const auto& one : claims) {
             json.begin_object(true);
-            json.member("source", to_string(one.source));
+            json.member("source", found.provenances[one.source]);
             json.member("module", modules.path(one.module));
             json.member("confidence", one.confidence);
             json.end_object();
@@ -14373,18 +14627,16 @@ class split_planner {
 public:
     /// `loads` is by node and counts weights where they are first read; `attributions` by node.
     /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and serves
-    /// nothing else. Throws: `error` of `refused` for a graph with a cycle.
-    /// Complexity: O(nodes + edges).
+    /// nothing else. Throws: `error` of `refused` for a graph with a cycle, and for costs whose sum
+    /// is not below 2^63. Complexity: O(nodes + edges).
     split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
                   std::span<const attribution> attributions, std::span<const operator_load> loads,
-                  Cost cost = {})
+                  const Cost& cost = {})
         : model_(model)
         , cuts_(cuts)
         , facts_(cuts.facts(0))
         , modules_(modules)
-        , attributions_(attributions)
-        , loads_(loads)
-        , cost_(std::move(cost)) {
+        , attributions_(attributions) {
         if (facts_.order().size() != facts_.view().nodes.size()) {
             STEMMA_THROW(error(error_code::refused, "", "split", "the graph has a cycle"));
         }
@@ -14394,61 +14646,59 @@ public:
                 order_.push_back(v);
             }
         }
+        find_costs(loads, cost);
     }
 
-    /// Splits by part: `part_of(module)` says, for the module of a node, which module's part the
-    /// node goes to. Parts that read from each other in circles are divided by level; with `joins`
-    /// levels that nothing keeps apart are joined again.
-    /// Complexity: O(nodes + edges), and that of `join_levels`.
-    template <class PartOf>
-    [[nodiscard]] std::vector<split_part> by_module(PartOf part_of, bool joins = false) {
-        std::vector<id> part(facts_.view().nodes.size(), no_id);
-        for (auto v : order_) {
-            part[v] = part_of(module_of(v));
+    /// Splits as a policy has it. Parts that read from each other in circles are divided by level;
+    /// with `joins` levels that nothing keeps apart are joined again.
+    /// Throws: `error` of `refused` where the policy refuses, or does not answer as its role asks.
+    /// Complexity: O(nodes + edges), and that of the policy and of `join_levels`.
+    template <partition_policy<operator_graph> Policy>
+    [[nodiscard]] std::vector<split_part> divide(const Policy& policy, bool joins = false) {
+        std::vector<id> of_place(order_.size());
+        std::transform(order_.begin(), order_.end(), of_place.begin(),
+                       [&](id v) { return module_of(v); });
+        const auto costs = costs_in_order();
+        const partition_problem<operator_graph> problem{facts_.view().graph, order_, costs,
+                                                        of_place, &modules_};
+        const partition_plan plan = policy.partition(problem);
+        if (!plan.refusal.empty()) {
+            STEMMA_THROW(error(error_code::refused, "", "split", plan.refusal));
         }
-        auto pieces = make_acyclic(facts_.view().graph, std::span<const id>(part), modules_.size(),
-                                   std::span<const id>(order_));
-        if (joins) {
-            join_levels(facts_.view().graph, pieces);
+        if (const auto fault = find_partition_fault(plan, order_.size(), modules_.size());
+            !fault.empty()) {
+            STEMMA_THROW(error(error_code::refused, "", "split", fault));
         }
+        auto pieces = make_pieces(problem, plan, joins);
         std::vector<split_part> parts(pieces.pieces.size());
         for (std::size_t p = 0; p < parts.size(); ++p) {
-            parts[p].module = pieces.pieces[p].part;
             parts[p].level = pieces.pieces[p].level;
+            parts[p].module =
+                plan.module_of.empty() ? no_id : plan.module_of[pieces.pieces[p].part];
+        }
+        for (std::size_t i = 0; plan.module_of.empty() && i < order_.size(); ++i) {
+            auto& around = parts[pieces.piece_of[order_[i]]].module;
+            around = around == no_id ? of_place[i] : modules_.lca(around, of_place[i]);
         }
         return filled(std::move(parts), std::move(pieces.piece_of));
     }
 
-    /// Splits into exactly `count` parts of about equal cost, each a stretch of the graph's order.
-    /// Throws: `error` of `refused` when there are fewer nodes that are not constant.
-    /// Complexity: O(nodes + edges), and what planning the parts takes.
-    [[nodiscard]] std::vector<split_part> into(std::size_t count) {
-        if (count == 0 || count > order_.size()) {
-            STEMMA_THROW(error(error_code::refused, "", "split",
-                               "into " + std::to_string(count) + " parts: the graph has " +
-                                   std::to_string(order_.size()) + " nodes that are not constant"));
-        }
-        const auto costs = costs_in_order();
-        const auto crossing = count_crossing();
-        const auto begins = divide_evenly(costs, count, [&](std::size_t i) {
-            const auto meet = modules_.lca(module_of(order_[i - 1]), module_of(order_[i]));
-            return std::pair(crossing[i], modules_.depth(meet));
-        });
-        std::vector<split_part> parts(count);
-        std::vector<id> piece(facts_.view().nodes.size(), no_id);
-        for (std::size_t p = 0; p < count; ++p) {
-            const auto end = p + 1 < count ? begins[p + 1] : order_.size();
-            parts[p].module = module_of(order_[begins[p]]);
-            for (auto i = begins[p]; i < end; ++i) {
-                piece[order_[i]] = static_cast<id>(p);
-                parts[p].module = modules_.lca(parts[p].module, module_of(order_[i]));
-            }
-        }
-        return filled(std::move(parts), std::move(piece));
-    }
-
 private:
     [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view().nodes[v]].module; }
+
+    void find_costs(std::span<const operator_load> loads, const Cost& cost) {
+        constexpr auto most = std::uint64_t{1} << 63U;
+        std::uint64_t sum = 0;
+        for (auto node : facts_.view().nodes) {
+            const std::uint64_t one = cost.cost(loads[node]);
+            if (one >= most - sum) {
+                STEMMA_THROW(error(error_code::refused, "", "cost",
+                                   "the sum of all costs is not below 2^63"));
+            }
+            sum += one;
+            costs_.push_back(one);
+        }
+    }
 
     /// What is constant has a home where it is read. What nobody reads, and what the model gives
     /// out, is made to count like everything else; all is where nothing else is.
@@ -14460,8 +14710,8 @@ private:
                 gives_out[model_.producer(value)] = true;
             }
         }
-        const bool all_constant = std::all_of(facts_.order().begin(), facts_.order().end(),
-                                              [&](id v) { return bool{facts_.set.apart[v]}; });
+        const bool all_constant =
+            std::ranges::all_of(facts_.order(), [&](id v) { return bool{facts_.set.apart[v]}; });
         for (auto v : facts_.order()) {
             if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]]) {
                 facts_.set.apart[v] = false;
@@ -14480,39 +14730,13 @@ private:
         }
         for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
-                for (auto [it, last] = adjacent_vertices(*v, graph); it != last; ++it) {
-                    place[*v] = std::min(place[*v], place[*it]);
+                for (const id reader : graph.readers(*v)) {
+                    place[*v] = std::min(place[*v], place[reader]);
                 }
             }
-            costs[place[*v]] += cost_.cost(loads_[facts_.view().nodes[*v]]);
+            costs[place[*v]] += costs_[*v];
         }
         return costs;
-    }
-
-    /// Returns: by place in the order, how many values cross it.
-    [[nodiscard]] std::vector<std::int64_t> count_crossing() const {
-        std::vector<std::int64_t> crossing(order_.size() + 1, 0);
-        std::vector<id> place(facts_.view().nodes.size(), no_id);
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            place[order_[i]] = static_cast<id>(i);
-        }
-        const auto& graph = facts_.view().graph;
-        for (auto v : order_) {
-            id last_reader = place[v];
-            for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
-                if (place[*it] != no_id) {
-                    last_reader = std::max(last_reader, place[*it]);
-                }
-            }
-            ++crossing[place[v] + 1];
-            if (last_reader + 1U < crossing.size()) {
-                --crossing[last_reader + 1];
-            }
-        }
-        for (std::size_t i = 1; i < crossing.size(); ++i) {
-            crossing[i] += crossing[i - 1];
-        }
-        return crossing;
     }
 
     [[nodiscard]] std::vector<split_part> filled(std::vector<split_part> parts,
@@ -14520,9 +14744,8 @@ private:
         // Constants, last ones first: what reads them has a home already.
         for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
-                for (auto [it, last] = adjacent_vertices(*v, facts_.view().graph); it != last;
-                     ++it) {
-                    piece[*v] = std::min(piece[*v], piece[*it]);
+                for (const id reader : facts_.view().graph.readers(*v)) {
+                    piece[*v] = std::min(piece[*v], piece[reader]);
                 }
             }
         }
@@ -14530,7 +14753,7 @@ private:
         for (id v = 0; v < piece.size(); ++v) {
             auto& part = parts[piece[v]];
             part.nodes.push_back(facts_.view().nodes[v]);
-            part.cost += cost_.cost(loads_[facts_.view().nodes[v]]);
+            part.cost += costs_[v];
             if (!facts_.set.apart[v]) {
                 members[piece[v]].push_back(v);
             }
@@ -14568,9 +14791,8 @@ private:
     cut_facts& facts_;
     const tree_index& modules_;
     std::span<const attribution> attributions_;
-    std::span<const operator_load> loads_;
-    Cost cost_;
-    std::vector<id> order_; // vertices that are not constant, producers first
+    std::vector<std::uint64_t> costs_; // by vertex
+    std::vector<id> order_;            // vertices that are not constant, producers first
 };
 
 } // namespace stemma
@@ -14813,6 +15035,369 @@ private:
 
 #endif // STEMMA_ONNX_TAG_TEXTS_HPP
 
+// <stemma/detail/open_nodes.hpp>
+#ifndef STEMMA_DETAIL_OPEN_NODES_HPP
+#define STEMMA_DETAIL_OPEN_NODES_HPP
+
+namespace stemma::detail {
+
+/// Returns: the nodes of which a file itself does not say in which module they are, as far as
+/// prepared sources know. Complexity: that of asking them about each.
+template <class Sources>
+[[nodiscard]] std::vector<bool> find_open(const Sources& sources, id nodes) {
+    std::vector<bool> open(nodes, true);
+    for (id node = 0; node < nodes; ++node) {
+        std::size_t exact = 0;
+        bool settled = false;
+        sources.for_each_claim(node, [&](const claim& made) {
+            exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
+            settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
+                                  made.source < provenance::parameter);
+        });
+        open[node] = !settled || exact > 1;
+    }
+    return open;
+}
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_OPEN_NODES_HPP
+
+// <stemma/onnx/wire/capture_source.hpp>
+#ifndef STEMMA_ONNX_WIRE_CAPTURE_SOURCE_HPP
+#define STEMMA_ONNX_WIRE_CAPTURE_SOURCE_HPP
+
+namespace stemma {
+
+/// What the parts of a capture besides its modules say of a model.
+struct captured_evidence {
+    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
+    std::vector<std::string> notes;  ///< what a user should know of how it went
+};
+
+/// A capture that was read, as attribution asks it.
+class opened_capture {
+public:
+    opened_capture() = default;
+    opened_capture(const opened_capture&) = delete;
+    opened_capture& operator=(const opened_capture&) = delete;
+    virtual ~opened_capture() = default;
+
+    /// The modules.
+    [[nodiscard]] virtual module_tree modules() = 0;
+
+    /// Returns: why it is one of another model, if it is.
+    [[nodiscard]] virtual std::optional<std::string>
+    is_foreign(const onnx_operators<wire_model>& ops, const module_tree& modules) const = 0;
+
+    /// Whether `find_claims` has anything to read.
+    [[nodiscard]] virtual bool has_operations() const = 0;
+
+    /// Finds what it claims about the nodes of a model: of nodes that are `open` what is aligned.
+    /// `uses(source)` says which of its parts are asked, `find_open()` which nodes are open.
+    [[nodiscard]] virtual captured_evidence
+    find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                const module_tree& modules, const path_mapping& mapping,
+                const std::function<bool(provenance)>& uses,
+                const std::function<std::vector<bool>()>& find_open) = 0;
+};
+
+/// What PyTorch knew of a model, to be read when the model is attributed: none, or what
+/// `captures` of `onnx/wire/captures.hpp` returns.
+class capture_source {
+public:
+    /// No capture.
+    capture_source() = default;
+
+    /// What `open()` returns.
+    explicit capture_source(std::function<std::unique_ptr<opened_capture>()> open)
+        : open_(std::move(open)) {}
+
+    /// Whether there is none.
+    [[nodiscard]] bool empty() const noexcept { return !open_; }
+
+    /// Returns: the capture, read. Requires: there is one.
+    [[nodiscard]] std::unique_ptr<opened_capture> open() const { return open_(); }
+
+private:
+    std::function<std::unique_ptr<opened_capture>()> open_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CAPTURE_SOURCE_HPP
+
+// <stemma/onnx/wire/attribution_options.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
+namespace stemma {
+
+/// Policies by name, for ONNX files.
+using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
+
+/// How a file is to be attributed. Policies that are not chosen are those that the record in the
+/// file names, else the defaults.
+struct attribution_options {
+    capture_source captures{}; ///< what PyTorch knew: `captures({path})` of captures.hpp
+    any_selection<module_tree> selection{};                    ///< which modules get tags
+    any_naming<module_tree> naming{};                          ///< what tags look like
+    any_resolution resolution{};                               ///< which claim is believed
+    any_propagation<onnx_operators<wire_model>> propagation{}; ///< where other nodes belong
+    /// Sources of a program's own, asked behind those of the library.
+    std::vector<any_evidence<onnx_operators<wire_model>, module_tree>> evidence{};
+    /// The sources of the library that are asked; all where nothing is said.
+    std::optional<std::vector<provenance>> sources{};
+    float min_confidence = 0; ///< claims below it are not believed
+    bool recompute = false;   ///< use nothing of what the file carries of tags
+    bool retag = false;       ///< use the tree and the evidence that it carries, not the tags
+    bool digest = false;      ///< find what `record` needs while the file is read
+    thread_limit threads{};   ///< that may read; the same is found by any number
+    /// What the names of policies in a record mean, where a program knows more than those of the
+    /// library; outlives the model.
+    const onnx_policy_registry* known = nullptr;
+
+    /// Chooses policies, in any order: one of each role, of evidence as many as are given. Captures
+    /// and a limit of threads may stand among them.
+    template <class... Ps>
+    attribution_options& set(Ps... chosen) {
+        static_assert((is_asked<Ps> && ...),
+                      "attribution_options: tagging asks no policy of such a policy_category");
+        static_assert(((policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
+                      "attribution_options: two arguments have the same policy_category");
+        (set_one(std::move(chosen)), ...);
+        return *this;
+    }
+
+private:
+    template <class P>
+    static constexpr bool is_asked =
+        policy_for<P, selection_category> || policy_for<P, naming_category> ||
+        policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
+        policy_for<P, propagation_category> || std::same_as<P, capture_source> ||
+        std::same_as<P, thread_limit>;
+
+    template <class P>
+    void set_one(P chosen) {
+        using operators = onnx_operators<wire_model>;
+        if constexpr (policy_for<P, selection_category>) {
+            static_assert(explain_selection_policy<P, module_tree>());
+            selection = std::move(chosen);
+        } else if constexpr (policy_for<P, naming_category>) {
+            static_assert(explain_naming_policy<P, module_tree>());
+            naming = std::move(chosen);
+        } else if constexpr (policy_for<P, resolution_category>) {
+            static_assert(explain_resolution_policy<P>());
+            resolution = std::move(chosen);
+        } else if constexpr (policy_for<P, propagation_category>) {
+            static_assert(explain_propagation_policy<P, operators>());
+            propagation = std::move(chosen);
+        } else if constexpr (policy_for<P, evidence_category>) {
+            static_assert(explain_evidence_policy<P, operators, module_tree>());
+            evidence.emplace_back(std::move(chosen));
+        } else if constexpr (std::same_as<P, capture_source>) {
+            captures = std::move(chosen);
+        } else if constexpr (std::same_as<P, thread_limit>) {
+            threads = chosen;
+        }
+    }
+};
+
+namespace detail {
+
+/// What a record calls a policy that has no name.
+inline constexpr std::string_view unnamed_policy = "unnamed";
+
+/// What `not_infrastructure::name` says before the classes that it keeps.
+inline constexpr std::string_view keeping = "default:";
+
+/// Returns: what a record says of a policy, "" of one that was not chosen.
+[[nodiscard]] inline std::string recorded_name(const held_name& policy) {
+    return policy.is_chosen() && policy.name().empty() ? std::string(unnamed_policy)
+                                                       : policy.name();
+}
+
+/// Returns: the least confidence of options.
+[[nodiscard]] inline float min_confidence(const attribution_options& options) noexcept {
+    return options.min_confidence > 0 ? options.min_confidence
+                                      : options.resolution.min_confidence();
+}
+
+/// Takes the policy that a record names where none was chosen; says so where there is none.
+template <class Any, class Library>
+void adopt_policy(Any& option, const std::string& name, const policies_by_name<Any>* known,
+                  Library library, std::string_view role, std::vector<std::string>& problems) {
+    if (option.is_chosen() || name.empty()) {
+        return;
+    }
+    if (auto found = known != nullptr ? known->find(name) : library().find(name)) {
+        option = *std::move(found);
+    } else {
+        problems.push_back(std::string(model_key) + " names a " + std::string(role) + " policy, '" +
+                           name + "', that is not known here; the default is used");
+    }
+}
+
+/// Takes the sources that a record names where nothing was said.
+inline void adopt_sources(attribution_options& options, const std::vector<std::string>& names,
+                          std::vector<std::string>& problems) {
+    if (options.sources || names.empty()) {
+        return;
+    }
+    options.sources.emplace();
+    for (const auto& name : names) {
+        const auto is_given = [&](const auto& source) { return source.name() == name; };
+        const auto number = parse_provenance(name);
+        if (number && is_evidence(*number)) {
+            options.sources->push_back(*number);
+        } else if (auto found = options.known != nullptr ? options.known->sources.find(name)
+                                                         : std::nullopt) {
+            options.evidence.push_back(*std::move(found));
+        } else if (std::none_of(options.evidence.begin(), options.evidence.end(), is_given)) {
+            problems.push_back(std::string(model_key) + " names a source of evidence, '" + name +
+                               "', that is not known here and is not asked");
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: the choices that are not the default, by the names they have in a record.
+/// Complexity: O(sources).
+[[nodiscard]] inline std::map<std::string, std::string>
+recorded_options(const attribution_options& options) {
+    std::map<std::string, std::string> recorded;
+    const auto note = [&](const char* name, std::string value) {
+        if (!value.empty()) {
+            recorded[name] = std::move(value);
+        }
+    };
+    const auto selection = detail::recorded_name(options.selection);
+    selection.starts_with(detail::keeping) ? note("keep", selection.substr(detail::keeping.size()))
+                                           : note("select", selection);
+    note("naming", detail::recorded_name(options.naming));
+    note("resolve", detail::recorded_name(options.resolution));
+    note("propagate", detail::recorded_name(options.propagation));
+    if (options.sources) {
+        std::vector<std::string> names;
+        for (const auto source : *options.sources) {
+            names.emplace_back(to_string(source));
+        }
+        for (const auto& source : options.evidence) {
+            names.push_back(detail::recorded_name(source));
+        }
+        note("sources", detail::join_list(names));
+    }
+    if (const auto least = detail::min_confidence(options); least > 0) {
+        char digits[32];
+        note("min-confidence", {digits, std::to_chars(digits, digits + sizeof digits, least).ptr});
+    }
+    return recorded;
+}
+
+/// Makes the choices of a record where `options` make none. Returns: what of it is not known.
+inline std::vector<std::string> adopt_options(attribution_options& options,
+                                              const model_record& record) {
+    using operators = onnx_operators<wire_model>;
+    std::vector<std::string> problems;
+    const auto* known = options.known;
+    const auto selection = record.option("select");
+    const auto keep = split_list(record.option("keep"));
+    if (!keep.empty() && (selection.empty() || selection == "default") &&
+        !options.selection.is_chosen()) {
+        options.selection = not_infrastructure{.packages = {}, .keep = keep};
+    }
+    detail::adopt_policy(options.selection, selection, known ? &known->selections : nullptr,
+                         detail::selections_by_name<module_tree>, "selection", problems);
+    detail::adopt_policy(options.naming, record.option("naming"), known ? &known->namings : nullptr,
+                         detail::namings_by_name<module_tree>, "naming", problems);
+    detail::adopt_policy(options.resolution, record.option("resolve"),
+                         known ? &known->resolutions : nullptr, detail::resolutions_by_name,
+                         "resolution", problems);
+    detail::adopt_policy(options.propagation, record.option("propagate"),
+                         known ? &known->propagations : nullptr,
+                         detail::propagations_by_name<operators>, "propagation", problems);
+    detail::adopt_sources(options, split_list(record.option("sources")), problems);
+    if (const auto text = record.option("min-confidence"); detail::min_confidence(options) == 0) {
+        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
+    }
+    return problems;
+}
+
+namespace detail {
+
+/// Returns: options with the policies by which a record names modules, nothing where it names one
+/// that is not known.
+[[nodiscard]] inline std::optional<attribution_options>
+naming_of(const model_record& record, const onnx_policy_registry* known = nullptr) {
+    attribution_options options;
+    options.known = known;
+    static_cast<void>(adopt_options(options, record));
+    const bool selects = options.selection.is_chosen() || record.option("select").empty();
+    const bool names = options.naming.is_chosen() || record.option("naming").empty();
+    return selects && names ? std::optional(std::move(options)) : std::nullopt;
+}
+
+/// Sources that a program added to those of the library.
+struct added_sources {
+    using policy_category = evidence_category;
+    using source = any_evidence<onnx_operators<wire_model>, module_tree>;
+
+    std::vector<source> chosen{};
+
+    struct claims {
+        std::vector<named_claims<source::claims>> made;
+
+        template <class Function>
+        void for_each_claim(id node, Function f) const {
+            for (const auto& one : made) {
+                one.for_each_claim(node, std::ref(f));
+            }
+        }
+    };
+
+    [[nodiscard]] claims
+    prepare(evidence_context<onnx_operators<wire_model>, module_tree>& context) const {
+        claims all;
+        for (const auto& one : chosen) {
+            all.made.push_back(prepare_source(one, context));
+        }
+        return all;
+    }
+};
+
+using onnx_sources =
+    evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
+                     optional_source<function_calls>, optional_source<scope_names>,
+                     optional_source<parameter_names>, optional_source<parameter_regions>,
+                     optional_source<leftovers>, optional_source<class_tags>, given_claims,
+                     added_sources>;
+
+/// Returns: whether options ask a source of the library.
+[[nodiscard]] inline bool uses(const attribution_options& options, provenance p) {
+    return !options.sources ||
+           std::find(options.sources->begin(), options.sources->end(), p) != options.sources->end();
+}
+
+/// Returns: the sources of the library for whose provenance `on` holds, what was found elsewhere,
+/// and sources that were added.
+template <class Chosen>
+[[nodiscard]] onnx_sources sources_for(Chosen on, const std::vector<claim_table>& given,
+                                       const attribution_options& options) {
+    return onnx_sources({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
+                        {{}, on(provenance::function)}, {{}, on(provenance::scope)},
+                        {{}, on(provenance::parameter)},
+                        {{}, on(provenance::parameter) && given.empty()},
+                        {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
+                        given_claims{&given}, added_sources{options.evidence});
+}
+
+} // namespace detail
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
+
 // <stemma/onnx/wire/message_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
 #define STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
@@ -14972,637 +15557,6 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_MESSAGE_EDITS_HPP
-
-// <stemma/onnx/wire/byte_rope.hpp>
-#ifndef STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
-#define STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
-
-namespace stemma {
-
-/// Bytes to be written: ranges of files, and texts between them. Adjacent ranges become one.
-class byte_rope {
-public:
-    /// Appends bytes of file number `file`.
-    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
-        if (size == 0) {
-            return;
-        }
-        size_ += size;
-        if (!pieces_.empty() && pieces_.back().file == file &&
-            pieces_.back().begin + pieces_.back().size == begin) {
-            pieces_.back().size += size;
-        } else {
-            pieces_.push_back({begin, size, file});
-        }
-    }
-
-    /// Appends other bytes.
-    void add_text(std::string_view text) {
-        if (text.empty()) {
-            return;
-        }
-        size_ += text.size();
-        if (!pieces_.empty() && pieces_.back().file == no_id) {
-            pieces_.back().size += text.size();
-        } else {
-            pieces_.push_back({text_.size(), text.size(), no_id});
-        }
-        text_.append(text);
-    }
-
-    /// Appends a field of bytes that holds a message of the file: as it stands there, when its tag
-    /// and length are written as we would.
-    void add_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
-                     std::uint32_t size) {
-        std::string header;
-        detail::append_tag(field, header);
-        detail::append_varint(size, header);
-        if (begin >= header.size() && file.substr(begin - header.size(), header.size()) == header) {
-            add_range(begin - static_cast<std::uint32_t>(header.size()),
-                      static_cast<std::uint32_t>(header.size()) + size);
-        } else {
-            add_text(header);
-            add_range(begin, size);
-        }
-    }
-
-    /// Appends a field of bytes with this content.
-    void add_field(std::uint32_t field, std::string_view content) {
-        std::string text;
-        detail::append_field(field, content, text);
-        add_text(text);
-    }
-
-    /// Appends a field of bytes that holds another rope.
-    void add_field(std::uint32_t field, const byte_rope& content) {
-        std::string header;
-        detail::append_tag(field, header);
-        detail::append_varint(content.size(), header);
-        add_text(header);
-        append(content);
-    }
-
-    /// Appends a StringStringEntryProto as a field.
-    void add_entry(std::uint32_t field, std::string_view key, std::string_view value) {
-        std::string text;
-        detail::append_entry(field, key, value, text);
-        add_text(text);
-    }
-
-    /// Appends all pieces of another rope, over the same files.
-    /// Complexity: O(pieces + bytes of texts).
-    void append(const byte_rope& other) {
-        for (const auto& p : other.pieces_) {
-            p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
-                            : add_range(p.begin, p.size, p.file);
-        }
-    }
-
-    /// Returns: bytes, those of ranges included.
-    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-
-    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
-    /// Complexity: O(pieces).
-    template <class Range, class Text>
-    void for_each(Range range, Text text) const {
-        for (const auto& p : pieces_) {
-            if (p.file == no_id) {
-                text(std::string_view(text_).substr(p.begin, p.size));
-            } else {
-                range(p.file, p.begin, p.size);
-            }
-        }
-    }
-
-    /// Hands everything to a splice sink over the one file there is.
-    template <class Sink>
-    void write(Sink& sink) const {
-        for_each(
-            [&](id, std::uint64_t begin, std::uint64_t size) {
-                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
-            },
-            [&](std::string_view text) { sink.write(text); });
-    }
-
-private:
-    struct piece {
-        std::uint64_t begin = 0; // in the file, or in `text_`
-        std::uint64_t size = 0;
-        id file = no_id;
-    };
-
-    std::vector<piece> pieces_;
-    std::string text_;
-    std::uint64_t size_ = 0;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
-
-// <stemma/onnx/wire/attribute_texts.hpp>
-#ifndef STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
-#define STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
-
-namespace stemma {
-
-/// What an AttributeProto is called, and which attribute of the function around it stands for.
-struct attribute_names {
-    std::string_view name;      ///< of the attribute itself
-    std::string_view reference; ///< `ref_attr_name`; "" for none
-};
-
-/// Complexity: O(fields).
-[[nodiscard]] inline attribute_names read_attribute_names(wire_reader fields) {
-    using at = detail::onnx_fields::attribute;
-    attribute_names names;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(at::name)) {
-            names.name = fields.text(field);
-        } else if (field.is_bytes(at::ref_attr_name)) {
-            names.reference = fields.text(field);
-        }
-    }
-    return names;
-}
-
-/// Returns: an AttributeProto of the file with another name, where that stood, and all else as it
-/// is. Complexity: O(fields).
-[[nodiscard]] inline byte_rope renamed_attribute(wire_reader fields, std::string_view name) {
-    byte_rope out;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(detail::onnx_fields::attribute::name)) {
-            out.add_field(field.number, name);
-        } else {
-            out.add_range(field.begin, field.end - field.begin);
-        }
-    }
-    return out;
-}
-
-/// Returns: an AttributeProto of the same type as another one that stands for an attribute of the
-/// function around. Complexity: O(fields).
-[[nodiscard]] inline std::string attribute_reference(wire_reader fields, std::string_view name,
-                                                     std::string_view reference) {
-    using at = detail::onnx_fields::attribute;
-    std::string out;
-    detail::append_field(at::name, name, out);
-    for (wire_field field; fields.next(field);) {
-        if (field.is(at::type, wire_type::varint)) {
-            out.append(fields.whole(field));
-        }
-    }
-    detail::append_field(at::ref_attr_name, reference, out);
-    return out;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
-
-// <stemma/detail/open_nodes.hpp>
-#ifndef STEMMA_DETAIL_OPEN_NODES_HPP
-#define STEMMA_DETAIL_OPEN_NODES_HPP
-
-namespace stemma::detail {
-
-/// Returns: the nodes of which a file itself does not say in which module they are, as far as
-/// prepared sources know. Complexity: that of asking them about each.
-template <class Sources>
-[[nodiscard]] std::vector<bool> find_open(const Sources& sources, id nodes) {
-    std::vector<bool> open(nodes, true);
-    for (id node = 0; node < nodes; ++node) {
-        std::size_t exact = 0;
-        bool settled = false;
-        sources.for_each_claim(node, [&](const claim& made) {
-            exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-            settled = settled || (made.exact && !made.doubtful && made.confidence >= 0.9F &&
-                                  made.source < provenance::parameter);
-        });
-        open[node] = !settled || exact > 1;
-    }
-    return open;
-}
-
-} // namespace stemma::detail
-
-#endif // STEMMA_DETAIL_OPEN_NODES_HPP
-
-// <stemma/onnx/wire/known_policies.hpp>
-#ifndef STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-#define STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-
-namespace stemma {
-
-/// Policies by name, for ONNX files.
-using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
-
-/// Returns: the policies that `attributed_model` and the `stemma` program know by name, those in
-/// the box to start with.
-///
-/// Requires: policies are added before the first model is opened, and by one thread.
-[[nodiscard]] inline onnx_policy_registry& known_policies() {
-    static onnx_policy_registry known;
-    return known;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_KNOWN_POLICIES_HPP
-
-// <stemma/onnx/wire/attribution_options.hpp>
-#ifndef STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-#define STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-
-namespace stemma {
-
-/// How a file is to be attributed; policies by their names in `known_policies`, empty for the
-/// default.
-struct attribution_options {
-    std::vector<std::string> captures{}; ///< paths of captures
-    std::string selection{};             ///< see `parse_selection`
-    std::vector<std::string> keep{};     ///< classes that the default selection selects as well
-    std::string naming{};                ///< see `parse_naming`
-    std::string resolution{};            ///< see `parse_resolution`
-    std::string propagation{};           ///< see `parse_propagation`
-    std::vector<std::string> sources{};  ///< provenances, and added sources, to use; empty: all
-    float min_confidence = 0;            ///< claims below it are not believed
-    bool recompute = false;              ///< use nothing of what the file carries of tags
-    bool retag = false;     ///< use the tree and the evidence that it carries, not the tags
-    bool digest = false;    ///< find what `record` needs while the file is read
-    thread_limit threads{}; ///< that may read; the same is found by any number
-};
-
-namespace detail {
-
-[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) {
-        text.append(text.empty() ? "" : ",").append(part);
-    }
-    return text;
-}
-
-} // namespace detail
-
-/// Returns: the choices that are not the default, by the names they have in a record.
-[[nodiscard]] inline std::map<std::string, std::string>
-recorded_options(const attribution_options& options) {
-    std::map<std::string, std::string> recorded;
-    const auto note = [&](const char* name, std::string value) {
-        if (!value.empty()) {
-            recorded[name] = std::move(value);
-        }
-    };
-    note("select", options.selection);
-    note("keep", detail::join_list(options.keep));
-    note("naming", options.naming);
-    note("resolve", options.resolution);
-    note("propagate", options.propagation);
-    note("sources", detail::join_list(options.sources));
-    if (options.min_confidence > 0) {
-        char digits[32];
-        note("min-confidence",
-             {digits, std::to_chars(digits, digits + sizeof digits, options.min_confidence).ptr});
-    }
-    return recorded;
-}
-
-/// Makes the choices of a record where `options` make none.
-inline void adopt_options(attribution_options& options, const model_record& record) {
-    const auto take = [&](const char* name, std::string& option) {
-        option = option.empty() ? record.option(name) : option;
-    };
-    const auto take_list = [&](const char* name, std::vector<std::string>& option) {
-        option = option.empty() ? split_list(record.option(name)) : option;
-    };
-    take("select", options.selection);
-    take_list("keep", options.keep);
-    take("naming", options.naming);
-    take("resolve", options.resolution);
-    take("propagate", options.propagation);
-    take_list("sources", options.sources);
-    if (const auto text = record.option("min-confidence"); options.min_confidence == 0) {
-        std::from_chars(text.data(), text.data() + text.size(), options.min_confidence);
-    }
-}
-
-namespace detail {
-
-/// The policies that options ask for; refuses options that name none.
-class chosen_policies {
-public:
-    using operators = onnx_operators<wire_model>;
-    using context_type = evidence_context<operators, module_tree>;
-
-    /// Sources that a program added to those in the box.
-    struct added_sources {
-        using policy_category = evidence_category;
-        using source = any_evidence<operators, module_tree>;
-
-        std::vector<source> chosen{};
-
-        struct claims {
-            std::vector<source::claims> made;
-
-            template <class Function>
-            void for_each_claim(id node, Function f) const {
-                for (const auto& one : made) {
-                    one.for_each_claim(node, std::ref(f));
-                }
-            }
-        };
-
-        [[nodiscard]] claims prepare(context_type& context) const {
-            claims all;
-            for (const auto& one : chosen) {
-                all.made.push_back(one.prepare(context));
-            }
-            return all;
-        }
-    };
-
-    using source_set =
-        evidence_sources<optional_source<exporter_metadata>, optional_source<builder_metadata>,
-                         optional_source<function_calls>, optional_source<scope_names>,
-                         optional_source<parameter_names>, optional_source<parameter_regions>,
-                         optional_source<leftovers>, optional_source<class_tags>, given_claims,
-                         added_sources>;
-
-    explicit chosen_policies(const attribution_options& options) : options_(options) {
-        for (const auto& source : options.sources) {
-            const auto known = parse_provenance(source);
-            if ((!known || !is_evidence(*known)) && !known_policies().sources.find(source)) {
-                refuse("source of evidence", source);
-            }
-        }
-    }
-
-    [[nodiscard]] bool uses(std::string_view source) const {
-        const auto& names = options_.sources;
-        return names.empty() || std::find(names.begin(), names.end(), source) != names.end();
-    }
-    [[nodiscard]] bool uses(provenance p) const { return uses(to_string(p)); }
-
-    /// Returns: the sources in the box for whose provenance `on` holds, and those that were added.
-    template <class Chosen>
-    [[nodiscard]] source_set sources(Chosen on, const std::vector<claim_table>& given) const {
-        added_sources added;
-        known_policies().sources.for_each([&](const std::string& name, const auto& source) {
-            if (uses(name)) {
-                added.chosen.push_back(source);
-            }
-        });
-        return source_set({{}, on(provenance::metadata)}, {{}, on(provenance::metadata)},
-                          {{}, on(provenance::function)}, {{}, on(provenance::scope)},
-                          {{}, on(provenance::parameter)},
-                          {{}, on(provenance::parameter) && given.empty()},
-                          {{}, on(provenance::leftover)}, {{}, on(provenance::leftover)},
-                          given_claims{&given}, added);
-    }
-
-    [[nodiscard]] any_selection<module_tree> selection() const {
-        auto found = known_policies().find_selection(options_.selection, options_.keep);
-        if (!found) {
-            refuse("selection", options_.selection);
-        }
-        return *std::move(found);
-    }
-
-    [[nodiscard]] any_naming<module_tree> naming() const {
-        return look_up(known_policies().namings, "naming", options_.naming);
-    }
-
-    [[nodiscard]] any_resolution resolution() const {
-        if (auto named = parse_resolution(options_.resolution, options_.min_confidence)) {
-            return *named;
-        }
-        return look_up(known_policies().resolutions, "resolution", options_.resolution);
-    }
-
-    [[nodiscard]] any_propagation<operators> propagation() const {
-        return look_up(known_policies().propagations, "propagation", options_.propagation);
-    }
-
-private:
-    template <class Any>
-    [[nodiscard]] static Any look_up(const policies_by_name<Any>& known, const char* role,
-                                     const std::string& name) {
-        auto found = known.find(name);
-        if (!found) {
-            refuse(role, name);
-        }
-        return *std::move(found);
-    }
-
-    [[noreturn]] static void refuse(std::string_view what, const std::string& text) {
-        STEMMA_THROW(error(error_code::refused, "", what, "'" + text + "' is none that is known"));
-    }
-
-    attribution_options options_;
-};
-
-} // namespace detail
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_ATTRIBUTION_OPTIONS_HPP
-
-// <stemma/onnx/wire/captured_claims.hpp>
-#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
-
-namespace stemma {
-
-/// Returns: the shapes of the initializers that the operators read.
-/// Complexity: O(fields of initializers); data is not touched.
-[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
-                                                            const onnx_operators<wire_model>& ops) {
-    std::vector<id> tensor_of(model.value_count(), no_id);
-    for (id t = 0; t < model.tensors().size(); ++t) {
-        if (model.tensors()[t].value != no_id) {
-            tensor_of[model.tensors()[t].value] = t;
-        }
-    }
-    parameter_shapes shapes;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        auto value = ops.parameter_value(p);
-        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
-            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
-        }
-        const auto tensor = tensor_of[value];
-        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
-                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
-    }
-    return shapes;
-}
-
-/// What the parts of a capture besides its modules say of a model.
-struct captured_evidence {
-    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
-    std::vector<std::string> notes;  ///< what a user should know of how it went
-};
-
-/// Finds what a capture claims about the nodes of a model.
-class captured_claims {
-public:
-    /// Requires: all outlive it.
-    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
-                    const module_tree& modules, const path_mapping& mapping)
-        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
-
-    /// Aligns all operations of a capture whose source is used; see `align_operations`.
-    /// Complexity: that of each alignment.
-    template <class Uses>
-    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
-        if (uses(provenance::torchscript)) {
-            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
-        }
-        if (uses(provenance::trace)) {
-            align_operations(capture.trace(modules_), provenance::trace, open);
-        }
-        if (uses(provenance::fx)) {
-            for (const auto& graph : capture.fx(modules_)) {
-                align_operations(graph, provenance::fx, open);
-            }
-        }
-    }
-
-    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
-    /// known of them.
-    /// Complexity: that of `align`.
-    void align_operations(const captured_operations& captured, provenance source,
-                          const std::vector<bool>& open) {
-        if (captured.empty()) {
-            return;
-        }
-        if (!shapes_known_) {
-            shapes_ = find_parameter_shapes(model_, ops_);
-            shapes_known_ = true;
-        }
-        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
-        for (const auto& doubt : found.doubts) {
-            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
-        }
-        if (!found.is_plausible()) {
-            return;
-        }
-        claim_table table{source, std::vector<claim>(model_.node_count())};
-        for (id node = 0; node < model_.node_count(); ++node) {
-            const auto& made = found.of[node];
-            if (open[node] && made.module != no_id && made.confidence > 0) {
-                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
-                                  made.exact};
-            }
-        }
-        for (auto& known : found_.claims) {
-            if (known.source == source) { // another graph of the same kind
-                settle(known, table);
-                join(known, table);
-                return;
-            }
-        }
-        found_.claims.push_back(std::move(table));
-    }
-
-    /// Looks up the nodes that an export recorded.
-    /// Complexity: O((nodes + recorded nodes) log nodes).
-    void look_up(const captured_export& exported) {
-        if (exported.empty()) {
-            return;
-        }
-        std::map<std::string, id, std::less<>> graphs;
-        for (id g = 0; g < model_.graph_count(); ++g) {
-            graphs.emplace(model_.graph_path(g), g);
-        }
-        std::map<std::pair<id, id>, id> places;
-        for (id node = 0; node < model_.node_count(); ++node) {
-            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
-        }
-        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
-        std::size_t strangers = 0;
-        for (const auto& made : exported.nodes()) {
-            const auto g = graphs.find(made.graph);
-            const auto place =
-                g == graphs.end() ? places.end() : places.find({g->second, made.index});
-            const auto module = find_path(modules_, made.module);
-            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
-                module == no_id) {
-                ++strangers;
-                continue;
-            }
-            table.of[place->second] = {module, no_id, 1, provenance::exported};
-        }
-        if (strangers > 0) {
-            found_.notes.push_back(
-                "export: " + std::to_string(strangers) + " of " +
-                std::to_string(exported.nodes().size()) +
-                " nodes are not in this file; it is the record of another export");
-            return;
-        }
-        found_.claims.push_back(std::move(table));
-    }
-
-    /// Returns: all that was found, once. Complexity: O(nodes).
-    [[nodiscard]] captured_evidence finish() {
-        claim_table* trace = nullptr;
-        claim_table* fx = nullptr;
-        for (auto& table : found_.claims) {
-            trace = table.source == provenance::trace ? &table : trace;
-            fx = table.source == provenance::fx ? &table : fx;
-        }
-        if (trace != nullptr && fx != nullptr) {
-            settle(*trace, *fx);
-        }
-        return std::move(found_);
-    }
-
-private:
-    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
-    /// for the other; and where the first one's word is worth much less, it is not heard.
-    void settle(claim_table& first_table, claim_table& second_table) const {
-        for (id node = 0; node < model_.node_count(); ++node) {
-            auto& a = first_table.of[node];
-            auto& b = second_table.of[node];
-            if (a.module == no_id || b.module == no_id || a.module == b.module ||
-                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
-                continue;
-            }
-            const auto first = a.confidence * (1 - b.confidence);
-            const auto second = b.confidence * (1 - a.confidence);
-            const auto sum = first + second;
-            a.confidence = in_percent(sum > 0 ? first / sum : 0);
-            b.confidence = in_percent(sum > 0 ? second / sum : 0);
-            if (b.confidence > a.confidence + 0.5F) {
-                a = {};
-            }
-        }
-    }
-
-    /// Adds the claims that are surer, or new.
-    static void join(claim_table& into, const claim_table& from) {
-        for (std::size_t node = 0; node < into.of.size(); ++node) {
-            const auto& made = from.of[node];
-            auto& known = into.of[node];
-            known = known.module == no_id ||
-                            (made.module != no_id && made.confidence > known.confidence)
-                        ? made
-                        : known;
-        }
-    }
-
-    const wire_model& model_;
-    const onnx_operators<wire_model>& ops_;
-    const module_tree& modules_;
-    const path_mapping& mapping_;
-    parameter_shapes shapes_;
-    bool shapes_known_ = false;
-    captured_evidence found_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
 
 // <stemma/onnx/wire/tag_edits.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAG_EDITS_HPP
@@ -16435,6 +16389,48 @@ namespace stemma {
     return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
 }
 
+/// Returns: what an entry of the model's metadata says of modules, be it `model_key` or
+/// `fold_modules_key`; nothing where it is damaged, which `problems` is told if there is one.
+[[nodiscard]] inline std::optional<recorded_model>
+find_readable_record(const wire_model& model, std::string_view key,
+                     std::vector<std::string>* problems = nullptr) {
+    const auto text = find_model_metadata(model, key);
+    try {
+        return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
+        }
+    }
+    if (problems != nullptr) {
+        problems->push_back(std::string(key) + " cannot be read and is ignored");
+    }
+    return std::nullopt;
+}
+
+/// Knows the modules that a tagged ONNX file holds, for `read_captures`.
+struct recorded_modules {
+    /// Returns: the tree in the record of a model, nothing for what begins like no model.
+    /// Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` where it was not
+    ///   tagged. Complexity: that of `wire_model`.
+    [[nodiscard]] std::optional<module_tree> operator()(std::string_view bytes,
+                                                        std::string_view path) const {
+        // Text begins with no control characters but white space.
+        const bool is_text =
+            bytes.empty() || static_cast<unsigned char>(bytes.front()) >= 0x20 ||
+            std::string_view("\t\n\r").find(bytes.front()) != std::string_view::npos;
+        if (is_text) {
+            return std::nullopt;
+        }
+        auto record = find_model_record(wire_model(bytes, std::string(path)));
+        if (!record) {
+            STEMMA_THROW(error(error_code::malformed, std::string(path), "",
+                               "is a model without tags, which holds no modules"));
+        }
+        return std::move(record->modules);
+    }
+};
+
 namespace detail {
 
 [[nodiscard]] inline bool has_our_namespaces(const wire_model& model) {
@@ -16681,49 +16677,96 @@ modules_by_namespace(const module_tree& modules) {
 
 } // namespace detail
 
-/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
-/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
-/// and was written by stemma. Complexity: O(modules + nodes + fields), and the length of all paths
-/// where namespaces are read.
-[[nodiscard]] inline std::vector<id>
-read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
-    std::vector<id> result(model.node_count(), no_id);
-    if (const auto table = find_model_metadata(model, tag_table_key)) {
-        result =
-            read_recorded_tags(*table, model.file(), model.node_count(), modules.size()).module;
-    }
-    std::optional<tag_lookup> by_tag;
-    const module_lookup<module_tree> lookup(modules);
-    const auto by_namespace = detail::has_our_namespaces(model)
-                                  ? detail::modules_by_namespace(modules)
-                                  : std::unordered_map<std::string, id>();
-    for (id node = 0; node < model.node_count(); ++node) {
-        const auto carriers = read_node_carriers(model, node);
-        const auto carried = detail::first_of(carriers);
+namespace detail {
+
+/// Finds the modules that the carriers on nodes name, in a tree with its tags.
+class carrier_modules {
+public:
+    /// Requires: `modules` and `tags` outlive this. Complexity: O(1), and where `namespaces` of
+    /// ours may be on nodes that of `modules_by_namespace`.
+    carrier_modules(const module_tree& modules, const tag_table& tags, bool namespaces)
+        : modules_(&modules)
+        , tags_(&tags)
+        , by_namespace_(namespaces ? modules_by_namespace(modules)
+                                   : std::unordered_map<std::string, id>()) {}
+
+    /// Returns: the module, or what several have in common; `no_id` where none is named that the
+    /// tree has. Complexity: O(length) expected, the first time that only a tag is there
+    /// O(modules).
+    [[nodiscard]] id find(const node_carriers& carriers) {
+        const auto carried = first_of(carriers);
         if (carried.module) {
+            const module_lookup<module_tree> lookup(*modules_);
             auto module = find_module(lookup, *carried.module);
             for (const auto other : carriers.modules) {
                 const auto found = find_module(lookup, std::string(other));
-                module =
-                    module == no_id || found == no_id ? module : modules.index().lca(module, found);
+                module = module == no_id || found == no_id ? module
+                                                           : modules_->index().lca(module, found);
             }
-            result[node] = module != no_id ? module : result[node];
-        } else if (carried.tag) {
-            if (!by_tag) {
-                by_tag.emplace(tags);
+            return module;
+        }
+        if (carried.tag) {
+            if (!by_tag_) {
+                by_tag_.emplace(*tags_);
             }
-            if (const auto found = by_tag->find(*carried.tag); found != no_id) {
-                result[node] = found;
-            }
-        } else if (carriers.name_space && !by_namespace.empty()) {
-            const auto found = by_namespace.find(std::string(*carriers.name_space));
-            if (found != by_namespace.end() && found->second != no_id) {
-                result[node] = found->second;
-            }
+            return by_tag_->find(*carried.tag);
+        }
+        if (!carriers.name_space || by_namespace_.empty()) {
+            return no_id;
+        }
+        const auto found = by_namespace_.find(std::string(*carriers.name_space));
+        return found == by_namespace_.end() ? no_id : found->second;
+    }
+
+private:
+    const module_tree* modules_;
+    const tag_table* tags_;
+    std::unordered_map<std::string, id> by_namespace_;
+    std::optional<tag_lookup> by_tag_;
+};
+
+/// Returns: by node what the table of tags says, if there is one that can be read.
+[[nodiscard]] inline std::optional<std::vector<id>> read_table(const wire_model& model,
+                                                               std::size_t modules, bool& damaged) {
+    const auto table = find_model_metadata(model, tag_table_key);
+    try {
+        return table ? std::optional(
+                           read_recorded_tags(*table, model.file(), model.node_count(), modules)
+                               .module)
+                     : std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
         }
     }
-    return result;
+    damaged = true;
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// What a file says itself of the modules of its nodes.
+struct carried_modules {
+    std::vector<id> of;         ///< by node; `no_id` for none
+    bool table_damaged = false; ///< there is a table of tags that cannot be read
+};
+
+/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
+/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
+/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
+/// and was written by stemma, and a table only where it can be read. Complexity: O(modules + nodes
+/// + fields), and the length of all paths where namespaces are read.
+[[nodiscard]] inline carried_modules
+read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
+    carried_modules carried;
+    auto table = detail::read_table(model, modules.size(), carried.table_damaged);
+    carried.of = table ? *std::move(table) : std::vector<id>(model.node_count(), no_id);
+    detail::carrier_modules named(modules, tags, detail::has_our_namespaces(model));
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto found = named.find(read_node_carriers(model, node));
+        carried.of[node] = found != no_id ? found : carried.of[node];
+    }
+    return carried;
 }
 
 } // namespace stemma
@@ -16781,8 +16824,7 @@ struct recorded_evidence {
         origins.clear();
         const auto note = [&](const std::string& path) {
             const auto module = find_module(lookup, path);
-            if (module != no_id &&
-                std::find(origins.begin(), origins.end(), module) == origins.end()) {
+            if (module != no_id && std::ranges::find(origins, module) == origins.end()) {
                 origins.push_back(module);
             }
         };
@@ -16878,6 +16920,28 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     return lost;
 }
 
+/// Whether a tree has all modules of another one, with the classes that are known there.
+/// Complexity: O(modules), where they differ O(bytes of their paths).
+[[nodiscard]] inline bool has_all_modules(const module_tree& now, const module_tree& before) {
+    bool same = now.size() == before.size();
+    for (id m = 0; same && m < before.size(); ++m) {
+        same = now.index().parent(m) == before.index().parent(m) &&
+               (m == 0 || now.attribute(m) == before.attribute(m)) &&
+               now.class_name(m) == before.class_name(m);
+    }
+    if (same) {
+        return true;
+    }
+    const module_lookup<module_tree> lookup(now);
+    for (id m = 0; m < before.size(); ++m) {
+        const auto found = find_module(lookup, before.path(m));
+        if (found == no_id || (now.class_name(found).empty() && !before.class_name(m).empty())) {
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_FIND_RECORDED_HPP
@@ -16932,6 +16996,42 @@ namespace detail {
 
 #endif // STEMMA_ONNX_WIRE_MAP_MODEL_HPP
 
+// <stemma/onnx/wire/model_file.hpp>
+#ifndef STEMMA_ONNX_WIRE_MODEL_FILE_HPP
+#define STEMMA_ONNX_WIRE_MODEL_FILE_HPP
+
+namespace stemma {
+
+/// A file, and the model in it. Does not move, as the model refers to the bytes.
+class model_file {
+public:
+    /// Throws: `error` for files that cannot be read, or that are damaged.
+    /// Complexity: linear in what is not tensor data.
+    explicit model_file(const std::string& path, thread_limit threads = {})
+        : model_file(map_model(path), threads) {}
+
+    /// The same, of one that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    explicit model_file(mapped_file file, thread_limit threads = {})
+        : file_(std::move(file)), model_(file_.bytes(), file_.path(), threads) {}
+
+    model_file(const model_file&) = delete;
+    model_file& operator=(const model_file&) = delete;
+
+    /// The bytes.
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+
+    /// What they say.
+    [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+
+private:
+    mapped_file file_;
+    wire_model model_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MODEL_FILE_HPP
+
 // <stemma/onnx/wire/take_over_tags.hpp>
 #ifndef STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
 #define STEMMA_ONNX_WIRE_TAKE_OVER_TAGS_HPP
@@ -16940,9 +17040,10 @@ namespace stemma {
 
 /// Writes the tags that a file carries over what was found: one that somebody changed in the file
 /// counts as that somebody's word.
+/// Returns: whether the table of tags could be read, if there is one.
 /// Complexity: that of `read_carried_modules`.
-inline void take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
-    const auto carried = read_carried_modules(model, modules, found.tags);
+inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
+    const auto [carried, table_damaged] = read_carried_modules(model, modules, found.tags);
     for (id node = 0; node < carried.size(); ++node) {
         auto& made = found.attributions[node];
         if (carried[node] == no_id || carried[node] == made.module ||
@@ -16954,6 +17055,7 @@ inline void take_over_tags(const wire_model& model, const module_tree& modules, 
         made = {carried[node], no_id, 1, provenance::metadata, false};
         found.tag_sets[node] = found.tags.selected(carried[node]);
     }
+    return !table_damaged;
 }
 
 } // namespace stemma
@@ -16974,41 +17076,31 @@ namespace stemma {
 /// other.
 class attributed_model {
 public:
-    /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
-    /// name
-    ///   no policy (`refused`).
-    ///
-    /// `meanwhile(model)` may do what needs no attribution: in a thread of its own where the
-    /// options allow several and the model is worth them, else behind it.
-    attributed_model(const std::string& path, attribution_options options,
-                     const std::function<void(const wire_model&)>& meanwhile = {})
-        : file_(map_model(path))
-        , model_(file_.bytes(), path, options.threads)
-        , options_(std::move(options)) {
-        if (!meanwhile) {
-            attribute(options_.threads);
-            return;
-        }
-        run_tasks(options_.threads.parts_of_operators(model_.node_count()),
-                  {[&] { attribute(options_.threads.without_one()); }, [&] { meanwhile(model_); }});
-    }
+    /// Throws: `error` for files that cannot be read, or that are damaged, and of
+    ///   `error_code::refused` for a policy that answers nonsense.
+    attributed_model(const std::string& path, attribution_options options)
+        : attributed_model(std::make_unique<model_file>(path, options.threads),
+                           std::move(options)) {}
 
-    /// As above, of a file that is mapped already.
-    attributed_model(mapped_file file, const std::string& path, attribution_options options)
-        : file_(std::move(file))
-        , model_(file_.bytes(), path, options.threads)
-        , options_(std::move(options)) {
-        attribute(options_.threads);
+    /// As above, of a file that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    attributed_model(mapped_file file, attribution_options options)
+        : attributed_model(std::make_unique<model_file>(std::move(file), options.threads),
+                           std::move(options)) {}
+
+    /// As above, of a model that was opened.
+    attributed_model(std::unique_ptr<const model_file> file, attribution_options options)
+        : file_(std::move(file)), options_(std::move(options)) {
+        attribute();
     }
 
     attributed_model(const attributed_model&) = delete;
     attributed_model& operator=(const attributed_model&) = delete;
 
     /// The bytes of the file, mapped.
-    [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_->file(); }
 
     /// Valid as long as this, as is all that follows.
-    [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+    [[nodiscard]] const wire_model& model() const noexcept { return file_->model(); }
 
     /// The nodes with what evidence is read of them.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
@@ -17100,9 +17192,10 @@ public:
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
         const auto prepared =
-            chosen_.sources([&](provenance p) { return p == source; }, claims_).prepare(context());
+            detail::sources_for([&](provenance p) { return p == source; }, claims_, options_)
+                .prepare(context());
         std::vector<claim> claims;
-        for (id node = 0; node < model_.node_count(); ++node) {
+        for (id node = 0; node < model().node_count(); ++node) {
             claims.clear();
             prepared.for_each_claim(node, [&](const claim& made) {
                 if (made.source == source) {
@@ -17120,8 +17213,8 @@ public:
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
-        record.nodes = model_.node_count();
-        record.digest = digest_ ? *digest_ : structure_digest(model_);
+        record.nodes = model().node_count();
+        record.digest = digest_ ? *digest_ : structure_digest(model());
         record.from_model = tree_from_model_;
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
@@ -17131,55 +17224,59 @@ public:
     }
 
 private:
-    using context_type = detail::chosen_policies::context_type;
+    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
 
-    void attribute(thread_limit threads) {
-        read_record();
-        const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
-        onnx_nodes<wire_model> nodes(model_, threads);
-        operator_graph graph;
-        std::optional<named_modules> named;
-        const auto count = threads.parts_of_operators(model_.node_count());
-        const auto make_graph = [&] { graph = flat_graph(model_); };
-        const auto find_digest = [&] {
-            if (may_be_fresh || options_.digest) {
-                digest_ = structure_digest(model_);
-            }
-        };
-        const bool folded = find_model_metadata(model_, fold_modules_key).has_value();
-        const bool alone = options_.captures.empty() && !options_.recompute;
-        if (options_.captures.empty() && !(record_ && alone) && !folded) {
-            named = collect_named_modules(nodes, "", threads, {make_graph, find_digest});
-        } else {
-            run_tasks(count, {make_graph, find_digest});
-        }
-        ops_.emplace(std::move(nodes), std::move(graph));
-        fresh_ = may_be_fresh && record_->digest == digest_;
-        uses_record_ = record_ && alone && (fresh_ || !folded);
+    /// From the model to its tags, in steps: operators, tree, claims, attribution.
+    void attribute() {
+        record_ = find_readable_record(model(), model_key, &problems_);
+        auto names = make_operators();
+        fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
+        const auto threads = options_.threads;
+        auto independent = start_beside(threads, model().node_count(), [&] {
+            return data_independent(*ops_, sweep_order(ops_->graph()));
+        });
+        auto facts = make_tree(std::move(names), threads.without_one());
+        facts.independent = independent.get();
+        context_.emplace(*ops_, modules_, std::move(facts), threads);
         if (uses_record_ && !options_.retag) {
-            adopt_options(options_, *record_);
+            const auto unknown = adopt_options(options_, *record_);
+            problems_.insert(problems_.end(), unknown.begin(), unknown.end());
         }
-        chosen_ = detail::chosen_policies(options_);
-        context_.emplace(*ops_, modules_, threads);
-        run_tasks(count, {[&] { make_tree(std::move(named), threads); },
-                          [&] { static_cast<void>(context_->independent()); }});
+        options_.resolution.set_min_confidence(detail::min_confidence(options_));
         find_claims();
         tag();
-        if (uses_record_ && fresh_ && !options_.retag) {
-            take_over_tags(model_, modules_, found_);
+        if (uses_record_ && fresh_ && !options_.retag &&
+            !take_over_tags(model(), modules_, found_)) {
+            problems_.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
         }
     }
 
-    /// One that is damaged is none.
-    void read_record() {
-        try {
-            record_ = find_model_record(model_);
-        } catch (const error& problem) {
-            if (problem.code() != error_code::malformed) {
-                throw;
+    /// Makes the operators, and the digest where it is needed. Returns: what names tell of modules,
+    /// where the tree may have to be made of them.
+    [[nodiscard]] std::optional<named_modules> make_operators() {
+        onnx_nodes<wire_model> nodes(model(), options_.threads);
+        operator_graph graph;
+        auto rest = start_beside(options_.threads, model().node_count(), [&] {
+            graph = flat_graph(model());
+            if (options_.digest || (record_ && record_->nodes == model().node_count())) {
+                digest_ = structure_digest(model());
             }
-            problems_.push_back(std::string(model_key) + " cannot be read and is ignored");
+        });
+        std::optional<named_modules> names;
+        if (options_.captures.empty() && !(record_ && !options_.recompute) && !is_folded()) {
+            names = collect_named_modules(nodes, "", options_.threads.without_one());
         }
+        rest.get();
+        ops_.emplace(std::move(nodes), std::move(graph));
+        return names;
+    }
+
+    [[nodiscard]] bool is_folded() const {
+        return find_model_metadata(model(), fold_modules_key).has_value();
+    }
+
+    [[nodiscard]] bool may_use_record() const {
+        return record_ && !options_.recompute && (fresh_ || !is_folded());
     }
 
     [[nodiscard]] context_type& context() {
@@ -17187,24 +17284,33 @@ private:
         return *context_;
     }
 
-    void make_tree(std::optional<named_modules> named, thread_limit threads) {
+    /// Finds the tree. Returns: what became known on the way.
+    [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names,
+                                           thread_limit threads) {
         if (use_capture()) {
-            return;
+            return {};
         }
+        uses_record_ = may_use_record(); // also where the captures are of another model
         if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
-        } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
-            modules_ = read_model_record(*tree, model_.file()).modules;
-        } else {
-            // What the exporter called the graph names no module; a record names what it named.
-            const auto root_name = uses_record_ && !options_.retag ? record_->modules.attribute(0)
-                                                                   : std::string_view();
-            auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
-                                 : rebuild_tree(*ops_, root_name, threads);
-            modules_ = std::move(rebuilt.modules);
-            tree_from_model_ = true;
-            std::move(rebuilt).teach(*context_);
+            return {};
         }
+        if (auto kept = find_readable_record(model(), fold_modules_key, &problems_)) {
+            modules_ = std::move(kept->modules);
+            return {};
+        }
+        // What the exporter called the graph names no module; a record names what it named.
+        const auto root_name =
+            uses_record_ && !options_.retag ? record_->modules.attribute(0) : std::string_view();
+        auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
+                             : rebuild_tree(*ops_, root_name, threads);
+        if (uses_record_ && !has_all_modules(rebuilt.modules, record_->modules)) {
+            modules_ = std::move(record_->modules);
+            return {};
+        }
+        modules_ = std::move(rebuilt.modules);
+        tree_from_model_ = true;
+        return std::move(rebuilt.facts);
     }
 
     /// Takes the tree of the capture, if there is one of this model.
@@ -17212,18 +17318,17 @@ private:
         if (options_.captures.empty()) {
             return false;
         }
-        capture_ = read_captures(options_.captures);
-        modules_ = capture_->tree();
-        const auto match = match_capture(*ops_, modules_);
-        if (!match.is_foreign()) {
-            return true;
+        capture_ = options_.captures.open();
+        modules_ = capture_->modules();
+        if (auto note = capture_->is_foreign(*ops_, modules_)) {
+            capture_.reset();
+            notes_.push_back(*std::move(note));
+            return false;
         }
-        capture_.reset();
-        notes_.push_back(match.note());
-        return false;
+        return true;
     }
 
-    [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
+    [[nodiscard]] bool uses(provenance p) const { return detail::uses(options_, p); }
 
     /// Asks the parts of the capture, or takes over what was known when the file was tagged.
     void find_claims() {
@@ -17242,15 +17347,10 @@ private:
         if (!has_operations) {
             return;
         }
-        const auto open = detail::find_open(sources().prepare(context()), model_.node_count());
-        captured_claims finder(model_, *ops_, modules_, context().owners().mapping);
-        if (uses(provenance::exported)) {
-            finder.look_up(capture_->exported());
-        }
-        if (std::find(open.begin(), open.end(), true) != open.end()) {
-            finder.align_all(*capture_, open, [&](provenance p) { return uses(p); });
-        }
-        auto found = finder.finish();
+        auto found = capture_->find_claims(
+            model(), *ops_, modules_, context().owners().mapping,
+            [&](provenance p) { return uses(p); },
+            [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
         capture_.reset();
@@ -17260,7 +17360,7 @@ private:
         if (!uses(provenance::recorded)) {
             return;
         }
-        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model_, tree);
+        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model(), tree);
         if (&tree != &modules_) {
             move_claims(tree, modules_, found);
         }
@@ -17273,21 +17373,19 @@ private:
         claims_ = std::move(found.claims);
     }
 
-    [[nodiscard]] detail::chosen_policies::source_set sources() const {
-        return chosen_.sources([&](provenance p) { return uses(p); }, claims_);
+    [[nodiscard]] detail::onnx_sources sources() const {
+        return detail::sources_for([&](provenance p) { return uses(p); }, claims_, options_);
     }
 
     void tag() {
         found_ =
-            tag_operators(context(), policies{sources(), chosen_.resolution(), chosen_.selection(),
-                                              chosen_.naming(), chosen_.propagation()});
+            tag_operators(context(), policies{sources(), options_.resolution, options_.selection,
+                                              options_.naming, options_.propagation});
     }
 
-    mapped_file file_;
-    wire_model model_;
+    std::unique_ptr<const model_file> file_;
     std::optional<onnx_operators<wire_model>> ops_;
     attribution_options options_;
-    detail::chosen_policies chosen_{attribution_options{}};
     std::optional<recorded_model> record_;
     std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
@@ -17295,7 +17393,7 @@ private:
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
-    std::optional<capture_reader> capture_; // while what it says is being looked at
+    std::unique_ptr<opened_capture> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
     std::vector<std::string> notes_;
     std::vector<std::string> problems_;
@@ -17305,6 +17403,618 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
+
+// <stemma/onnx/wire/find_modules.hpp>
+#ifndef STEMMA_ONNX_WIRE_FIND_MODULES_HPP
+#define STEMMA_ONNX_WIRE_FIND_MODULES_HPP
+
+namespace stemma {
+
+/// Throws: the `error` of `error_code::not_found` that says why nothing fits a query, and what is
+///   like it. Complexity: that of `explain_no_match`.
+[[noreturn]] inline void refuse_unmatched(const attributed_model& opened, const query& asked) {
+    STEMMA_THROW(
+        error(error_code::not_found, opened.file().path(), "query",
+              explain_no_match(asked, opened.modules(), opened.tags().tags, opened.operators(),
+                               opened.tags().attributions, opened.tags().provenances)));
+}
+
+/// Returns: the modules that a query asks for (see docs/query.md), in the order
+///   of the tree, without those that lie below another one.
+/// Throws: `error` of `error_code::not_found` when there are none, as above; of `refused` when the
+///   query cannot be read, or asks about nodes.
+/// Complexity: that of `find_matching_modules`.
+[[nodiscard]] inline std::vector<id> find_modules(const attributed_model& opened,
+                                                  std::string_view text) {
+    const auto asked = parse_query(text);
+    if (asked.asks_for_operators()) {
+        STEMMA_THROW(
+            error(error_code::refused, "query", "",
+                  "'" + std::string(text) + "' asks about nodes; what is wanted here are modules"));
+    }
+    auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags);
+    if (found.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return found;
+}
+
+/// Returns: the nodes that a query asks for, ascending.
+/// Throws: `error` of `error_code::not_found` when there are none; of `refused` when the query
+///   cannot be read. Complexity: that of `find_matching_operators`.
+[[nodiscard]] inline std::vector<id> find_nodes(const attributed_model& opened,
+                                                std::string_view text) {
+    const auto asked = parse_query(text);
+    auto found =
+        find_matching_operators(asked, opened.modules(), opened.tags().tags, opened.operators(),
+                                opened.tags().attributions, opened.tags().provenances);
+    if (found.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return found;
+}
+
+/// Returns: the nodes that a query asks for, and the modules and values that go with them.
+/// Throws, Complexity: as `find_nodes`.
+[[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
+    auto answer =
+        answer_query(asked, opened.model(), opened.operators(), opened.modules(), opened.tags());
+    if (answer.nodes.empty() && answer.modules.empty()) {
+        refuse_unmatched(opened, asked);
+    }
+    return answer;
+}
+
+/// Writes the answer to a query (`stemma.query/1`) about a model, which is called by its path.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_answer(Sink& sink, const query_answer& answer, std::string_view asked,
+                  const attributed_model& opened) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.query/1");
+    json.member("model", opened.model().file());
+    json.member("query", asked);
+    write_answer(json, answer, opened.model(), opened.modules(), opened.tags());
+    json.end_object();
+    json.finish();
+}
+
+/// Part of a model: nodes, and the modules that hold some of them.
+struct queried_part {
+    std::vector<id> nodes;   ///< ascending
+    std::vector<id> modules; ///< those with such nodes in or below them, in the order of the tree
+};
+
+/// Returns: what a query asks for; the whole model, also modules without nodes, for "".
+/// Throws: as `find_nodes`. Complexity: that of `find_nodes`, and O(nodes + modules).
+[[nodiscard]] inline queried_part find_part(const attributed_model& opened,
+                                            std::string_view text = {}) {
+    queried_part part;
+    const auto& tree = opened.modules().index();
+    if (text.empty()) {
+        part.nodes.resize(opened.model().node_count());
+        std::iota(part.nodes.begin(), part.nodes.end(), id{0});
+        part.modules.resize(tree.size());
+        std::iota(part.modules.begin(), part.modules.end(), id{0});
+        return part;
+    }
+    part.nodes = find_nodes(opened, text);
+    std::vector<bool> holds(tree.size(), false);
+    for (auto node : part.nodes) {
+        holds[opened.tags().attributions[node].module] = true;
+    }
+    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+        holds[tree.parent(m)] = holds[tree.parent(m)] || holds[m];
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        if (holds[m]) {
+            part.modules.push_back(m);
+        }
+    }
+    return part;
+}
+
+/// Returns: by module, whether a query asks for it, for one around it or one below it, and it is at
+///   most `depth` levels below the root; "" asks for all.
+/// Throws: as `find_modules`. Complexity: that of `find_modules`, and O(modules * depth).
+[[nodiscard]] inline std::vector<bool> find_branches(const attributed_model& opened,
+                                                     std::string_view text = {}, id depth = no_id) {
+    const auto& tree = opened.modules().index();
+    std::vector<bool> asked(tree.size(), text.empty());
+    if (!text.empty()) {
+        for (auto found : find_modules(opened, text)) {
+            std::fill(asked.begin() + found, asked.begin() + tree.end(found), true);
+            for (auto above = found; above != 0; above = tree.parent(above)) {
+                asked[tree.parent(above)] = true;
+            }
+        }
+    }
+    for (id m = 0; m < tree.size(); ++m) {
+        asked[m] = asked[m] && tree.depth(m) <= depth;
+    }
+    return asked;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FIND_MODULES_HPP
+
+// <stemma/onnx/wire/summarize_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_SUMMARIZE_MODEL_HPP
+#define STEMMA_ONNX_WIRE_SUMMARIZE_MODEL_HPP
+
+namespace stemma {
+
+/// The true module of each node, by path; nothing where that is not known.
+using true_modules = std::vector<std::optional<std::string>>;
+
+/// Returns: what the names of the nodes are in a file of true modules.
+/// Throws: `error` of `error_code::malformed`, also when it speaks of no node of the model; of
+///   `cannot_read`. Complexity: O(bytes of the file + nodes).
+[[nodiscard]] inline true_modules read_true_modules(const attributed_model& opened,
+                                                    const std::string& path) {
+    true_modules truth(opened.model().node_count());
+    const mapped_file file(path);
+    const oracle_file known(file.bytes(), path);
+    for (id node = 0; node < truth.size(); ++node) {
+        truth[node] = known.module_of(opened.model().name(node));
+    }
+    if (std::none_of(truth.begin(), truth.end(), [](const auto& one) { return one.has_value(); })) {
+        STEMMA_THROW(
+            error(error_code::malformed, path, "", "speaks of no node of " + opened.file().path()));
+    }
+    return truth;
+}
+
+/// Returns: what one source of evidence claims alone, as if it were the truth; nothing where it
+///   names several modules.
+/// Throws: `error` of `error_code::refused` for what is no source of evidence.
+/// Complexity: that of `attributed_model::for_each_claimed`.
+[[nodiscard]] inline true_modules claimed_modules(attributed_model& opened, provenance source) {
+    if (!is_evidence(source)) {
+        STEMMA_THROW(
+            error(error_code::refused, "", "oracle",
+                  "'" + std::string(to_string(source)) + "' is a rule, not a source of evidence"));
+    }
+    true_modules truth(opened.model().node_count());
+    opened.for_each_claimed(source, [&](id node, std::span<const claim> claims) {
+        if (std::all_of(claims.begin(), claims.end(),
+                        [&](const claim& c) { return c.module == claims.front().module; })) {
+            truth[node] = opened.modules().path(claims.front().module);
+        }
+    });
+    return truth;
+}
+
+/// Sums up some nodes of a model, called by its path. Requires: the evidence was not forgotten.
+/// Complexity: that of `summarize` and of `detect_dialects`.
+[[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes) {
+    auto summary =
+        summarize(opened.model(), opened.modules(), opened.tags(), opened.dialects(), nodes);
+    summary.model = opened.file().path();
+    return summary;
+}
+
+/// Adds to a summary of some nodes how many of these are where they truly belong.
+/// Complexity: O(nodes * log modules).
+inline void compare_with_truth(tag_summary& summary, const attributed_model& opened,
+                               const true_modules& truth, std::span<const id> nodes) {
+    accuracy all;
+    std::map<std::string, accuracy> by_module;
+    for (auto node : nodes) {
+        if (const auto& module = truth[node]) {
+            const auto& made = opened.tags().attributions[node];
+            auto& of_module = by_module[*module];
+            if (made.source == provenance::root) {
+                ++all.missing;
+                ++of_module.missing;
+                continue;
+            }
+            const auto how = relate(opened.modules().path(made.module), *module);
+            all.add(how);
+            of_module.add(how);
+        }
+    }
+    summary.against_oracle = all;
+    summary.oracle_modules.assign(by_module.begin(), by_module.end());
+}
+
+/// Sums up some nodes of a model, and compares them with the truth: that in a file, or what one
+/// source of evidence says (`scope`); with nothing for "".
+/// Throws: as `read_true_modules` and `claimed_modules`. Complexity: that of both.
+[[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes,
+                                           const std::string& truth) {
+    auto summary = summarize(opened, nodes);
+    if (!truth.empty()) {
+        const auto source = opened.tags().provenances.find(truth);
+        compare_with_truth(
+            summary, opened,
+            source ? claimed_modules(opened, *source) : read_true_modules(opened, truth), nodes);
+    }
+    return summary;
+}
+
+/// The same of all nodes.
+[[nodiscard]] inline tag_summary summarize(attributed_model& opened,
+                                           const std::string& truth = {}) {
+    std::vector<id> nodes(opened.model().node_count());
+    std::iota(nodes.begin(), nodes.end(), id{0});
+    return summarize(opened, nodes, truth);
+}
+
+/// Writes a summary (`stemma.summary/1`). Complexity: O(length of what it writes).
+template <text_sink Sink>
+void write_summary(Sink& sink, const tag_summary& summary) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    write_summary(json, summary);
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SUMMARIZE_MODEL_HPP
+
+// <stemma/onnx/wire/analyze_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_ANALYZE_MODEL_HPP
+#define STEMMA_ONNX_WIRE_ANALYZE_MODEL_HPP
+
+namespace stemma {
+
+/// What one part of a capture says of the nodes of a model.
+struct captured_share {
+    provenance source = provenance::exported; ///< which part
+    std::size_t speaks_of = 0;                ///< nodes
+    std::size_t agrees = 0;                   ///< of these, that are where it says
+    std::size_t decides = 0;                  ///< of these, that are there because it says so
+};
+
+/// All that `analyze` says of a model, or of a part of it.
+struct model_report {
+    queried_part part;                    ///< what was looked at
+    tag_summary summary;                  ///< of its nodes
+    model_analysis analysis;              ///< of its nodes, and of all modules
+    std::vector<captured_share> captured; ///< by part of the capture, of all nodes
+};
+
+/// Looks at the nodes of a model that a query asks for, at all for "". `truth` is as for
+/// `summarize`.
+/// Throws: as `find_nodes` and `summarize`.
+/// Complexity: that of `find_nodes`, `summarize` and `analyze_modules`.
+[[nodiscard]] inline model_report analyze_model(attributed_model& opened,
+                                                std::string_view nodes = {},
+                                                const std::string& truth = {}) {
+    model_report report;
+    report.part = find_part(opened, nodes);
+    report.summary = summarize(opened, report.part.nodes, truth);
+    report.analysis = analyze_modules(opened.model(), opened.operators().graph(), opened.modules(),
+                                      opened.tags(), report.part.nodes);
+    for (const auto& table : opened.captured()) {
+        captured_share share{table.source, table.count(), 0, 0};
+        for (id node = 0; node < table.of.size(); ++node) {
+            const auto& made = opened.tags().attributions[node];
+            share.decides += made.source == table.source ? 1U : 0U;
+            share.agrees += table.of[node].module == made.module ? 1U : 0U;
+        }
+        report.captured.push_back(share);
+    }
+    return report;
+}
+
+/// Writes a report (`stemma.summary/1`, with `analysis`). Complexity: O(length).
+template <text_sink Sink>
+void write_report(Sink& sink, const model_report& report, const attributed_model& opened) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.summary/1");
+    write_summary(json, report.summary);
+    json.key("analysis");
+    json.begin_object();
+    write_analysis(json, report.analysis, opened.model(), opened.modules(), report.part.modules);
+    json.end_object();
+    json.end_object();
+    json.finish();
+}
+
+/// The tables of a report, as rows of comma-separated values.
+enum class report_table : std::uint8_t {
+    tags,      ///< nodes by primary tag, most first
+    modules,   ///< nodes, parameters and bytes by module
+    operators, ///< nodes by module and operator
+    weights,   ///< elements and bytes by module, kind and type of weights
+    below,     ///< nodes that are known only to be in or below a module
+};
+
+/// Returns: the table of a name: `tags`, `modules`, `operators`, `weights` or `below`.
+/// Complexity: O(1).
+[[nodiscard]] constexpr std::optional<report_table>
+parse_report_table(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 5> names{"tags", "modules", "operators", "weights",
+                                                    "below"};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == name) {
+            return static_cast<report_table>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+namespace detail {
+
+/// Returns: a field of a row, in quotes where it needs them.
+[[nodiscard]] inline std::string csv_field(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) {
+        return std::string(text);
+    }
+    std::string quoted = "\"";
+    for (char c : text) {
+        quoted.append(c == '"' ? "\"\"" : std::string(1, c));
+    }
+    return quoted.append("\"");
+}
+
+/// Returns: a row of fields, texts and numbers.
+template <class... Fields>
+[[nodiscard]] std::string csv_row(const Fields&... fields) {
+    std::string row;
+    const auto add = [&](const auto& field) {
+        if constexpr (requires { std::to_string(field); }) {
+            row.append(std::to_string(field));
+        } else {
+            row.append(csv_field(field));
+        }
+        row.push_back(',');
+    };
+    (add(fields), ...);
+    row.back() = '\n';
+    return row;
+}
+
+} // namespace detail
+
+/// Writes one table of a report with a row of headings, of the modules those that were looked at.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_csv(Sink& sink, report_table table, const model_report& report,
+               const attributed_model& opened) {
+    const auto& counts = report.analysis.modules;
+    const auto path = [&](id m) { return opened.modules().path(m); };
+    switch (table) {
+    case report_table::tags:
+        sink.write("tag,nodes\n");
+        for (const auto& [tag, nodes] : report.summary.tags) {
+            sink.write(detail::csv_row(tag, nodes));
+        }
+        return;
+    case report_table::modules:
+        sink.write("module,class,own_nodes,nodes,own_parameters,parameters,bytes\n");
+        for (auto m : report.part.modules) {
+            sink.write(detail::csv_row(path(m), opened.modules().class_name(m), counts.own_nodes[m],
+                                       counts.nodes[m], counts.own_parameters[m],
+                                       counts.parameters[m], counts.bytes[m]));
+        }
+        return;
+    case report_table::operators:
+        sink.write("module,domain,operator,nodes\n");
+        for (auto m : report.part.modules) {
+            for (const auto& [op, count] : counts.operators[m]) {
+                sink.write(detail::csv_row(path(m), opened.model().operator_domain(op),
+                                           opened.model().operator_type(op), count));
+            }
+        }
+        return;
+    case report_table::weights:
+        sink.write("module,kind,type,elements,bytes\n");
+        for (auto m : report.part.modules) {
+            for (const auto& count : counts.weights[m]) {
+                sink.write(detail::csv_row(path(m), to_string(count.kind),
+                                           data_type_name(count.data_type), count.elements,
+                                           count.bytes));
+            }
+        }
+        return;
+    case report_table::below:
+        sink.write("module,nodes\n");
+        for (const auto& [m, nodes] : report.analysis.only_below) {
+            sink.write(detail::csv_row(path(m), nodes));
+        }
+        return;
+    }
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ANALYZE_MODEL_HPP
+
+// <stemma/onnx/wire/byte_rope.hpp>
+#ifndef STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+#define STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+namespace stemma {
+
+/// Bytes to be written: ranges of files, and texts between them. Adjacent ranges become one.
+class byte_rope {
+public:
+    /// Appends bytes of file number `file`.
+    void add_range(std::uint64_t begin, std::uint64_t size, id file = 0) {
+        if (size == 0) {
+            return;
+        }
+        size_ += size;
+        if (!pieces_.empty() && pieces_.back().file == file &&
+            pieces_.back().begin + pieces_.back().size == begin) {
+            pieces_.back().size += size;
+        } else {
+            pieces_.push_back({begin, size, file});
+        }
+    }
+
+    /// Appends other bytes.
+    void add_text(std::string_view text) {
+        if (text.empty()) {
+            return;
+        }
+        size_ += text.size();
+        if (!pieces_.empty() && pieces_.back().file == no_id) {
+            pieces_.back().size += text.size();
+        } else {
+            pieces_.push_back({text_.size(), text.size(), no_id});
+        }
+        text_.append(text);
+    }
+
+    /// Appends a field of bytes that holds a message of the file: as it stands there, when its tag
+    /// and length are written as we would.
+    void add_message(std::string_view file, std::uint32_t field, std::uint32_t begin,
+                     std::uint32_t size) {
+        std::string header;
+        detail::append_tag(field, header);
+        detail::append_varint(size, header);
+        if (begin >= header.size() && file.substr(begin - header.size(), header.size()) == header) {
+            add_range(begin - static_cast<std::uint32_t>(header.size()),
+                      static_cast<std::uint32_t>(header.size()) + size);
+        } else {
+            add_text(header);
+            add_range(begin, size);
+        }
+    }
+
+    /// Appends a field of bytes with this content.
+    void add_field(std::uint32_t field, std::string_view content) {
+        std::string text;
+        detail::append_field(field, content, text);
+        add_text(text);
+    }
+
+    /// Appends a field of bytes that holds another rope.
+    void add_field(std::uint32_t field, const byte_rope& content) {
+        std::string header;
+        detail::append_tag(field, header);
+        detail::append_varint(content.size(), header);
+        add_text(header);
+        append(content);
+    }
+
+    /// Appends a StringStringEntryProto as a field.
+    void add_entry(std::uint32_t field, std::string_view key, std::string_view value) {
+        std::string text;
+        detail::append_entry(field, key, value, text);
+        add_text(text);
+    }
+
+    /// Appends all pieces of another rope, over the same files.
+    /// Complexity: O(pieces + bytes of texts).
+    void append(const byte_rope& other) {
+        for (const auto& p : other.pieces_) {
+            p.file == no_id ? add_text(std::string_view(other.text_).substr(p.begin, p.size))
+                            : add_range(p.begin, p.size, p.file);
+        }
+    }
+
+    /// Returns: bytes, those of ranges included.
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+    /// Calls `range(file, begin, size)` and `text(bytes)` for all pieces in order.
+    /// Complexity: O(pieces).
+    template <class Range, class Text>
+    void for_each(Range range, Text text) const {
+        for (const auto& p : pieces_) {
+            if (p.file == no_id) {
+                text(std::string_view(text_).substr(p.begin, p.size));
+            } else {
+                range(p.file, p.begin, p.size);
+            }
+        }
+    }
+
+    /// Hands everything to a splice sink over the one file there is.
+    template <class Sink>
+    void write(Sink& sink) const {
+        for_each(
+            [&](id, std::uint64_t begin, std::uint64_t size) {
+                sink.copy(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size));
+            },
+            [&](std::string_view text) { sink.write(text); });
+    }
+
+private:
+    struct piece {
+        std::uint64_t begin = 0; // in the file, or in `text_`
+        std::uint64_t size = 0;
+        id file = no_id;
+    };
+
+    std::vector<piece> pieces_;
+    std::string text_;
+    std::uint64_t size_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_BYTE_ROPE_HPP
+
+// <stemma/onnx/wire/attribute_texts.hpp>
+#ifndef STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
+#define STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
+
+namespace stemma {
+
+/// What an AttributeProto is called, and which attribute of the function around it stands for.
+struct attribute_names {
+    std::string_view name;      ///< of the attribute itself
+    std::string_view reference; ///< `ref_attr_name`; "" for none
+};
+
+/// Complexity: O(fields).
+[[nodiscard]] inline attribute_names read_attribute_names(wire_reader fields) {
+    using at = detail::onnx_fields::attribute;
+    attribute_names names;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::name)) {
+            names.name = fields.text(field);
+        } else if (field.is_bytes(at::ref_attr_name)) {
+            names.reference = fields.text(field);
+        }
+    }
+    return names;
+}
+
+/// Returns: an AttributeProto of the file with another name, where that stood, and all else as it
+/// is. Complexity: O(fields).
+[[nodiscard]] inline byte_rope renamed_attribute(wire_reader fields, std::string_view name) {
+    byte_rope out;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(detail::onnx_fields::attribute::name)) {
+            out.add_field(field.number, name);
+        } else {
+            out.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    return out;
+}
+
+/// Returns: an AttributeProto of the same type as another one that stands for an attribute of the
+/// function around. Complexity: O(fields).
+[[nodiscard]] inline std::string attribute_reference(wire_reader fields, std::string_view name,
+                                                     std::string_view reference) {
+    using at = detail::onnx_fields::attribute;
+    std::string out;
+    detail::append_field(at::name, name, out);
+    for (wire_field field; fields.next(field);) {
+        if (field.is(at::type, wire_type::varint)) {
+            out.append(fields.whole(field));
+        }
+    }
+    detail::append_field(at::ref_attr_name, reference, out);
+    return out;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_ATTRIBUTE_TEXTS_HPP
 
 // <stemma/onnx/wire/byte_patch.hpp>
 #ifndef STEMMA_ONNX_WIRE_BYTE_PATCH_HPP
@@ -17693,8 +18403,9 @@ private:
         bool first = true;
         for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
             const auto attribute = modules_.attribute(*m);
-            const bool member = !first && std::all_of(attribute.begin(), attribute.end(),
-                                                      [](char c) { return c >= '0' && c <= '9'; });
+            const bool member = !first && std::ranges::all_of(attribute, [](char c) {
+                return c >= '0' && c <= '9';
+            });
             scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);
         }
         return scope;
@@ -17818,34 +18529,269 @@ inline void put_sparse(wire_reader fields, const call_frame* around, std::uint32
 
 #endif // STEMMA_ONNX_WIRE_CALL_FRAME_HPP
 
+// <stemma/onnx/wire/captured_claims.hpp>
+#ifndef STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+#define STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
+namespace stemma {
+
+/// Returns: the shapes of the initializers that the operators read.
+/// Complexity: O(fields of initializers); data is not touched.
+[[nodiscard]] inline parameter_shapes find_parameter_shapes(const wire_model& model,
+                                                            const onnx_operators<wire_model>& ops) {
+    std::vector<id> tensor_of(model.value_count(), no_id);
+    for (id t = 0; t < model.tensors().size(); ++t) {
+        if (model.tensors()[t].value != no_id) {
+            tensor_of[model.tensors()[t].value] = t;
+        }
+    }
+    parameter_shapes shapes;
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        auto value = ops.parameter_value(p);
+        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
+            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
+        }
+        const auto tensor = tensor_of[value];
+        shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
+                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
+    }
+    return shapes;
+}
+
+/// Finds what a capture claims about the nodes of a model.
+class captured_claims {
+public:
+    /// Requires: all outlive it.
+    captured_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                    const module_tree& modules, const path_mapping& mapping)
+        : model_(model), ops_(ops), modules_(modules), mapping_(mapping) {}
+
+    /// Aligns all operations of a capture whose source is used; see `align_operations`.
+    /// Complexity: that of each alignment.
+    template <class Uses>
+    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
+        if (uses(provenance::torchscript)) {
+            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
+        }
+        if (uses(provenance::trace)) {
+            align_operations(capture.trace(modules_), provenance::trace, open);
+        }
+        if (uses(provenance::fx)) {
+            for (const auto& graph : capture.fx(modules_)) {
+                align_operations(graph, provenance::fx, open);
+            }
+        }
+    }
+
+    /// Aligns the operations, and makes claims about those nodes that are `open`: nothing better is
+    /// known of them.
+    /// Complexity: that of `align`.
+    void align_operations(const captured_operations& captured, provenance source,
+                          const std::vector<bool>& open) {
+        if (captured.empty()) {
+            return;
+        }
+        if (!shapes_known_) {
+            shapes_ = find_parameter_shapes(model_, ops_);
+            shapes_known_ = true;
+        }
+        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : found.doubts) {
+            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
+        }
+        if (!found.is_plausible()) {
+            return;
+        }
+        claim_table table{source, std::vector<claim>(model_.node_count())};
+        for (id node = 0; node < model_.node_count(); ++node) {
+            const auto& made = found.of[node];
+            if (open[node] && made.module != no_id && made.confidence > 0) {
+                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
+                                  made.exact};
+            }
+        }
+        for (auto& known : found_.claims) {
+            if (known.source == source) { // another graph of the same kind
+                settle(known, table);
+                join(known, table);
+                return;
+            }
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Looks up the nodes that an export recorded.
+    /// Complexity: O((nodes + recorded nodes) log nodes).
+    void look_up(const captured_export& exported) {
+        if (exported.empty()) {
+            return;
+        }
+        std::map<std::string, id, std::less<>> graphs;
+        for (id g = 0; g < model_.graph_count(); ++g) {
+            graphs.emplace(model_.graph_path(g), g);
+        }
+        std::map<std::pair<id, id>, id> places;
+        for (id node = 0; node < model_.node_count(); ++node) {
+            places.emplace(std::pair(model_.graph_of(node), model_.position(node)), node);
+        }
+        claim_table table{provenance::exported, std::vector<claim>(model_.node_count())};
+        std::size_t strangers = 0;
+        for (const auto& made : exported.nodes()) {
+            const auto g = graphs.find(made.graph);
+            const auto place =
+                g == graphs.end() ? places.end() : places.find({g->second, made.index});
+            const auto module = find_path(modules_, made.module);
+            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
+                module == no_id) {
+                ++strangers;
+                continue;
+            }
+            table.of[place->second] = {module, no_id, 1, provenance::exported};
+        }
+        if (strangers > 0) {
+            found_.notes.push_back(
+                "export: " + std::to_string(strangers) + " of " +
+                std::to_string(exported.nodes().size()) +
+                " nodes are not in this file; it is the record of another export");
+            return;
+        }
+        found_.claims.push_back(std::move(table));
+    }
+
+    /// Returns: all that was found, once. Complexity: O(nodes).
+    [[nodiscard]] captured_evidence finish() {
+        claim_table* trace = nullptr;
+        claim_table* fx = nullptr;
+        for (auto& table : found_.claims) {
+            trace = table.source == provenance::trace ? &table : trace;
+            fx = table.source == provenance::fx ? &table : fx;
+        }
+        if (trace != nullptr && fx != nullptr) {
+            settle(*trace, *fx);
+        }
+        return std::move(found_);
+    }
+
+private:
+    /// Where two graphs, or a trace and a graph, name different modules, both lose by what speaks
+    /// for the other; and where the first one's word is worth much less, it is not heard.
+    void settle(claim_table& first_table, claim_table& second_table) const {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            auto& a = first_table.of[node];
+            auto& b = second_table.of[node];
+            if (a.module == no_id || b.module == no_id || a.module == b.module ||
+                ((!a.exact || !b.exact) && modules_.index().are_related(a.module, b.module))) {
+                continue;
+            }
+            const auto first = a.confidence * (1 - b.confidence);
+            const auto second = b.confidence * (1 - a.confidence);
+            const auto sum = first + second;
+            a.confidence = in_percent(sum > 0 ? first / sum : 0);
+            b.confidence = in_percent(sum > 0 ? second / sum : 0);
+            if (b.confidence > a.confidence + 0.5F) {
+                a = {};
+            }
+        }
+    }
+
+    /// Adds the claims that are surer, or new.
+    static void join(claim_table& into, const claim_table& from) {
+        for (std::size_t node = 0; node < into.of.size(); ++node) {
+            const auto& made = from.of[node];
+            auto& known = into.of[node];
+            known = known.module == no_id ||
+                            (made.module != no_id && made.confidence > known.confidence)
+                        ? made
+                        : known;
+        }
+    }
+
+    const wire_model& model_;
+    const onnx_operators<wire_model>& ops_;
+    const module_tree& modules_;
+    const path_mapping& mapping_;
+    parameter_shapes shapes_;
+    bool shapes_known_ = false;
+    captured_evidence found_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CAPTURED_CLAIMS_HPP
+
+// <stemma/onnx/wire/captures.hpp>
+#ifndef STEMMA_ONNX_WIRE_CAPTURES_HPP
+#define STEMMA_ONNX_WIRE_CAPTURES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Captures in files, read and aligned.
+class file_captures final : public opened_capture {
+public:
+    explicit file_captures(capture_reader reader) : reader_(std::move(reader)) {}
+
+    [[nodiscard]] module_tree modules() override { return reader_.tree(); }
+
+    [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
+                                                        const module_tree& modules) const override {
+        const auto match = match_capture(ops, modules);
+        return match.is_foreign() ? std::optional(match.note()) : std::nullopt;
+    }
+
+    [[nodiscard]] bool has_operations() const override { return reader_.has_operations(); }
+
+    [[nodiscard]] captured_evidence
+    find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
+                const module_tree& modules, const path_mapping& mapping,
+                const std::function<bool(provenance)>& uses,
+                const std::function<std::vector<bool>()>& find_open) override {
+        const auto open = find_open();
+        captured_claims finder(model, ops, modules, mapping);
+        if (uses(provenance::exported)) {
+            finder.look_up(reader_.exported());
+        }
+        if (std::find(open.begin(), open.end(), true) != open.end()) {
+            finder.align_all(reader_, open, uses);
+        }
+        return finder.finish();
+    }
+
+private:
+    capture_reader reader_;
+};
+
+} // namespace detail
+
+/// Returns: captures of one model in files, also modules in a sidecar or in a tagged model, to be
+/// given to `attribution_options`. What it takes to read and align them is compiled into programs
+/// that call this, and into no others.
+/// Throws: when the model is attributed, as `read_captures`.
+[[nodiscard]] inline capture_source captures(std::vector<std::string> paths) {
+    if (paths.empty()) {
+        return {};
+    }
+    return capture_source([paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
+        return std::make_unique<detail::file_captures>(read_captures(paths, recorded_modules{}));
+    });
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CAPTURES_HPP
+
 // <stemma/onnx/wire/external_data.hpp>
 #ifndef STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
 #define STEMMA_ONNX_WIRE_EXTERNAL_DATA_HPP
 
 namespace stemma {
 
-/// What happens to the files that hold a model's weights when the model goes to another folder.
-enum class data_placement : std::uint8_t {
-    keep, ///< nothing: they stay where they are
-    link, ///< a hard link beside the new model
-    copy, ///< a copy beside the new model
-};
-
-/// Returns: `keep`, `link` or `copy`.
-[[nodiscard]] constexpr std::optional<data_placement>
-parse_data_placement(std::string_view name) noexcept {
-    return name == "keep"   ? std::optional(data_placement::keep)
-           : name == "link" ? std::optional(data_placement::link)
-           : name == "copy" ? std::optional(data_placement::copy)
-                            : std::nullopt;
-}
-
 /// Whether an external-data location stays inside of the model's folder.
 [[nodiscard]] inline bool is_inside_folder(std::string_view location) {
     const std::filesystem::path path(location);
     return !location.empty() && !path.is_absolute() &&
-           std::find(path.begin(), path.end(), "..") == path.end() &&
-           location.find('\0') == location.npos;
+           std::ranges::find(path, "..") == path.end() && location.find('\0') == location.npos;
 }
 
 /// Returns: the files that hold external data of initializers, as the model names them, sorted.
@@ -17861,6 +18807,17 @@ parse_data_placement(std::string_view name) noexcept {
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
     return files;
+}
+
+/// Returns: the files with external data that a model would look for in vain at `output`, as they
+///   stay beside the model, which is in another folder. Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string> files_left_behind(const wire_model& model,
+                                                                const std::string& output) {
+    const auto folder = [](const std::string& path) {
+        return std::filesystem::absolute(path).parent_path().lexically_normal();
+    };
+    return folder(output) == folder(model.file()) ? std::vector<std::string>()
+                                                  : external_files(model);
 }
 
 /// Puts the files with a model's external data beside `output`, when that is in another folder.
@@ -17938,8 +18895,7 @@ public:
         if (header.data_type <= 0) {
             tell("data.type", place, "has no data type");
         }
-        if (std::any_of(header.dims.begin(), header.dims.end(),
-                        [](std::int64_t dim) { return dim < 0; })) {
+        if (std::ranges::any_of(header.dims, [](std::int64_t dim) { return dim < 0; })) {
             tell("data.dims", place, "has a negative dimension");
             return;
         }
@@ -18260,8 +19216,7 @@ private:
             }
         }
         if (done.size() < count) {
-            const auto left =
-                std::find_if(callers.begin(), callers.end(), [](id number) { return number > 0; });
+            const auto left = std::ranges::find_if(callers, [](id number) { return number > 0; });
             tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
                  "is called in a circle of functions");
         }
@@ -18299,7 +19254,8 @@ namespace detail {
 template <class Report>
 class tag_checker {
 public:
-    tag_checker(const wire_model& model, Report& report) : model_(model), report_(report) {}
+    tag_checker(const wire_model& model, Report& report, const onnx_policy_registry& known)
+        : model_(model), report_(report), known_(known) {}
 
     void check() {
         auto record = find_model_record(model_);
@@ -18363,16 +19319,17 @@ private:
                  "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
         };
-        const auto naming = known_policies().namings.find(record.option("naming"));
-        if (!naming) {
-            return refuse(record.option("naming"), "are named");
+        attribution_options named;
+        named.known = &known_;
+        static_cast<void>(adopt_options(named, record));
+        for (const auto& [role, purpose, found] :
+             {std::tuple("naming", "are named", named.naming.is_chosen()),
+              std::tuple("select", "have tags", named.selection.is_chosen())}) {
+            if (!found && !record.option(role).empty()) {
+                return refuse(record.option(role), purpose);
+            }
         }
-        const auto selection = known_policies().find_selection(record.option("select"),
-                                                               split_list(record.option("keep")));
-        if (!selection) {
-            return refuse(record.option("select"), "have tags");
-        }
-        tags_ = name_modules(modules_, *selection, *naming);
+        tags_ = name_modules(modules_, named.selection, named.naming);
         by_tag_.emplace(tags_);
         return true;
     }
@@ -18381,8 +19338,7 @@ private:
     void expect(const char* carrier, id node, bool present, bool wanted) {
         if (wanted && !present) {
             tell("tags.incomplete", node, std::string("has no tags in ") + carrier);
-        } else if (!wanted && present &&
-                   std::find(unwanted_.begin(), unwanted_.end(), carrier) == unwanted_.end()) {
+        } else if (!wanted && present && std::ranges::find(unwanted_, carrier) == unwanted_.end()) {
             unwanted_.emplace_back(carrier);
             tell("tags.unrecorded", node,
                  std::string("has tags in ") + carrier + ", which the model does not tell of",
@@ -18487,6 +19443,7 @@ private:
 
     const wire_model& model_;
     Report& report_;
+    const onnx_policy_registry& known_;
     module_tree modules_;
     carrier_set wanted_;
     tag_table tags_;
@@ -18499,20 +19456,26 @@ private:
 } // namespace detail
 
 /// Calls `report(finding)` for everything that is wrong with the tags in a file: nodes without any,
-/// tags that do not fit the tree or each other in one of the carriers, a graph that changed.
-///
-/// Throws: `error` of `malformed` when what the model says about its tags cannot be read.
+/// tags that do not fit the tree or each other in one of the carriers, a graph that changed, and
+/// `tags.damaged` where what the model says about its tags cannot be read.
 /// Complexity: O(nodes + fields + length of all tags).
 template <class Report>
-void check_tags(const wire_model& model, Report report) {
-    detail::tag_checker<Report>(model, report).check();
+void check_tags(const wire_model& model, Report report, const onnx_policy_registry& known = {}) {
+    try {
+        detail::tag_checker<Report>(model, report, known).check();
+    } catch (const error& damaged) {
+        if (damaged.code() != error_code::malformed) {
+            throw;
+        }
+        report(finding{"tags.damaged", no_id, damaged.what(), severity::error, "model"});
+    }
 }
 
 /// Calls `report(finding)` when the tree in a tagged file is not `expected`, at the first module
-/// that differs. Throws: as above. Complexity: O(modules).
+/// that differs. Complexity: O(modules).
 template <class Report>
 void check_tree(const wire_model& model, const module_tree& expected, Report report) {
-    const auto record = find_model_record(model);
+    const auto record = find_readable_record(model, model_key);
     if (!record) {
         return;
     }
@@ -18534,6 +19497,87 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_CHECK_TAGS_HPP
+
+// <stemma/onnx/wire/check_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_CHECK_MODEL_HPP
+#define STEMMA_ONNX_WIRE_CHECK_MODEL_HPP
+
+namespace stemma {
+
+/// What of a model is checked besides its structure and its tags.
+struct check_options {
+    bool data = true;                      ///< whether the data of weights are where they should be
+    const module_tree* expected = nullptr; ///< the tree that a tagged file should have; null: any
+    const onnx_policy_registry* known =
+        nullptr; ///< what names in a record mean; null: the library's
+};
+
+/// Checks structure, places of data and tags of a model, and calls `report(finding)` for all that
+/// is wrong. Tags that cannot be read at all are one finding, `tags.damaged`.
+/// Complexity: that of `check_structure`, `check_data` and `check_tags`.
+template <class Report>
+void check_model(const wire_model& model, Report report, const check_options& options = {}) {
+    check_structure(model, std::ref(report));
+    if (options.data) {
+        check_data(model, std::ref(report));
+    }
+    check_tags(model, std::ref(report),
+               options.known != nullptr ? *options.known : onnx_policy_registry{});
+    if (options.expected != nullptr) {
+        check_tree(model, *options.expected, std::ref(report));
+    }
+}
+
+/// Returns: what is wrong with a model, as a policy judges it. Complexity: as above.
+template <diagnostics_policy Policy = as_found>
+[[nodiscard]] std::vector<finding> find_problems(const wire_model& model,
+                                                 const check_options& options = {},
+                                                 const Policy& policy = {}) {
+    std::vector<finding> found;
+    check_model(model, judged(policy, [&](finding one) { found.push_back(std::move(one)); }),
+                options);
+    return found;
+}
+
+/// Returns: how many findings matter so much. Complexity: O(findings).
+[[nodiscard]] inline std::size_t count_of(std::span<const finding> found, severity level) {
+    return static_cast<std::size_t>(std::count_if(
+        found.begin(), found.end(), [&](const finding& one) { return one.level == level; }));
+}
+
+/// Writes findings about a model that is called `name` (`stemma.validate/1`). Complexity:
+/// O(length).
+template <text_sink Sink>
+void write_findings(Sink& sink, std::span<const finding> found, const onnx_model& model,
+                    std::string_view name) {
+    json_writer json(sink);
+    const auto errors = count_of(found, severity::error);
+    json.begin_object();
+    json.member("schema", "stemma.validate/1");
+    json.member("model", name);
+    json.member("valid", errors == 0);
+    json.member("errors", errors);
+    json.member("warnings", count_of(found, severity::warning));
+    json.key("findings");
+    json.begin_array();
+    for (const auto& one : found) {
+        json.begin_object(true);
+        json.member("code", one.code);
+        json.member("severity", to_string(one.level));
+        json.member("place", one.place);
+        json.key("node");
+        one.node == no_id ? json.null() : json.value(position_text(model, one.node));
+        json.member("text", one.text);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CHECK_MODEL_HPP
 
 // <stemma/onnx/wire/tensor_content.hpp>
 #ifndef STEMMA_ONNX_WIRE_TENSOR_CONTENT_HPP
@@ -19058,6 +20102,188 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_COMPARE_STRUCTURE_HPP
 
+// <stemma/onnx/wire/compare_models.hpp>
+#ifndef STEMMA_ONNX_WIRE_COMPARE_MODELS_HPP
+#define STEMMA_ONNX_WIRE_COMPARE_MODELS_HPP
+
+namespace stemma {
+
+/// What of two models is compared.
+struct compared_parts {
+    bool structure = true;    ///< graphs, operators and attributes
+    bool initializers = true; ///< names, types, shapes and data
+    bool tags = true;         ///< primary tags
+};
+
+/// What two models have in common and what not.
+struct model_comparison {
+    compared_parts parts;                             ///< what was compared; the rest is empty
+    std::optional<structure_difference> structure;    ///< the first one, if there is any
+    std::size_t renamed_nodes = 0;                    ///< in graphs that are equal
+    std::size_t same_initializers = 0;                ///< how many
+    std::vector<initializer_difference> initializers; ///< in file order
+    std::optional<tag_comparison> tags;               ///< of nodes that are partners
+
+    /// Whether no difference was found.
+    [[nodiscard]] bool is_equal() const noexcept {
+        return !structure && initializers.empty() && (!tags || tags->is_equal());
+    }
+};
+
+/// Compares two models. Nodes of equal graphs are partners by position, those of others by name.
+/// Throws: `error` of `error_code::cannot_read`, `malformed`.
+/// Complexity: that of `compare_structure`, `compare_initializers` and `compare_tags`.
+[[nodiscard]] inline model_comparison compare_models(const attributed_model& first,
+                                                     const attributed_model& second,
+                                                     const compared_parts& parts = {}) {
+    model_comparison result;
+    result.parts = parts;
+    auto structure = compare_structure(first.model(), second.model());
+    std::vector<id> partners;
+    if (structure) {
+        partners = match_by_name(first.model(), second.model());
+    } else {
+        partners.resize(first.model().node_count());
+        std::iota(partners.begin(), partners.end(), id{0});
+        for (auto node : partners) {
+            result.renamed_nodes += first.model().name(node) == second.model().name(node) ? 0U : 1U;
+        }
+    }
+    if (parts.structure) {
+        result.structure = std::move(structure);
+    }
+    if (parts.initializers) {
+        result.same_initializers =
+            compare_initializers(first.model(), second.model(), [&](const auto& difference) {
+                result.initializers.push_back(difference);
+            });
+    }
+    if (parts.tags) {
+        result.tags = compare_tags(first.tags(), second.tags(), partners);
+    }
+    return result;
+}
+
+namespace detail {
+
+template <text_sink Sink>
+void write_difference(json_writer<Sink>& json, const model_comparison& found,
+                      const attributed_model& first, const attributed_model& second) {
+    const auto write_node = [&](std::string_view key, const onnx_model& model, id node) {
+        json.key(key);
+        if (node == no_id) {
+            json.null();
+            return;
+        }
+        json.begin_object(true);
+        json.member("node", position_text(model, node));
+        json.member("name", model.name(node));
+        json.member("op_type", model.op_type(node));
+        json.end_object();
+    };
+    json.key("structure");
+    json.begin_object();
+    json.member("equal", !found.structure);
+    json.member("renamed_nodes", found.renamed_nodes);
+    json.key("difference");
+    if (found.structure) {
+        json.begin_object();
+        json.member("text", found.structure->text);
+        write_node("first", first.model(), found.structure->first);
+        write_node("second", second.model(), found.structure->second);
+        json.end_object();
+    } else {
+        json.null();
+    }
+    json.end_object();
+}
+
+template <text_sink Sink>
+void write_initializers(json_writer<Sink>& json, const model_comparison& found) {
+    json.key("initializers");
+    json.begin_object();
+    json.member("equal", found.initializers.empty());
+    json.member("same", found.same_initializers);
+    json.key("differences");
+    json.begin_array();
+    for (const auto& one : found.initializers) {
+        json.begin_object(true);
+        json.member("change", to_string(one.change));
+        json.member("name", one.name);
+        json.key("other");
+        one.other.empty() ? json.null() : json.value(one.other);
+        json.member("text", one.text);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+template <text_sink Sink>
+void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx_model& first) {
+    json.key("tags");
+    json.begin_object();
+    json.member("equal", tags.is_equal());
+    json.member("same", tags.same);
+    json.member("only_first", tags.only_first);
+    json.member("only_second", tags.only_second);
+    const auto write_counts = [&](std::string_view key, const auto& counts) {
+        json.key(key);
+        json.begin_array();
+        for (const auto& one : counts) {
+            json.begin_object(true);
+            json.member("tag", one.tag);
+            json.member("nodes", one.nodes);
+            json.end_object();
+        }
+        json.end_array();
+    };
+    write_counts("vanished", tags.vanished);
+    write_counts("appeared", tags.appeared);
+    json.key("moved");
+    json.begin_array();
+    for (const auto& one : tags.moves) {
+        json.begin_object(true);
+        json.member("from", one.from);
+        json.member("to", one.to);
+        json.member("nodes", one.nodes);
+        json.member("example", position_text(first, one.example));
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+} // namespace detail
+
+/// Writes what was found (`stemma.compare/1`) of models that are called by their paths.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_comparison(Sink& sink, const model_comparison& found, const attributed_model& first,
+                      const attributed_model& second) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.compare/1");
+    json.member("first", first.model().file());
+    json.member("second", second.model().file());
+    json.member("equal", found.is_equal());
+    if (found.parts.structure) {
+        detail::write_difference(json, found, first, second);
+    }
+    if (found.parts.initializers) {
+        detail::write_initializers(json, found);
+    }
+    if (found.tags) {
+        detail::write_moves(json, *found.tags, first.model());
+    }
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_COMPARE_MODELS_HPP
+
 // <stemma/onnx/wire/graph_extras.hpp>
 #ifndef STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
 #define STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
@@ -19115,6 +20341,301 @@ struct graph_extras {
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_GRAPH_EXTRAS_HPP
+
+// <stemma/onnx/wire/part_records.hpp>
+#ifndef STEMMA_ONNX_WIRE_PART_RECORDS_HPP
+#define STEMMA_ONNX_WIRE_PART_RECORDS_HPP
+
+namespace stemma {
+
+/// Makes the records of parts of a tagged model: of the modules that a part has nodes or parameters
+/// of, with those above them, and of others only where their tags would be different ones without.
+class part_records {
+public:
+    /// Requires: `model` outlives this.
+    /// Complexity: O(modules + fields of initializers and value infos), and of a table O(nodes).
+    part_records(const wire_model& model, recorded_model whole)
+        : model_(&model), whole_(std::move(whole)) {
+        const auto named = detail::naming_of(whole_);
+        if (!named) {
+            return;
+        }
+        naming_ = named->naming;
+        selection_ = named->selection;
+        tags_ = name_modules(whole_.modules, *selection_, *naming_);
+        bool damaged = false;
+        table_ = detail::read_table(model, whole_.modules.size(), damaged);
+        by_tag_.emplace(tags_);
+        model.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
+            if (key == hierarchy_tags_key) {
+                add_tags(text, of_value_[value]);
+            }
+        });
+        for (const auto& tensor : model.tensors()) {
+            if (tensor.value != no_id) {
+                initializers_.emplace(model.value_name(tensor.value), tensor.value);
+            }
+        }
+        for (id m = 1; m < tags_.size(); ++m) {
+            if (tags_.is_selected(m)) {
+                named_below_.emplace(tags_.above(m), m);
+            }
+        }
+    }
+
+    part_records(const part_records&) = delete;
+    part_records& operator=(const part_records&) = delete;
+
+    /// Returns: the record of a part with these nodes, which are numbered anew in that order, and
+    /// these initializers; the digest is the caller's. Where the model does not say of all nodes
+    /// which module they are of, the part has all modules.
+    /// Complexity: O(fields of the nodes + (nodes + modules of the part) * depth), and where tags
+    /// would be others, that of naming those beside them.
+    [[nodiscard]] recorded_model of(std::span<const id> nodes,
+                                    std::span<const id> initializers) const {
+        recorded_model record{whole_header(), {}};
+        record.nodes = nodes.size();
+        record.claims = claims_about(whole_.claims, nodes, model_->node_count());
+        auto part = find_modules(nodes, initializers, record.claims);
+        if (!part) {
+            record.modules = whole_.modules;
+            return record;
+        }
+        record.modules = build(*part);
+        for (auto& claims : record.claims) {
+            for (auto& run : claims.runs) {
+                run.made.module = run.made.module == no_id ? no_id : part->rank_of(run.made.module);
+            }
+        }
+        return record;
+    }
+
+private:
+    /// Some modules of the whole.
+    struct chosen_modules {
+        std::vector<id> modules;        // ascending, with all above them
+        std::unordered_set<id> direct;  // that nodes are of
+        std::unordered_set<id> tensors; // initializers of the part
+
+        [[nodiscard]] id rank_of(id m) const {
+            const auto at = std::lower_bound(modules.begin(), modules.end(), m);
+            return at == modules.end() || *at != m ? no_id : static_cast<id>(at - modules.begin());
+        }
+    };
+
+    /// Collects modules, and those above them.
+    class collected_modules {
+    public:
+        explicit collected_modules(const module_tree& tree) : tree_(&tree) { add(0); }
+
+        void add(id m) {
+            while (m != no_id && known_.insert(m).second) {
+                m = m == 0 ? no_id : tree_->index().parent(m);
+            }
+        }
+
+        [[nodiscard]] std::vector<id> ascending() const {
+            std::vector<id> sorted(known_.begin(), known_.end());
+            std::sort(sorted.begin(), sorted.end());
+            return sorted;
+        }
+
+    private:
+        const module_tree* tree_;
+        std::unordered_set<id> known_;
+    };
+
+    [[nodiscard]] model_record whole_header() const {
+        model_record about;
+        about.carriers = whole_.carriers;
+        about.options = whole_.options;
+        about.from_model = whole_.from_model;
+        return about;
+    }
+
+    void add_tags(std::string_view list, std::vector<id>& found) const {
+        const auto tags = nlohmann::json::parse(list, nullptr, false);
+        for (const auto& tag : tags.is_array() ? tags : nlohmann::json::array()) {
+            const auto m =
+                tag.is_string() ? by_tag_->find(tag.get_ref<const std::string&>()) : no_id;
+            if (m != no_id) {
+                found.push_back(m);
+            }
+        }
+    }
+
+    [[nodiscard]] std::optional<chosen_modules>
+    find_modules(std::span<const id> nodes, std::span<const id> initializers,
+                 const std::vector<claim_runs>& claims) const {
+        if (!naming_) {
+            return std::nullopt;
+        }
+        const auto& tree = whole_.modules;
+        chosen_modules part;
+        collected_modules found(tree);
+        const auto add_all = [&](const auto& lists, id key) {
+            if (const auto list = lists.find(key); list != lists.end()) {
+                std::for_each(list->second.begin(), list->second.end(),
+                              [&](id m) { found.add(m); });
+            }
+        };
+        detail::carrier_modules named(tree, tags_, detail::has_our_namespaces(*model_));
+        std::vector<id> several;
+        for (auto node : nodes) {
+            const auto carriers = read_node_carriers(*model_, node);
+            auto m = named.find(carriers);
+            m = m == no_id && table_ ? (*table_)[node] : m;
+            if (m == no_id) {
+                return std::nullopt;
+            }
+            if (carriers.all) {
+                add_tags(*carriers.all, several);
+            }
+            part.direct.insert(m);
+            found.add(m);
+            for (auto value : model_->inputs(node)) {
+                add_all(of_value_, value);
+            }
+            for (id i = 0; i < model_->output_count(node); ++i) {
+                add_all(of_value_, model_->first_output(node) + i);
+            }
+        }
+        std::for_each(several.begin(), several.end(), [&](id m) { found.add(m); });
+        const module_lookup<module_tree> lookup(tree);
+        for (auto value : initializers) {
+            part.tensors.insert(value);
+            add_all(of_value_, value);
+            const auto name = model_->value_name(value);
+            const auto dot = name.rfind('.');
+            const auto owner = find_module(lookup, name.substr(0, dot == name.npos ? 0 : dot));
+            if (owner != no_id && has_tensor(owner, name.substr(dot + 1))) {
+                found.add(owner);
+            }
+        }
+        for (const auto& table : claims) {
+            for (const auto& run : table.runs) {
+                found.add(run.made.module);
+            }
+        }
+        part.modules = found.ascending();
+        return keep_tags(part, found) ? std::optional(std::move(part)) : std::nullopt;
+    }
+
+    [[nodiscard]] bool has_tensor(id m, std::string_view name) const {
+        const auto& tree = whole_.modules;
+        for (std::size_t i = 0; i < tree.parameter_count(m); ++i) {
+            if (tree.parameter(m, i).name == name) {
+                return true;
+            }
+        }
+        for (std::size_t i = 0; i < tree.buffer_count(m); ++i) {
+            if (tree.buffer(m, i).name == name) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Adds what modules of the part are told from by their tags: those of the same class first.
+    /// Returns: whether that suffices.
+    [[nodiscard]] bool keep_tags(chosen_modules& part, collected_modules& found) const {
+        const auto& tree = whole_.modules;
+        for (const bool same_class : {true, false, false}) {
+            const auto modules = build(part);
+            const auto tags = name_modules(modules, *selection_, *naming_);
+            bool equal = true;
+            for (id rank = 0; rank < part.modules.size(); ++rank) {
+                const auto m = part.modules[rank];
+                if (tags.is_selected(rank) != tags_.is_selected(m)) {
+                    return false;
+                }
+                if (!tags.is_selected(rank) || tags.segment(rank) == tags_.segment(m)) {
+                    continue;
+                }
+                equal = false;
+                const auto [first, last] = named_below_.equal_range(tags_.above(m));
+                for (auto it = first; it != last; ++it) {
+                    if (!same_class || tree.class_name(it->second) == tree.class_name(m)) {
+                        found.add(it->second);
+                    }
+                }
+            }
+            if (equal) {
+                return true;
+            }
+            part.modules = found.ascending();
+        }
+        return false;
+    }
+
+    /// Whether a tensor of a module is one of the part: by its name, else if nodes are of it.
+    [[nodiscard]] bool has_tensor(const chosen_modules& part, id m, const std::string& path) const {
+        const auto known = initializers_.find(path);
+        return known == initializers_.end() ? part.direct.contains(m)
+                                            : part.tensors.contains(known->second);
+    }
+
+    [[nodiscard]] module_tree build(const chosen_modules& part) const {
+        const auto& tree = whole_.modules;
+        module_tree_builder builder(tree.attribute(0));
+        std::unordered_set<std::string> tensors;
+        for (id rank = 0; rank < part.modules.size(); ++rank) {
+            const auto m = part.modules[rank];
+            if (m != 0) {
+                builder.child(part.rank_of(tree.index().parent(m)), tree.attribute(m));
+            }
+            if (!tree.class_name(m).empty()) {
+                builder.set_class(rank, tree.class_name(m), tree.qualified_class(m));
+            }
+            if (tree.calls(m) != no_id) {
+                builder.set_calls(rank, tree.calls(m));
+            }
+            const auto prefix = m == 0 ? std::string() : tree.path(m) + ".";
+            const auto add = [&](const tensor_info& tensor, bool buffer) {
+                auto path = prefix + std::string(tensor.name);
+                if (has_tensor(part, m, path)) {
+                    buffer ? builder.add_buffer(rank, tensor) : builder.add_parameter(rank, tensor);
+                    tensors.insert(std::move(path));
+                }
+            };
+            for (std::size_t i = 0; i < tree.parameter_count(m); ++i) {
+                add(tree.parameter(m, i), false);
+            }
+            for (std::size_t i = 0; i < tree.buffer_count(m); ++i) {
+                add(tree.buffer(m, i), true);
+            }
+        }
+        for (const auto& alias : tree.aliases()) {
+            if (const auto rank = part.rank_of(alias.module); rank != no_id) {
+                builder.add_alias(alias.path, rank);
+            }
+        }
+        for (const auto& group : tree.shared_parameters()) {
+            std::vector<std::string> kept;
+            std::copy_if(group.begin(), group.end(), std::back_inserter(kept),
+                         [&](const std::string& path) { return tensors.contains(path); });
+            if (kept.size() > 1) {
+                builder.add_shared_parameters(std::move(kept));
+            }
+        }
+        return builder.build();
+    }
+
+    const wire_model* model_;
+    recorded_model whole_;
+    std::optional<any_naming<module_tree>> naming_; // none: it is unknown what tags look like
+    std::optional<any_selection<module_tree>> selection_;
+    tag_table tags_;
+    std::optional<std::vector<id>> table_; // by node
+    std::optional<tag_lookup> by_tag_;
+    std::unordered_map<id, std::vector<id>> of_value_;
+    std::unordered_map<std::string_view, id> initializers_; // by name
+    std::unordered_multimap<id, id> named_below_;           // by the selected module above
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_PART_RECORDS_HPP
 
 // <stemma/onnx/wire/value_renaming.hpp>
 #ifndef STEMMA_ONNX_WIRE_VALUE_RENAMING_HPP
@@ -19574,8 +21095,8 @@ public:
         , types_(types)
         , policy_(std::move(policy))
         , tables_(std::make_shared<const tables>(model)) {
-        if (const auto text = find_model_metadata(model, model_key)) {
-            record_ = read_model_record(*text, model.file());
+        if (auto record = find_readable_record(model, model_key)) {
+            records_ = std::make_shared<const part_records>(model, *std::move(record));
             digester_.emplace(model);
         }
     }
@@ -19616,7 +21137,7 @@ public:
         }
         add_function_opsets(plan, result);
         result.add_entry(at_model::metadata_props, key, origin);
-        if (record_) {
+        if (records_) {
             result.add_entry(at_model::metadata_props, model_key, record_of(plan));
         }
         return result;
@@ -19716,13 +21237,9 @@ private:
                 nodes.insert(nodes.end(), inside.begin(), inside.end());
             }
         }
-        record_->nodes = nodes.size();
-        record_->digest = (*digester_)(nodes);
-        auto all = std::exchange(record_->claims,
-                                 claims_about(record_->claims, nodes, model_.node_count()));
-        auto text = to_json(*record_, record_->modules);
-        record_->claims = std::move(all);
-        return text;
+        auto record = records_->of(nodes, plan.initializers);
+        record.digest = (*digester_)(nodes);
+        return to_json(record, record.modules);
     }
 
     void rename(const cut_plan& plan) {
@@ -19885,7 +21402,7 @@ private:
     const value_types& types_;
     Policy policy_;
     std::shared_ptr<const tables> tables_;
-    std::optional<recorded_model> record_;
+    std::shared_ptr<const part_records> records_;
     std::optional<structure_digester> digester_;
     value_renaming renaming_; // of values at the boundary
 };
@@ -20000,6 +21517,37 @@ namespace stemma {
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_CUT_OBSTACLES_HPP
+
+// <stemma/onnx/wire/cut_options.hpp>
+#ifndef STEMMA_ONNX_WIRE_CUT_OPTIONS_HPP
+#define STEMMA_ONNX_WIRE_CUT_OPTIONS_HPP
+
+namespace stemma {
+
+class value_types;
+class wire_model;
+
+/// Adds the types of values of a model, as another library infers them, say; those that are known
+/// stay. Returns: "", or why there are none.
+using type_inference = std::function<std::string(const wire_model&, value_types&)>;
+
+/// How parts are cut out of a model.
+struct cut_options {
+    /// What belongs to a part. Where none is given, it is a `standard_cut`, which refuses modules
+    /// that are not convex, or, of `many`, makes a part for each convex run.
+    std::optional<any_cut> policy{};
+    data_placement data = data_placement::copy; ///< weights in other files
+    bool many = false;      ///< parts of many modules are asked for, not of a few
+    bool force = false;     ///< files that exist are replaced
+    bool sync = true;       ///< waits until the bytes are on the medium
+    thread_limit threads{}; ///< for many parts
+    type_inference infer{}; ///< asked once, when the library knows no type for a boundary
+    std::function<void(std::string_view)> note{}; ///< hears what a user should know
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_CUT_OPTIONS_HPP
 
 // <stemma/onnx/wire/described_type.hpp>
 #ifndef STEMMA_ONNX_WIRE_DESCRIBED_TYPE_HPP
@@ -20186,8 +21734,8 @@ public:
 
     /// Whether some file but the weights is no longer as it was written.
     [[nodiscard]] bool is_edited() const {
-        return skeleton_.edited || std::any_of(parts_.begin(), parts_.end(),
-                                               [](const auto& part) { return part.edited; });
+        return skeleton_.edited ||
+               std::ranges::any_of(parts_, [](const auto& part) { return part.edited; });
     }
 
     /// Returns: how many nodes the source had.
@@ -20826,1407 +22374,326 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_EDITED_NODES_HPP
 
-// <stemma/onnx/wire/fold_attributes.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
-#define STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+// <stemma/onnx/wire/explanation.hpp>
+#ifndef STEMMA_ONNX_WIRE_EXPLANATION_HPP
+#define STEMMA_ONNX_WIRE_EXPLANATION_HPP
 
 namespace stemma {
 
-/// Writes the attributes of functions, which are the Constants that differ from call to call.
-class fold_attributes {
-public:
-    /// Requires: both outlive it.
-    fold_attributes(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {}
-
-    /// Returns: what an attribute of a function is called.
-    [[nodiscard]] static std::string name_of(id slot) { return "constant_" + std::to_string(slot); }
-
-    /// Returns: the attribute of a Constant, which refers to one of the function.
-    [[nodiscard]] static std::string refer(const wire_reader& attribute, id slot) {
-        return attribute_reference(attribute, read_attribute_names(attribute).name, name_of(slot));
-    }
-
-    /// Returns: which attribute of the function of a region has the value of a Constant, by the
-    /// order in which calls are opened; `no_id` where it does not differ.
-    [[nodiscard]] id slot(id region, std::size_t constant) const {
-        if (plan_.is_graph(region)) {
-            return no_id;
-        }
-        const auto& slots = plan_.functions[plan_.function[region]].slots;
-        return constant < slots.size() ? slots[constant] : no_id;
-    }
-
-    /// Appends the attributes of the call of a region: what its Constants are, or attributes of the
-    /// function around it, in which `before` of these are opened in front of the call.
-    /// Complexity: O(constants + bytes of their attributes).
-    void append(id around, id region, std::size_t before, byte_rope& out) const {
-        using at_node = detail::onnx_fields::node;
-        const auto& slots = plan_.functions[plan_.function[region]].slots;
-        for (std::size_t i = 0; i < slots.size(); ++i) {
-            if (slots[i] == no_id) {
-                continue;
-            }
-            const auto outer = slot(around, before + i);
-            auto fields = model_.reader(model_.message(plan_.constants[region][i]));
-            for (wire_field field; fields.next(field);) {
-                if (!field.is_bytes(at_node::attribute)) {
-                    continue;
-                }
-                const auto attribute = fields.inner(field);
-                if (outer == no_id) {
-                    out.add_field(at_node::attribute,
-                                  renamed_attribute(attribute, name_of(slots[i])));
-                } else {
-                    out.add_field(
-                        at_node::attribute,
-                        attribute_reference(attribute, name_of(slots[i]), name_of(outer)));
-                }
-            }
-        }
-    }
-
-private:
-    const wire_model& model_;
-    const fold_plan& plan_;
+/// How a claim about a node is to what was decided.
+enum class claim_relation : std::uint8_t {
+    decided,   ///< it names the same module
+    agrees,    ///< it is not exact, and names one above or below
+    disagrees, ///< it names another one
 };
 
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
-
-// <stemma/onnx/wire/fold_names.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
-#define STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
-[[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
-    if (names.empty()) {
-        return {};
-    }
-    std::sort(names.begin(), names.end());
-    auto scope = names[names.size() / 2];
-    while (true) {
-        const auto slash = scope.rfind('/');
-        if (slash == scope.npos) {
-            return {};
-        }
-        scope = scope.substr(0, slash);
-        const auto inside = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
-            return name.size() > scope.size() && name.starts_with(scope) &&
-                   name[scope.size()] == '/';
-        });
-        if (static_cast<std::size_t>(inside) * 5 >= names.size() * 4) {
-            return scope;
-        }
-    }
-}
-
-} // namespace detail
-
-/// What names in the bodies of functions become.
-///
-/// A function that is called once keeps them. In one that several calls share, names are as in the
-/// first call without its scope (`/encoder/layer.0`), and each call says which scope is its own.
-/// Where names are captured in bodies they stay, too.
-class fold_names {
-public:
-    /// Requires: the model and the plan outlive it.
-    /// Complexity: O(regions + items + length of names).
-    template <module_view Modules>
-    fold_names(const wire_model& model, const graph_contents& contents, const Modules& modules,
-               const fold_plan& plan)
-        : model_(model)
-        , plan_(plan)
-        , own_scope_(plan.regions.size())
-        , call_scope_(plan.regions.size())
-        , scope_(plan.regions.size())
-        , keeps_(plan.functions.size())
-        , given_(model.value_count(), false) {
-        for (id f = 0; f < plan.functions.size(); ++f) {
-            keeps_[f] =
-                plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
-        }
-        for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
-            if (!plan.is_graph(r) && !keeps_[plan.function[r]]) {
-                own_scope_[r] = find_scope(r);
-            }
-        }
-        for (id r = 0; r < plan.regions.size(); ++r) {
-            hand_down_scopes(r);
-        }
-        for (id r = 0; r < plan.regions.size(); ++r) {
-            for (auto value : plan.is_graph(r) ? std::span<const id>() : plan.outputs[r]) {
-                given_[value] = given_[value] || plan.is_graph(plan.regions[r].parent);
-            }
-        }
-        names_.resize(plan.functions.size());
-        for (id f = 0; f < plan.functions.size(); ++f) {
-            if (!keeps_[f]) {
-                const auto module = plan.regions[plan.functions[f].region].module;
-                name_values(f, path_of(modules, module) + ".");
-            }
-        }
-    }
-
-    /// Whether the body of a function has the names that the model has.
-    [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
-
-    /// Whether a call in a graph names a value, so that it is known when that is opened.
-    [[nodiscard]] bool is_given(id value) const { return given_[value]; }
-
-    /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
-    /// around. Requires: the region is that of the body that is written, or a call in a
-    /// graph.
-    [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
-
-    /// Returns: the scope of a region: names in the body are expected to follow it.
-    [[nodiscard]] const std::string& scope(id region) const { return scope_[region]; }
-
-    /// Returns: what a value of the first call is called in the body of the function.
-    [[nodiscard]] std::string_view in_body(id function, id value) const {
-        const auto found = names_[function].find(value);
-        return found == names_[function].end() ? model_.value_name(value)
-                                               : std::string_view(found->second);
-    }
-
-    /// Returns: what a name of the first call is in the body of the function.
-    [[nodiscard]] std::string_view in_body(id function, std::string_view name) const {
-        return keeps_[function] ? name
-                                : without(own_scope_[plan_.functions[function].region], name);
-    }
-
-private:
-    // So many names tell the scope of a region.
-    static constexpr std::size_t sample = 64;
-
-    [[nodiscard]] static std::string_view without(std::string_view scope, std::string_view name) {
-        return name.size() > scope.size() && name.starts_with(scope) ? name.substr(scope.size())
-                                                                     : name;
-    }
-
-    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
-        const auto& items = plan_.regions[region].items;
-        return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
-            return !item.is_region && !contents.bodies_of(item.index).empty();
-        });
-    }
-
-    [[nodiscard]] std::string find_scope(id region) const {
-        const auto& items = plan_.regions[region].items;
-        std::vector<std::string_view> names;
-        for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
-            const auto name = items[i].is_region ? std::string_view(own_scope_[items[i].index])
-                                                 : model_.name(items[i].index);
-            if (!name.empty()) {
-                names.push_back(name);
-            }
-        }
-        return std::string(detail::common_scope(std::move(names)));
-    }
-
-    /// Gives the regions inside a region their scopes, as the body of its function says.
-    void hand_down_scopes(id r) {
-        const auto first = plan_.body_of(r);
-        const auto& items = plan_.regions[r].items;
-        const auto& in_body = plan_.regions[first].items;
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            if (items[i].is_region) {
-                const auto child = in_body[i].index;
-                const std::string_view scope = own_scope_[child];
-                const std::string_view around = own_scope_[first];
-                if (scope.starts_with(around)) {
-                    call_scope_[child] = scope.substr(around.size());
-                }
-                scope_[items[i].index] = scope_[r] + std::string(call_scope_[child]);
-            }
-        }
-    }
-
-    void name_values(id f, const std::string& parameters) {
-        const auto region = plan_.functions[f].region;
-        std::unordered_set<std::string> taken;
-        const auto name = [&](id value, std::string_view wanted) {
-            if (value == no_id || wanted.empty() || names_[f].contains(value)) {
-                return;
-            }
-            std::string text(wanted);
-            while (!taken.insert(text).second) {
-                text.push_back('~');
-            }
-            names_[f].emplace(value, std::move(text));
-        };
-        const auto& scope = own_scope_[region];
-        plan_.for_each_made(model_, region, [&](id value) {
-            name(value, without(scope, model_.value_name(value)));
-        });
-        for (auto value : plan_.inputs[region]) {
-            const auto whole = model_.value_name(value);
-            const auto short_one = without(parameters, whole);
-            name(value, short_one.size() < whole.size() ? short_one : without(scope, whole));
-        }
-    }
-
-    const wire_model& model_;
-    const fold_plan& plan_;
-    std::vector<std::string> own_scope_; // by region
-    std::vector<std::string_view> call_scope_;
-    std::vector<std::string> scope_;
-    std::vector<bool> keeps_;                                // by function
-    std::vector<bool> given_;                                // by value
-    std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
+/// What a source claims about a node.
+struct explained_claim {
+    claim made;                                        ///< source, module, confidence
+    claim_relation relation = claim_relation::decided; ///< to what was decided
 };
 
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
-
-// <stemma/onnx/wire/node_shapes.hpp>
-#ifndef STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
-#define STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
-
-namespace stemma {
-
-/// What of a node's fields is told apart only by name.
-enum class node_text : std::uint8_t {
-    none,   ///< more than a text: two nodes that differ in it are not alike
-    input,  ///< name of a value that is read
-    output, ///< name of a value that is made
-    name,   ///< of the node
-    note,   ///< a doc string, or an entry of metadata
+/// A value, and a node at the other end of it.
+struct neighbour {
+    id value = no_id; ///< that is read
+    id node = no_id;  ///< that makes it, or reads it; `no_id` where none makes it
 };
 
-/// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
-[[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
-    using at = detail::onnx_fields::node;
-    if (field.type != wire_type::bytes) {
-        return node_text::none;
-    }
-    switch (field.number) {
-    case at::input:
-        return node_text::input;
-    case at::output:
-        return node_text::output;
-    case at::name:
-        return node_text::name;
-    case at::doc_string:
-    case at::metadata_props:
-        return node_text::note;
-    default:
-        return node_text::none;
-    }
-}
-
-/// Returns: the text of such a field: of an entry of metadata the value.
-[[nodiscard]] inline std::string_view text_of(const wire_reader& fields, const wire_field& field) {
-    return field.is_bytes(detail::onnx_fields::node::metadata_props)
-               ? wire_model::read_entry(fields, field).second
-               : fields.text(field);
-}
-
-/// Tells of nodes whether they are the same but for names, doc strings and values of metadata:
-/// fields in the same order, with the same bytes. Bodies may differ in what they capture only.
-class node_shapes {
-public:
-    /// Requires: both outlive it.
-    node_shapes(const wire_model& model, const graph_contents& contents)
-        : model_(model), contents_(contents) {}
-
-    /// With `vary`, of the attribute of a Constant only name and type count.
-    /// Complexity: O(bytes of the node).
-    [[nodiscard]] std::uint64_t hash(id node, bool vary = false) const {
-        vary = vary && varies(node);
-        const auto renamed = without_captures(node);
-        std::uint64_t result = 0;
-        for_each_part(reader(node, renamed), vary,
-                      [&](std::uint32_t number, std::string_view bytes) {
-                          result = hash_bytes(bytes, hash_mix(result, number));
-                          return true;
-                      });
-        return result;
-    }
-
-    /// As above.
-    [[nodiscard]] bool equal(id a, id b, bool vary = false) const {
-        vary = vary && varies(a) && varies(b);
-        const auto renamed_a = without_captures(a);
-        const auto renamed_b = without_captures(b);
-        auto other = reader(b, renamed_b);
-        bool same = true;
-        std::string kind;
-        wire_field theirs;
-        for_each_part(reader(a, renamed_a), vary,
-                      [&](std::uint32_t number, std::string_view bytes) {
-                          same = other.next(theirs) && theirs.number == number &&
-                                 shown(other, theirs, vary, kind) == bytes;
-                          return same;
-                      });
-        return same && !other.next(theirs);
-    }
-
-private:
-    [[nodiscard]] wire_reader reader(id node, const std::string& renamed) const {
-        if (contents_.bodies_of(node).empty()) {
-            return model_.reader(model_.message(node));
-        }
-        return {renamed.data(), 0, static_cast<std::uint32_t>(renamed.size()), model_.file()};
-    }
-
-    /// Returns: the message of a node with bodies, in which what they capture has names by number.
-    [[nodiscard]] std::string without_captures(id node) const {
-        if (contents_.bodies_of(node).empty()) {
-            return {};
-        }
-        value_renaming renaming;
-        id number = 0;
-        const auto read = values_read(model_, contents_, node);
-        for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
-            renaming.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
-        }
-        return renaming.node(model_.reader(model_.message(node)));
-    }
-
-    /// Returns: what of a field counts.
-    [[nodiscard]] static std::string_view shown(const wire_reader& fields, const wire_field& field,
-                                                bool vary, std::string& kind) {
-        if (vary && field.is_bytes(detail::onnx_fields::node::attribute)) {
-            kind = kind_of(fields.inner(field));
-            return kind;
-        }
-        if (text_kind(field) == node_text::none) {
-            return fields.whole(field);
-        }
-        return field.is_bytes(detail::onnx_fields::node::metadata_props)
-                   ? wire_model::read_entry(fields, field).first
-                   : std::string_view();
-    }
-
-    /// Whether a node is a Constant that could have the value of another one.
-    [[nodiscard]] bool varies(id node) const {
-        using at = detail::onnx_fields::node;
-        std::size_t attributes = 0;
-        auto fields = model_.reader(model_.message(node));
-        for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
-            if (field.is_bytes(at::attribute)) {
-                const auto names = read_attribute_names(fields.inner(field));
-                attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
-            }
-        }
-        return attributes == 1 && contents_.bodies_of(node).empty();
-    }
-
-    /// Returns: name and type of an attribute that is no graph, as one text.
-    [[nodiscard]] static std::string kind_of(wire_reader fields) {
-        using at = detail::onnx_fields::attribute;
-        std::string kind;
-        for (wire_field field; fields.next(field);) {
-            const bool counts = field.is_bytes(at::name) || field.is(at::type, wire_type::varint);
-            kind.append(counts ? fields.whole(field) : std::string_view());
-        }
-        return kind;
-    }
-
-    template <class Function>
-    static void for_each_part(wire_reader fields, bool vary, Function f) {
-        std::string kind;
-        for (wire_field field; fields.next(field);) {
-            if (!f(field.number, shown(fields, field, vary, kind))) {
-                return;
-            }
-        }
-    }
-
-    const wire_model& model_;
-    const graph_contents& contents_;
+/// Which modules a value belongs to, and what is at both ends of it.
+struct value_explanation {
+    id value = no_id;        ///< by number
+    std::vector<id> tags;    ///< modules of its tags
+    id producer = no_id;     ///< the node that makes it, if one does
+    std::vector<id> readers; ///< nodes, each as often as it reads it
 };
 
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
-
-// <stemma/onnx/wire/fold_changes.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
-#define STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
-
-namespace stemma {
-
-/// Finds what a folded model has to record of a graph of the one it is made of: the order of the
-/// operators, and the texts that do not follow from the bodies of functions.
-class fold_changes {
-public:
-    /// `root` is the region that is the graph. Requires: all outlive it.
-    /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
-    ///   UTF-8.
-    /// Complexity: O(nodes + length of texts).
-    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names, id root)
-        : model_(model), plan_(plan), names_(names), root_(root) {
-        find_changes();
-        find_order();
-    }
-
-    /// Returns: `nodes`, `order` and `changes`.
-    [[nodiscard]] folded_graph_record take() && { return std::move(record_); }
-
-private:
-    /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
-    /// `first` is the operator that stands for it in the body, in the first call.
-    template <class Function>
-    void for_each_operator(id region, Function& f) const {
-        const auto& items = plan_.regions[region].items;
-        const auto& in_body = plan_.regions[plan_.body_of(region)].items;
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            items[i].is_region ? for_each_operator(items[i].index, f)
-                               : f(region, in_body[i].index, items[i].index);
-        }
-    }
-
-    /// Finds the texts that do not follow from the bodies of functions.
-    void find_changes() {
-        std::uint64_t number = 0;
-        auto compare = [&](id region, id first, id item) {
-            if (region != root_ && plan_.functions[plan_.function[region]].calls > 1) {
-                compare_texts(number, region, first, item);
-            }
-            ++number;
-        };
-        for_each_operator(root_, compare);
-        record_.nodes = number;
-    }
-
-    void compare_texts(std::uint64_t number, id region, id first, id node) {
-        const auto f = plan_.function[region];
-        auto theirs = model_.reader(model_.message(first));
-        auto fields = model_.reader(model_.message(node));
-        std::uint32_t slot = 0;
-        id output = 0;
-        wire_field model;
-        for (wire_field field; fields.next(field);) {
-            const auto kind = text_kind(field);
-            if (!theirs.next(model) || kind == node_text::none || kind == node_text::input) {
-                continue;
-            }
-            std::string expected(text_of(theirs, model));
-            bool known = false;
-            if (kind == node_text::output) {
-                expected = names_.in_body(f, model_.first_output(first) + output);
-                known = names_.is_given(model_.first_output(node) + output++);
-            } else if (kind == node_text::name) {
-                expected = names_.in_body(f, expected);
-            }
-            if (kind != node_text::note && !expected.empty()) {
-                expected.insert(0, names_.scope(region));
-            }
-            const auto actual = text_of(fields, field);
-            if (!known && actual != expected) {
-                note_change(number, slot, expected, actual);
-            }
-            ++slot;
-        }
-    }
-
-    void note_change(std::uint64_t number, std::uint32_t slot, std::string_view expected,
-                     std::string_view actual) {
-        auto change = find_change(expected, actual);
-        if (!detail::is_utf8(change.middle)) {
-            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
-                               "a name or text of a node is no UTF-8, and could not be restored"));
-        }
-        change.node = number;
-        change.slot = slot;
-        record_.changes.push_back(std::move(change));
-    }
-
-    /// Finds in which order the operators stood. Of a Constant in several functions the first one
-    /// that is opened is the one that was there.
-    void find_order() {
-        std::vector<id> opened(model_.graph(plan_.graph[root_]).node_count, no_id);
-        id number = 0;
-        auto place = [&](id, id, id item) {
-            auto& first = opened[model_.position(item)];
-            first = std::min(first, number);
-            ++number;
-        };
-        for_each_operator(root_, place);
-        for (auto e : opened) {
-            auto& order = record_.order;
-            if (order.empty() || order.back().first + order.back().count != e) {
-                order.push_back({e, 0});
-            }
-            ++order.back().count;
-        }
-        if (record_.order.size() == 1 && record_.order.front().count == number) {
-            record_.order.clear();
-        }
-    }
-
-    const wire_model& model_;
-    const fold_plan& plan_;
-    const fold_names& names_;
-    id root_;
-    folded_graph_record record_;
+/// Which module a node came from, and how that is known.
+struct node_explanation {
+    id node = no_id;                        ///< by vertex index
+    id module = 0;                          ///< the deepest module that is known
+    id selected = 0;                        ///< the module of the primary tag
+    std::string tag;                        ///< the primary tag
+    std::vector<id> tags;                   ///< modules of all tags
+    provenance source = provenance::root;   ///< what decided
+    float confidence = 0;                   ///< 0 to 1
+    id call = no_id;                        ///< call of a module that is called several times
+    bool conflict = false;                  ///< whether claims disagree
+    std::vector<id> callers;                ///< modules that call the one it is of
+    std::vector<explained_claim> claims;    ///< of all sources
+    std::vector<neighbour> inputs;          ///< values that it reads, with their producers
+    std::vector<value_explanation> outputs; ///< values that it makes
 };
 
-} // namespace stemma
+/// What there is to say of a name.
+struct explanation {
+    std::string asked;                     ///< what was asked
+    std::vector<node_explanation> nodes;   ///< called so
+    std::vector<value_explanation> values; ///< called so
 
-#endif // STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+    /// Whether nothing is called so.
+    [[nodiscard]] bool empty() const noexcept { return nodes.empty() && values.empty(); }
+};
 
-// <stemma/onnx/wire/fold_infos.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
-#define STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
-
-namespace stemma {
-
-/// The first IR version whose functions say of which types their values are.
-inline constexpr std::int64_t first_version_with_function_infos = 10;
-
-/// Tells which ValueInfos of graphs are of values that folding puts into functions, and what these
-/// know of the types of their values.
-class fold_infos {
+/// Answers one question after the other about an open model. Requires: that outlives this, and its
+/// evidence was not forgotten.
+class explainer {
 public:
-    /// Requires: all outlive it. Complexity: O(nodes + values + length of ValueInfos).
-    fold_infos(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {
-        const auto counts = [&](const value_info_ref& info) {
-            return plan.root[info.graph] != no_id && info.value != no_id &&
-                   model.graph_of_value(info.value) == info.graph &&
-                   info.field == detail::onnx_fields::graph::value_info;
-        };
-        for (const auto& info : model.value_infos()) {
-            if (counts(info)) {
-                types_.emplace(info.value, type_of(info));
+    /// Complexity: that of `find_value_tags`.
+    explicit explainer(attributed_model& opened)
+        : opened_(opened)
+        , readers_(collect_value_readers(opened.model()))
+        , value_tags_(find_value_tags(opened.model(), opened.modules(), opened.tags())) {}
+
+    /// Returns: the nodes that `text` names: `#7` and `5/body#2` by position, else by name.
+    /// Complexity: O(nodes).
+    [[nodiscard]] std::vector<id> nodes_called(std::string_view text) const {
+        const auto& model = opened_.model();
+        std::vector<id> nodes;
+        const auto hash = text.rfind('#');
+        id position = no_id;
+        if (hash != text.npos && hash + 1 < text.size()) {
+            const auto end = text.data() + text.size();
+            if (std::from_chars(text.data() + hash + 1, end, position).ptr != end) {
+                position = no_id;
             }
         }
-        if (types_.empty()) {
-            return;
-        }
-        std::unordered_set<id> outside;
-        for (id r = 0; r < plan.regions.size(); ++r) {
-            for (const auto& item : plan.regions[r].items) {
-                if (plan.is_graph(r) && item.is_region) {
-                    const auto& given = plan.outputs[item.index];
-                    outside.insert(given.begin(), given.end());
-                }
+        for (id node = 0; node < model.node_count(); ++node) {
+            const bool by_position = position != no_id && model.position(node) == position &&
+                                     model.graph_path(model.graph_of(node)) == text.substr(0, hash);
+            if (by_position || (!text.empty() && model.name(node) == text)) {
+                nodes.push_back(node);
             }
         }
-        std::unordered_set<id> inside;
-        for (id r = 0; r < plan.regions.size(); ++r) {
-            for (auto value : plan.is_graph(r) ? std::vector<id>() : values_of(r)) {
-                if (types_.contains(value) && !outside.contains(value)) {
-                    inside.insert(value);
-                }
-            }
-        }
-        for (const auto& info : model.value_infos()) {
-            if (counts(info) && inside.contains(info.value)) {
-                inside_.insert(info.message.begin);
-            }
-        }
-        if (model.ir_version() >= first_version_with_function_infos) {
-            find_common();
-        }
+        return nodes;
     }
 
-    /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
-    [[nodiscard]] bool is_inside(const wire_field& field) const {
-        return inside_.contains(field.content);
-    }
-
-    /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
-    /// calls agree. Nothing in models of versions before `first_version_with_function_infos`.
-    [[nodiscard]] const std::vector<std::pair<id, std::string_view>>& of_function(id f) const {
-        return f < common_.size() ? common_[f] : none_;
-    }
-
-private:
-    [[nodiscard]] std::string_view type_of(const value_info_ref& info) const {
-        auto fields = model_.reader(info.message);
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
-                return fields.text(field);
-            }
-        }
-        return {};
-    }
-
-    /// Returns: the values that the items of a region make, in order.
-    [[nodiscard]] std::vector<id> values_of(id region) const {
+    /// Returns: the values of a name. Complexity: O(values).
+    [[nodiscard]] std::vector<id> values_called(std::string_view text) const {
         std::vector<id> values;
-        plan_.for_each_made(model_, region, [&](id value) { values.push_back(value); });
+        for (id value = 0; value < opened_.model().value_count(); ++value) {
+            if (!text.empty() && opened_.model().value_name(value) == text) {
+                values.push_back(value);
+            }
+        }
         return values;
     }
 
-    [[nodiscard]] std::string_view known_type(id value) const {
-        const auto found = types_.find(value);
-        return found == types_.end() ? std::string_view() : found->second;
+    /// Returns: names of nodes and values that look most like `text`.
+    /// Complexity: that of `nearest_texts` for all of them.
+    [[nodiscard]] std::vector<std::string> names_like(std::string_view text) const {
+        const auto& model = opened_.model();
+        nearest_texts nearest(text, 3);
+        for (id node = 0; node < model.node_count(); ++node) {
+            nearest.offer(model.name(node));
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            nearest.offer(model.value_name(value));
+        }
+        return nearest.take();
     }
 
-    void find_common() {
-        common_.resize(plan_.functions.size());
-        for (id f = 0; f < plan_.functions.size(); ++f) {
-            for (auto value : values_of(plan_.functions[f].region)) {
-                common_[f].emplace_back(value, known_type(value));
+    /// Returns: what is known of a node. Complexity: O(claims about it + readers).
+    [[nodiscard]] node_explanation explain_node(id node) const {
+        const auto& model = opened_.model();
+        const auto& found = opened_.tags();
+        const auto& made = found.attributions[node];
+        node_explanation result;
+        result.node = node;
+        result.module = made.module;
+        result.selected = found.selected(node);
+        result.tag = found.tags.text(made.module);
+        result.tags = members(found.tag_sets[node]);
+        result.source = made.source;
+        result.confidence = made.confidence;
+        result.call = made.call;
+        result.conflict = made.conflict;
+        for (auto caller : found.callers.of(node)) {
+            result.callers.push_back(caller);
+        }
+        for (const auto& one : opened_.claims_about(node)) {
+            const bool related =
+                opened_.modules().index().are_related(one.module, made.module) && !one.exact;
+            result.claims.push_back({one, one.module == made.module ? claim_relation::decided
+                                          : related                 ? claim_relation::agrees
+                                                                    : claim_relation::disagrees});
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id) {
+                result.inputs.push_back({value, model.producer(value)});
             }
         }
-        for (id r = 0; r < plan_.regions.size(); ++r) {
-            if (plan_.is_graph(r)) {
-                continue;
-            }
-            auto& common = common_[plan_.function[r]];
-            const auto values = values_of(r);
-            for (std::size_t i = 0; i < common.size(); ++i) {
-                if (known_type(values[i]) != common[i].second) {
-                    common[i].second = {};
-                }
-            }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            result.outputs.push_back(explain_value(model.first_output(node) + i));
         }
-        for (auto& common : common_) {
-            std::erase_if(common, [&](const auto& entry) {
-                return entry.second.empty() || model_.value_name(entry.first).empty();
-            });
-        }
+        return result;
     }
 
-    const wire_model& model_;
-    const fold_plan& plan_;
-    std::unordered_map<id, std::string_view> types_; // of values that have one
-    std::unordered_set<std::uint32_t> inside_;       // where the contents of messages begin
-    std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
-    std::vector<std::pair<id, std::string_view>> none_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
-
-// <stemma/onnx/wire/fold_nodes.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLD_NODES_HPP
-#define STEMMA_ONNX_WIRE_FOLD_NODES_HPP
-
-namespace stemma {
-
-/// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
-template <module_view Modules>
-class fold_nodes {
-public:
-    /// Requires: all outlive it.
-    fold_nodes(const wire_model& model, const Modules& modules, const tag_table& tags,
-               std::span<const attribution> attributions, const fold_plan& plan,
-               const fold_names& names)
-        : model_(model)
-        , modules_(modules)
-        , tags_(tags)
-        , attributions_(attributions)
-        , plan_(plan)
-        , names_(names)
-        , attributes_(model, plan) {}
-
-    /// Returns: the call of a region, in a graph or in the body around, in which so many Constants
-    /// are opened in front of it.
-    /// Complexity: O(inputs + outputs + constants).
-    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
-        const auto& inside = plan_.regions[region];
-        const auto& function = plan_.functions[plan_.function[region]];
-        const auto name_of = [&](id value) {
-            return plan_.is_graph(around) ? model_.value_name(value)
-                                          : names_.in_body(plan_.function[around], value);
-        };
-        byte_rope out;
-        for (auto value : plan_.inputs[region]) {
-            out.add_field(at_node::input, name_of(value));
-        }
-        for (auto value : plan_.outputs[region]) {
-            out.add_field(at_node::output, name_of(value));
-        }
-        auto name = plan_.paths[region];
-        if (inside.call > 0) {
-            name += "#" + std::to_string(inside.call);
-        }
-        if (inside.runs > 1) {
-            name += "@" + std::to_string(inside.run);
-        }
-        out.add_field(at_node::name, name);
-        out.add_field(at_node::op_type, function.numbered());
-        attributes_.append(around, region, constants, out);
-        out.add_field(at_node::domain, function.domain);
-        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
-        auto tag = tags_.text(inside.module);
-        if (plan_.regions[around].module != 0) {
-            const auto above = tags_.text(plan_.regions[around].module);
-            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
-        }
-        if (!tag.empty()) {
-            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
-        }
-        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
-        if (inside.runs > 1) {
-            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
-        }
-        if (!names_.call_scope(region).empty()) {
-            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
-        }
-        return out;
+    /// Returns: what is known of a value. Complexity: O(its readers).
+    [[nodiscard]] value_explanation explain_value(id value) const {
+        const auto readers = readers_[value];
+        return {value,
+                members(value_tags_[value]),
+                opened_.model().producer(value),
+                {readers.begin(), readers.end()}};
     }
 
-    /// Returns: a node in the function of a region, in which so many Constants are opened in front
-    /// of it. Requires: no body of the node has calls.
-    [[nodiscard]] byte_rope in_body(id region, id node, std::size_t constants) const {
-        const auto f = plan_.function[region];
-        const auto slot =
-            is_constant_node(model_, node) ? attributes_.slot(region, constants) : no_id;
-        byte_rope out;
-        if (names_.keeps(f) && slot == no_id) {
-            const auto message = model_.message(node);
-            out.add_range(message.begin, message.size);
-        } else {
-            rename(f, node, slot, out);
+    /// Returns: what is known of all that has a name, or of the node at a position.
+    /// Complexity: O(nodes + values).
+    [[nodiscard]] explanation explain(std::string_view asked) const {
+        explanation result{std::string(asked), {}, {}};
+        for (auto node : nodes_called(asked)) {
+            result.nodes.push_back(explain_node(node));
         }
-        add_module(region, node, out);
-        return out;
-    }
-
-    /// Appends to a node which module it is of, where that is another one than that of its region.
-    void add_module(id region, id node, byte_rope& out) const {
-        const auto around = plan_.regions[region].module;
-        const auto own = attributions_[node].module;
-        if (own != around && modules_.index().is_ancestor(around, own)) {
-            out.add_entry(at_node::metadata_props, fold_module_key,
-                          relative_path(modules_, around, own));
-        }
-    }
-
-private:
-    using at_node = detail::onnx_fields::node;
-
-    void rename(id f, id node, id slot, byte_rope& out) const {
-        auto fields = model_.reader(model_.message(node));
-        const auto inputs = model_.inputs(node);
-        std::size_t input = 0;
-        id output = 0;
-        for (wire_field field; fields.next(field);) {
-            switch (text_kind(field)) {
-            case node_text::input: {
-                const auto value = inputs[input++];
-                out.add_field(at_node::input,
-                              value == no_id ? std::string_view() : names_.in_body(f, value));
-                break;
-            }
-            case node_text::output:
-                out.add_field(at_node::output,
-                              names_.in_body(f, model_.first_output(node) + output++));
-                break;
-            case node_text::name:
-                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
-                break;
-            default:
-                if (slot != no_id && field.is_bytes(at_node::attribute)) {
-                    out.add_field(at_node::attribute,
-                                  fold_attributes::refer(fields.inner(field), slot));
-                    break;
-                }
-                out.add_range(field.begin, field.end - field.begin);
-                break;
-            }
-        }
-    }
-
-    const wire_model& model_;
-    const Modules& modules_;
-    const tag_table& tags_;
-    std::span<const attribution> attributions_;
-    const fold_plan& plan_;
-    const fold_names& names_;
-    fold_attributes attributes_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_FOLD_NODES_HPP
-
-// <stemma/onnx/wire/node_bodies.hpp>
-#ifndef STEMMA_ONNX_WIRE_NODE_BODIES_HPP
-#define STEMMA_ONNX_WIRE_NODE_BODIES_HPP
-
-namespace stemma {
-
-/// Returns: the message of a node with other bodies: `body(g, fields)` makes the content of every
-/// part of body `g`, of which `fields` reads what it is. Of all else, `keeps(fields, field)` says
-/// what stays. Complexity: O(fields), and what `body` takes.
-template <class Function, class Predicate>
-[[nodiscard]] byte_rope with_bodies(const wire_model& model, const graph_contents& contents,
-                                    id node, Function body, Predicate keeps) {
-    using at = detail::onnx_fields::attribute;
-    byte_rope out;
-    const auto bodies = contents.bodies_of(node); // in the order of the attributes
-    std::size_t next = 0;
-    auto fields = model.reader(model.message(node));
-    for (wire_field field; fields.next(field);) {
-        byte_rope attribute;
-        id alone = no_id; // graphs in several parts are merged, those of a list are not
-        bool holds = false;
-        if (field.is_bytes(detail::onnx_fields::node::attribute)) {
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
-                    const bool is_new = part.is_bytes(at::graphs) || alone == no_id;
-                    const auto g = is_new ? bodies[next++] : alone;
-                    alone = part.is_bytes(at::g) ? g : alone;
-                    attribute.add_field(part.number, body(g, parts.inner(part)));
-                    holds = true;
-                } else {
-                    attribute.add_range(part.begin, part.end - part.begin);
-                }
-            }
-        }
-        if (holds) {
-            out.add_field(field.number, attribute);
-        } else if (keeps(fields, field)) {
-            out.add_range(field.begin, field.end - field.begin);
-        }
-    }
-    return out;
-}
-
-/// Returns: a part of graph `g`, which `fields` reads, with some other nodes: where
-/// `changes(node)`, `make(node)` is the content of the message. Complexity: O(fields log nodes).
-template <class Predicate, class Function>
-[[nodiscard]] byte_rope with_nodes(const wire_model& model, const graph_contents& contents, id g,
-                                   wire_reader fields, Predicate changes, Function make) {
-    byte_rope out;
-    const auto nodes = contents.own_nodes(g);
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(detail::onnx_fields::graph::node)) {
-            const auto node = *std::partition_point(nodes.begin(), nodes.end(), [&](id other) {
-                return model.message(other).begin < field.content;
-            });
-            if (changes(node)) {
-                out.add_field(field.number, make(node));
-                continue;
-            }
-        }
-        out.add_range(field.begin, field.end - field.begin);
-    }
-    return out;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_NODE_BODIES_HPP
-
-// <stemma/onnx/wire/opset_texts.hpp>
-#ifndef STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
-#define STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
-
-namespace stemma {
-
-/// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
-/// is "". Complexity: O(fields).
-[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
-    using at = detail::onnx_fields::opset;
-    opset_import import;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(at::domain)) {
-            import.domain = plain_domain(fields.text(field));
-        } else if (field.is(at::version, wire_type::varint)) {
-            import.version = static_cast<std::int64_t>(field.value);
-        }
-    }
-    return import;
-}
-
-/// Returns: the content of the OperatorSetIdProto of an import.
-[[nodiscard]] inline std::string opset_import_text(const opset_import& import) {
-    using at = detail::onnx_fields::opset;
-    std::string text;
-    detail::append_field(at::domain, import.domain, text);
-    detail::append_number(at::version, import.version, text);
-    return text;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
-
-// <stemma/onnx/wire/fold_model.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
-#define STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
-
-namespace stemma {
-
-/// The first IR version whose models may have functions.
-inline constexpr std::int64_t first_version_with_functions = 8;
-
-/// What goes along with a folded model, each part if it is there.
-struct fold_notes {
-    std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
-    std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
-                                    ///< `byte_patch` in base64
-};
-
-/// Writes a model in which modules are functions: everything outside of them as bytes of the
-/// source, and a record from which `fold_opener` makes these bytes again.
-///
-/// `Modules` and tags say what calls are marked with.
-template <module_view Modules>
-class fold_writer {
-public:
-    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as they
-    /// would be those of the first call. Complexity: O(nodes + names).
-    fold_writer(const wire_model& model, const graph_contents& contents, const Modules& modules,
-                const tag_table& tags, std::span<const attribution> attributions,
-                const fold_plan& plan)
-        : model_(model)
-        , contents_(contents)
-        , plan_(plan)
-        , names_(model, contents, modules, plan)
-        , nodes_(model, modules, tags, attributions, plan, names_)
-        , infos_(model, plan)
-        , graphs_(plan.graphs.size()) {
-        for (std::size_t i = 0; i < graphs_.size(); ++i) {
-            number_.emplace(plan.graphs[i], i);
-        }
-        for (const auto& import : model.opset_imports()) {
-            versions_[std::string(plain_domain(import.domain))] = import.version;
-        }
-    }
-
-    /// Makes the bytes of the folded model, once.
-    /// Throws: as `fold_changes` does.
-    /// Complexity: O(bytes that are not weights).
-    [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
-        for (std::size_t i = 0; i < graphs_.size(); ++i) {
-            graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
-        }
-        byte_rope result;
-        auto fields = model_.reader();
-        bool has_version = false;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_model::graph)) {
-                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
-            } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
-                result.add_text(version_field());
-                has_version = true;
-            } else {
-                result.add_range(field.begin, field.end - field.begin);
-            }
-        }
-        if (needs_lift()) {
-            record_.lifted = true;
-            if (has_version) {
-                record_.ir_version = model_.ir_version();
-            } else {
-                result.add_text(version_field());
-            }
-        }
-        add_domains(result);
-        for (id f = 0; f < plan_.functions.size(); ++f) {
-            result.add_field(at_model::functions, function(f));
-        }
-        take_graphs();
-        result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
-        if (!notes.modules.empty()) {
-            result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
-        }
-        if (!notes.source_tags.empty()) {
-            result.add_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
+        for (auto value : values_called(asked)) {
+            result.values.push_back(explain_value(value));
         }
         return result;
     }
 
 private:
-    using at_model = detail::onnx_fields::model;
-    using at_function = detail::onnx_fields::function;
-    using at_graph = detail::onnx_fields::graph;
-    using at_node = detail::onnx_fields::node;
-    using at_info = detail::onnx_fields::value_info;
-
-    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
-
-    [[nodiscard]] bool needs_lift() const {
-        return model_.ir_version() < first_version_with_functions;
+    [[nodiscard]] std::vector<id> members(id_set set) const {
+        std::vector<id> modules;
+        opened_.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });
+        return modules;
     }
 
-    [[nodiscard]] static std::string version_field() {
-        std::string field;
-        detail::append_number(at_model::ir_version, first_version_with_functions, field);
-        return field;
-    }
-
-    void add_domains(byte_rope& out) {
-        for (const auto& function : plan_.functions) {
-            if (versions_.emplace(function.domain, 1).second) {
-                out.add_field(at_model::opset_import, opset_import_text({function.domain, 1}));
-                record_.domains.push_back(function.domain);
-            }
-            record_.functions.emplace_back(function.domain, function.numbered());
-        }
-    }
-
-    /// A graph that is being written.
-    struct written_graph {
-        folded_graph_record record;
-        std::uint32_t part = 0;
-    };
-
-    void take_graphs() {
-        for (auto& graph : graphs_) {
-            if (graph.record.layout.size() == 1) {
-                graph.record.layout.clear(); // they stand where the first one stood
-            }
-        }
-        static_cast<folded_graph_record&>(record_) = std::move(graphs_.front().record);
-        for (std::size_t i = 1; i < graphs_.size(); ++i) {
-            record_.bodies.push_back(std::move(graphs_[i].record));
-        }
-    }
-
-    /// A part of a graph without its nodes; what is left of them stands where the first one was.
-    [[nodiscard]] byte_rope graph_part(id root, wire_reader fields) {
-        byte_rope out;
-        auto& graph = graphs_[number_.at(root)];
-        const auto part = graph.part++;
-        std::uint32_t others = 0;
-        bool in_run = false;
-        std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
-                take_out({part, placed, std::string(fields.whole(field))}, graph.record.infos);
-                continue;
-            }
-            ++placed;
-            if (!field.is_bytes(at_graph::node)) {
-                out.add_range(field.begin, field.end - field.begin);
-                ++others;
-                in_run = false;
-                continue;
-            }
-            auto& layout = graph.record.layout;
-            if (layout.empty()) {
-                add_items(root, out);
-            }
-            if (!std::exchange(in_run, true)) {
-                layout.push_back({part, others, 0});
-            }
-            ++layout.back().nodes;
-        }
-        return out;
-    }
-
-    static void take_out(folded_graph_record::info_run info,
-                         std::vector<folded_graph_record::info_run>& runs) {
-        if (runs.empty() || runs.back().part != info.part || runs.back().fields != info.fields) {
-            runs.push_back(std::move(info));
-        } else {
-            runs.back().bytes.append(info.bytes);
-        }
-    }
-
-    /// A part of a body in which something changes, in it or below.
-    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
-        return plan_.root[g] != no_id
-                   ? graph_part(plan_.root[g], fields)
-                   : with_nodes(
-                         model_, contents_, g, fields, [&](id node) { return changes(node); },
-                         [&](id node) { return changed(node); });
-    }
-
-    /// Whether a node of a graph does not stay as it is.
-    [[nodiscard]] bool changes(id node) const {
-        return plan_.changes_inside(node) || plan_.noted.contains(node);
-    }
-
-    [[nodiscard]] byte_rope changed(id node) {
-        auto message = with_bodies(
-            model_, contents_, node,
-            [&](id g, const wire_reader& fields) { return body_part(g, fields); },
-            [](const wire_reader&, const wire_field&) { return true; });
-        if (const auto noted = plan_.noted.find(node); noted != plan_.noted.end()) {
-            nodes_.add_module(noted->second, node, message);
-        }
-        return message;
-    }
-
-    [[nodiscard]] byte_rope function(id f) {
-        const auto& planned = plan_.functions[f];
-        byte_rope out;
-        out.add_field(at_function::name, planned.numbered());
-        for (auto value : plan_.inputs[planned.region]) {
-            out.add_field(at_function::input, names_.in_body(f, value));
-        }
-        for (auto value : plan_.outputs[planned.region]) {
-            out.add_field(at_function::output, names_.in_body(f, value));
-        }
-        for (id slot = 0; slot < planned.attributes; ++slot) {
-            out.add_field(at_function::attribute, fold_attributes::name_of(slot));
-        }
-        add_items(planned.region, out);
-        std::set<std::string> domains;
-        add_domains_in(planned.region, domains);
-        for (const auto& domain : domains) {
-            if (const auto known = versions_.find(domain); known != versions_.end()) {
-                out.add_field(at_function::opset_import,
-                              opset_import_text({domain, known->second}));
-            }
-        }
-        out.add_field(at_function::domain, planned.domain);
-        for (const auto& [value, type] : infos_.of_function(f)) {
-            std::string info;
-            detail::append_field(at_info::name, names_.in_body(f, value), info);
-            detail::append_field(at_info::type, type, info);
-            out.add_field(at_function::value_info, info);
-        }
-        return out;
-    }
-
-    void add_domains_in(id region, std::set<std::string>& domains) const {
-        for (const auto& item : plan_.regions[region].items) {
-            if (item.is_region) {
-                domains.insert(plan_.functions[plan_.function[item.index]].domain);
-            } else {
-                add_domains_of(item.index, domains);
-            }
-        }
-    }
-
-    void add_domains_of(id node, std::set<std::string>& domains) const {
-        domains.emplace(model_.domain(node));
-        for (auto g : contents_.bodies_of(node)) {
-            plan_.look_into(
-                g, contents_, [&](id region) { add_domains_in(region, domains); },
-                [&](id inside) { add_domains_of(inside, domains); });
-        }
-    }
-
-    /// Writes the items of a region: those of a graph, or of the body of a function.
-    void add_items(id region, byte_rope& out) {
-        const bool in_graph = plan_.is_graph(region);
-        const auto number =
-            in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
-        std::size_t constants = 0; // opened so far
-        for (const auto& item : plan_.regions[region].items) {
-            if (item.is_region) {
-                out.add_field(number, nodes_.call(region, item.index, constants));
-                constants += plan_.functions[plan_.function[item.index]].slots.size();
-            } else if (changes(item.index)) {
-                auto node = changed(item.index);
-                if (!in_graph) {
-                    nodes_.add_module(region, item.index, node);
-                }
-                out.add_field(number, node);
-            } else if (in_graph) {
-                const auto message = model_.message(item.index);
-                out.add_message(bytes(), number, message.begin, message.size);
-            } else {
-                out.add_field(number, nodes_.in_body(region, item.index, constants));
-                constants += is_constant_node(model_, item.index) ? 1U : 0U;
-            }
-        }
-    }
-
-    const wire_model& model_;
-    const graph_contents& contents_;
-    const fold_plan& plan_;
-    fold_names names_;
-    fold_nodes<Modules> nodes_;
-    fold_infos infos_;
-    std::vector<written_graph> graphs_;          // as the plan lists them
-    std::unordered_map<id, std::size_t> number_; // by region: of these
-    std::map<std::string, std::int64_t> versions_;
-    fold_record record_;
+    attributed_model& opened_;
+    grouped_ids readers_;
+    std::vector<id_set> value_tags_;
 };
 
-} // namespace stemma
+namespace detail {
 
-#endif // STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
-
-// <stemma/onnx/wire/folded_functions.hpp>
-#ifndef STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
-#define STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
-
-namespace stemma {
-
-/// Which functions of a model folding made, and where in bodies it changed something.
-class folded_functions {
+/// Writes explanations as JSON, with the names that a model has for what they are about.
+template <text_sink Sink>
+class explanation_writer {
 public:
-    /// Requires: the model outlives it. Complexity: O(nodes + values).
-    folded_functions(const wire_model& model, const fold_record& record)
-        : model_(&model)
-        , ours_(model.functions().size(), false)
-        , local_(model.value_count(), no_id)
-        , value_count_(model.functions().size(), 0) {
-        const std::set<std::pair<std::string, std::string>> names(record.functions.begin(),
-                                                                  record.functions.end());
-        for (id f = 0; f < ours_.size(); ++f) {
-            const auto& function = model.functions()[f];
-            ours_[f] = function.overload.size == 0 &&
-                       names.contains({std::string(model.text(function.domain)),
-                                       std::string(model.text(function.name))});
-        }
-        for (id value = 0; value < model.value_count(); ++value) {
-            const auto& graph = model.graph(model.graph_of_value(value));
-            if (graph.kind == graph_kind::function && ours_[graph.function]) {
-                local_[value] = value_count_[graph.function]++;
-            }
-        }
-        find_bodies();
-    }
+    explanation_writer(json_writer<Sink>& json, const attributed_model& opened)
+        : json_(json), opened_(opened), model_(opened.model()), found_(opened.tags()) {}
 
-    /// Whether folding made a function.
-    [[nodiscard]] bool made(id function) const { return ours_[function]; }
-    /// Whether a node calls one that it made.
-    [[nodiscard]] bool is_call(id node) const {
-        const auto callee = model_->callee(node);
-        return callee != no_id && ours_[callee];
-    }
-
-    /// Returns: the number of a value among those of its function; `no_id` for values of others,
-    /// and of graphs.
-    [[nodiscard]] id local(id value) const { return local_[value]; }
-
-    /// Returns: how many values a function defines; `local` numbers them from 0.
-    [[nodiscard]] id value_count(id function) const { return value_count_[function]; }
-
-    /// Returns: the bodies in which there are calls, ascending.
-    [[nodiscard]] const std::vector<id>& bodies() const noexcept { return bodies_; }
-    /// Whether folding changed something in the bodies of a node, at any depth.
-    [[nodiscard]] bool changed_inside(id node) const {
-        return !holders_.empty() && holders_.contains(node);
-    }
-    /// Whether it changed a node that is no call, in a graph: what is in its bodies, or its
-    /// metadata.
-    [[nodiscard]] bool changed(id node) const {
-        return changed_inside(node) || (!noted_.empty() && noted_.contains(node));
+    void write(const explanation& answer) const {
+        json_.begin_object();
+        json_.member("asked", answer.asked);
+        write_list("nodes", answer.nodes);
+        write_list("values", answer.values);
+        json_.end_object();
     }
 
 private:
-    void find_bodies() {
-        std::vector<bool> calls(model_->graph_count(), false);
-        std::vector<bool> changes(model_->graph_count(), false);
-        for (id node = 0; node < model_->node_count(); ++node) {
-            if (model_->owner(node) == no_id) {
-                continue;
-            }
-            const auto g = model_->graph_of(node);
-            if (is_call(node)) {
-                calls[g] = true;
-                changes[g] = true;
-                continue;
-            }
-            model_->for_each_metadata(node, [&](std::string_view key, std::string_view) {
-                if (is_fold_entry(key)) {
-                    noted_.insert(node);
-                    changes[g] = true;
-                }
-            });
+    template <class List>
+    void write_list(std::string_view key, const List& list) const {
+        json_.key(key);
+        json_.begin_array();
+        for (const auto& one : list) {
+            write_one(one);
         }
-        for (id g = 0; g < calls.size(); ++g) {
-            if (calls[g]) {
-                bodies_.push_back(g);
-            }
-            for (auto node = changes[g] ? model_->graph(g).owner : no_id;
-                 node != no_id && holders_.insert(node).second;) {
-                node = model_->owner(node);
-            }
-        }
+        json_.end_array();
     }
 
-    const wire_model* model_;
-    std::vector<bool> ours_;      // by function
-    std::vector<id> local_;       // by value
-    std::vector<id> value_count_; // by function
-    std::vector<id> bodies_;
-    std::unordered_set<id> noted_;
-    std::unordered_set<id> holders_;
-};
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
-
-// <stemma/onnx/wire/function_bodies.hpp>
-#ifndef STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
-#define STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
-
-namespace stemma {
-
-/// What a node says it is.
-struct operator_name {
-    std::string_view domain;   ///< "" for the standard one, however it is written
-    std::string_view type;     ///< the name of the function, where one is called
-    std::string_view overload; ///< "" where it is not written
-
-    friend auto operator<=>(const operator_name&, const operator_name&) = default; // NOLINT
-};
-
-/// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).
-[[nodiscard]] inline operator_name read_operator_name(wire_reader fields) {
-    using at = detail::onnx_fields::node;
-    operator_name name;
-    for (wire_field field; fields.next(field);) {
-        if (field.is_bytes(at::op_type)) {
-            name.type = fields.text(field);
-        } else if (field.is_bytes(at::domain)) {
-            name.domain = plain_domain(fields.text(field));
-        } else if (field.is_bytes(at::overload)) {
-            name.overload = fields.text(field);
-        }
-    }
-    return name;
-}
-
-/// A function of a model, field by field.
-struct function_body {
-    operator_name name;                              ///< under which nodes call it
-    std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
-    std::vector<std::string_view> outputs;           ///< names of the results, in order
-    std::vector<wire_field> nodes;                   ///< where each NodeProto stands, in order
-    std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
-    std::vector<opset_import> imports;               ///< operator sets that its nodes mean
-};
-
-/// Reads the functions of a model. Of two of one name the first counts.
-/// Complexity: O(fields of the functions).
-[[nodiscard]] inline std::map<operator_name, function_body>
-read_function_bodies(const wire_model& model) {
-    using at_model = detail::onnx_fields::model;
-    using at = detail::onnx_fields::function;
-    std::map<operator_name, function_body> bodies;
-    auto all = model.reader();
-    for (wire_field whole; all.next(whole);) {
-        if (!whole.is_bytes(at_model::functions)) {
-            continue;
-        }
-        function_body body;
-        auto fields = all.inner(whole);
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at::name)) {
-                body.name.type = fields.text(field);
-            } else if (field.is_bytes(at::domain)) {
-                body.name.domain = plain_domain(fields.text(field));
-            } else if (field.is_bytes(at::overload)) {
-                body.name.overload = fields.text(field);
-            } else if (field.is_bytes(at::input)) {
-                body.inputs.push_back(fields.text(field));
-            } else if (field.is_bytes(at::output)) {
-                body.outputs.push_back(fields.text(field));
-            } else if (field.is_bytes(at::node)) {
-                body.nodes.push_back(field);
-            } else if (field.is_bytes(at::attribute_proto)) {
-                body.defaults.emplace(read_attribute_names(fields.inner(field)).name, field);
-            } else if (field.is_bytes(at::opset_import)) {
-                body.imports.push_back(read_opset_import(fields.inner(field)));
+    void write_one(const node_explanation& one) const {
+        json_.begin_object();
+        write_place(one.node);
+        json_.member("op_type", model_.op_type(one.node));
+        json_.member("scope_module", opened_.modules().path(one.module));
+        json_.member("module", opened_.modules().path(one.selected));
+        json_.member("tag", one.tag);
+        write_tags(one.tags);
+        json_.member("provenance", found_.provenances[one.source]);
+        json_.member("confidence", one.confidence);
+        json_.key("call");
+        one.call == no_id ? json_.null() : json_.value(one.call);
+        write_list("claims", one.claims);
+        json_.member("conflict", one.conflict);
+        json_.key("producers");
+        json_.begin_array();
+        for (const auto& input : one.inputs) {
+            if (input.node != no_id) {
+                write_one(input);
             }
         }
-        const auto name = body.name;
-        bodies.emplace(name, std::move(body));
+        json_.end_array();
+        json_.key("consumers");
+        json_.begin_array();
+        for (const auto& output : one.outputs) {
+            for (auto reader : output.readers) {
+                write_one(neighbour{output.value, reader});
+            }
+        }
+        json_.end_array();
+        json_.end_object();
     }
-    return bodies;
+
+    void write_one(const value_explanation& one) const {
+        json_.begin_object(true);
+        json_.member("name", model_.value_name(one.value));
+        json_.member("graph", model_.graph_path(model_.graph_of_value(one.value)));
+        json_.member("kind", to_string(model_.kind(one.value)));
+        write_tags(one.tags);
+        json_.end_object();
+    }
+
+    void write_one(const explained_claim& one) const {
+        json_.begin_object(true);
+        json_.member("source", found_.provenances[one.made.source]);
+        json_.member("module", opened_.modules().path(one.made.module));
+        json_.member("confidence", one.made.confidence);
+        json_.member("exact", one.made.exact);
+        json_.end_object();
+    }
+
+    void write_one(const neighbour& one) const {
+        json_.begin_object(true);
+        json_.member("value", model_.value_name(one.value));
+        write_place(one.node);
+        json_.member("tag", found_.tags.text(found_.attributions[one.node].module));
+        json_.end_object();
+    }
+
+    void write_place(id node) const {
+        json_.member("graph", model_.graph_path(model_.graph_of(node)));
+        json_.member("index", model_.position(node));
+        json_.member("name", model_.name(node));
+    }
+
+    void write_tags(std::span<const id> modules) const {
+        json_.key("tags");
+        json_.begin_array(true);
+        for (auto m : modules) {
+            json_.value(found_.tags.text(m));
+        }
+        json_.end_array();
+    }
+
+    json_writer<Sink>& json_;
+    const attributed_model& opened_;
+    const wire_model& model_;
+    const tagging& found_;
+};
+
+} // namespace detail
+
+/// Writes answers about a model that is called `name` (`stemma.explain/1`). Complexity: O(length).
+template <text_sink Sink>
+void write_explanations(Sink& sink, std::span<const explanation> answers,
+                        const attributed_model& opened, std::string_view name) {
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.explain/1");
+    json.member("model", name);
+    json.key("answers");
+    json.begin_array();
+    const detail::explanation_writer<Sink> writer(json, opened);
+    for (const auto& answer : answers) {
+        writer.write(answer);
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
 }
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+#endif // STEMMA_ONNX_WIRE_EXPLANATION_HPP
 
 // <stemma/detail/tensor_facts.hpp>
 #ifndef STEMMA_DETAIL_TENSOR_FACTS_HPP
@@ -24206,6 +24673,2176 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
 
 #endif // STEMMA_ONNX_WIRE_INFER_SHAPES_HPP
 
+// <stemma/onnx/wire/value_descriptions.hpp>
+#ifndef STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+#define STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+[[nodiscard]] inline std::string element_name(std::uint64_t data_type) {
+    const auto name = data_type_name(static_cast<std::int64_t>(data_type));
+    return name.empty() ? "type " + std::to_string(data_type) : std::string(name);
+}
+
+/// Returns: `[1,seq,?]` of a TensorShapeProto.
+[[nodiscard]] inline std::string describe_shape(wire_reader fields) {
+    std::string shape = "[";
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(1)) {
+            continue;
+        }
+        std::string extent;
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            if (part.is(1, wire_type::varint)) { // dim_value; a negative one says nothing
+                extent =
+                    static_cast<std::int64_t>(part.value) < 0 ? "" : std::to_string(part.value);
+            } else if (part.is_bytes(2)) { // dim_param
+                extent = parts.text(part);
+            }
+        }
+        shape.append(shape.size() == 1 ? "" : ",").append(extent.empty() ? "?" : extent);
+    }
+    return shape.append("]");
+}
+
+inline void describe_value_type(wire_reader fields, value_description& out, unsigned depth) {
+    constexpr unsigned deepest = 16;
+    const auto nested = [&](wire_reader& around, const wire_field& field) {
+        value_description inner;
+        if (depth < deepest) {
+            describe_value_type(around.inner(field), inner, depth + 1);
+        }
+        return inner.type_and_shape();
+    };
+    // TypeProto: tensor_type 1, sequence 4, map 5, sparse 8, optional 9.
+    for (wire_field field; fields.next(field);) {
+        const bool tensor = field.is_bytes(1) || field.is_bytes(8);
+        if (!tensor && !field.is_bytes(4) && !field.is_bytes(5) && !field.is_bytes(9)) {
+            continue;
+        }
+        auto parts = fields.inner(field);
+        std::string key;
+        std::string element;
+        for (wire_field part; parts.next(part);) {
+            if (tensor && part.is(1, wire_type::varint)) {
+                out.type = element_name(part.value);
+            } else if (tensor && part.is_bytes(2)) {
+                out.shape = describe_shape(parts.inner(part));
+            } else if (field.is_bytes(5) && part.is(1, wire_type::varint)) {
+                key = element_name(part.value) + ",";
+            } else if (!tensor && part.is_bytes(field.is_bytes(5) ? 2 : 1)) {
+                element = nested(parts, part);
+            }
+        }
+        if (field.is_bytes(8)) {
+            out.type = "sparse(" + out.type + ")";
+        } else if (!tensor) {
+            const std::string_view kind = field.is_bytes(4)   ? "sequence("
+                                          : field.is_bytes(5) ? "map("
+                                                              : "optional(";
+            out.type = std::string(kind).append(key).append(element).append(")");
+        }
+    }
+}
+
+} // namespace detail
+
+/// Returns: what the bytes of a TypeProto say, without a name. Complexity: O(length).
+[[nodiscard]] inline value_description describe_value_type(std::string_view type) {
+    value_description described;
+    detail::describe_value_type(
+        wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), described, 0);
+    return described;
+}
+
+/// Names, types and shapes of the values of a model: as declared, as initializers have them, or as
+/// far as they follow from those.
+class value_descriptions {
+public:
+    /// Requires: the model outlives this. Complexity: O(nodes + values).
+    explicit value_descriptions(const wire_model& model)
+        : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
+        infer_shapes(model, types_);
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            if (tensors[i].value != no_id) {
+                tensor_of_[tensors[i].value] = i;
+            }
+        }
+    }
+
+    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say).
+    [[nodiscard]] value_description operator()(id value) const {
+        value_description described;
+        if (tensor_of_[value] != no_id) {
+            const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
+            described.type = detail::element_name(static_cast<std::uint64_t>(header.data_type));
+            described.shape = "[";
+            for (auto extent : header.dims) {
+                described.shape.append(described.shape.size() == 1 ? "" : ",")
+                    .append(std::to_string(extent));
+            }
+            described.shape.append("]");
+        } else if (const auto type = types_.type_of(value)) {
+            described = describe_value_type(*type);
+        }
+        described.name = model_->value_name(value);
+        return described;
+    }
+
+private:
+    const wire_model* model_;
+    mutable value_types types_; // sorts what was added when it is first asked
+    std::vector<id> tensor_of_; // by value: place among the tensors
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+
+// <stemma/onnx/wire/export_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_EXPORT_MODEL_HPP
+#define STEMMA_ONNX_WIRE_EXPORT_MODEL_HPP
+
+namespace stemma {
+
+/// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
+/// forgotten. Complexity: that of the overload that is given all parts, as below.
+template <text_sink Sink>
+void write_graphml(Sink& sink, const attributed_model& opened,
+                   graphml_form form = graphml_form::nested) {
+    const value_descriptions describe(opened.model());
+    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe);
+}
+
+/// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
+template <text_sink Sink>
+void write_dot(Sink& sink, const attributed_model& opened, const fold_options& options = {}) {
+    const value_descriptions describe(opened.model());
+    const auto counts = collect_statistics(opened.model(), opened.modules(), opened.tags());
+    const picture_notes notes(opened.model(), counts, describe);
+    write_dot(sink, opened.operators(), opened.modules(), opened.tags(), options, describe, notes);
+}
+
+/// Writes a model as Model Explorer reads it, called by the name of its file.
+/// Complexity: as above.
+template <text_sink Sink>
+void write_model_explorer(Sink& sink, const attributed_model& opened) {
+    const auto& model = opened.model();
+    const value_descriptions describe(model);
+    const auto counts = collect_statistics(model, opened.modules(), opened.tags());
+    const auto label = std::filesystem::path(opened.file().path()).filename().string();
+    write_model_explorer(sink, label, model, opened.modules(), opened.tags(), counts, describe);
+}
+
+/// What an overlay for Model Explorer adds up.
+enum class overlay : bool {
+    nodes,       ///< one for every node
+    weight_bytes ///< the bytes of the weights that a node reads
+};
+
+/// Writes an overlay to lay over what `write_model_explorer` writes. Complexity: as above.
+template <text_sink Sink>
+void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay what) {
+    if (what == overlay::nodes) {
+        write_explorer_overlay(sink, opened.model(), [](id) { return 1; });
+        return;
+    }
+    const auto bytes = weight_bytes(opened.model());
+    write_explorer_overlay(sink, opened.model(), [&](id node) { return bytes[node]; });
+}
+
+/// Writes the DAG of every selected module as JSON, by tag. Complexity: as above.
+template <text_sink Sink>
+void write_module_dags(Sink& sink, const attributed_model& opened,
+                       const dag_options& options = {}) {
+    const report_names names(opened.model());
+    write_module_dags(
+        sink, opened.operators(), opened.modules().index(), opened.tags(),
+        [&](id node) { return names.node(node); }, options);
+}
+
+/// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names that
+/// `write_module_dags` has for them. Complexity: as above.
+template <text_sink Sink>
+void write_operation_metadata(Sink& sink, attributed_model& opened) {
+    const report_names names(opened.model());
+    const auto values = find_value_tags(opened.model(), opened.modules(), opened.tags());
+    write_operation_metadata(sink, opened.model(), opened.tags(), values, names);
+}
+
+/// Writes the modules with what they hold (`stemma.tree/1`): those for which `shown` is true, by
+/// module; see `find_branches`. Complexity: O(length), and that of `collect_statistics`.
+template <text_sink Sink>
+void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bool>& shown) {
+    const auto& modules = opened.modules();
+    const auto counts = collect_statistics(opened.model(), modules, opened.tags());
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.tree/1");
+    json.member("model", opened.file().path());
+    json.key("modules");
+    json.begin_array();
+    for (id m = 0; m < modules.size(); ++m) {
+        if (shown[m]) {
+            write_module(json, modules, opened.tags(), counts, m);
+        }
+    }
+    json.end_array();
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_EXPORT_MODEL_HPP
+
+// <stemma/onnx/wire/export_report.hpp>
+#ifndef STEMMA_ONNX_WIRE_EXPORT_REPORT_HPP
+#define STEMMA_ONNX_WIRE_EXPORT_REPORT_HPP
+
+namespace stemma {
+
+/// Writes a page about a model that needs nothing but a browser. Requires: the evidence was not
+/// forgotten. Complexity: that of the overload that is given all parts, and of `summarize`.
+template <text_sink Sink>
+void write_html_report(Sink& sink, attributed_model& opened) {
+    const auto& model = opened.model();
+    const value_descriptions describe(model);
+    const auto counts = collect_statistics(model, opened.modules(), opened.tags());
+    const auto summary = summarize(opened);
+    write_html_report(sink, model, opened.operators().graph(), opened.modules(), opened.tags(),
+                      counts, summary, describe);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_EXPORT_REPORT_HPP
+
+// <stemma/onnx/wire/fold_attributes.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+
+namespace stemma {
+
+/// Writes the attributes of functions, which are the Constants that differ from call to call.
+class fold_attributes {
+public:
+    /// Requires: both outlive it.
+    fold_attributes(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {}
+
+    /// Returns: what an attribute of a function is called.
+    [[nodiscard]] static std::string name_of(id slot) { return "constant_" + std::to_string(slot); }
+
+    /// Returns: the attribute of a Constant, which refers to one of the function.
+    [[nodiscard]] static std::string refer(const wire_reader& attribute, id slot) {
+        return attribute_reference(attribute, read_attribute_names(attribute).name, name_of(slot));
+    }
+
+    /// Returns: which attribute of the function of a region has the value of a Constant, by the
+    /// order in which calls are opened; `no_id` where it does not differ.
+    [[nodiscard]] id slot(id region, std::size_t constant) const {
+        if (plan_.is_graph(region)) {
+            return no_id;
+        }
+        const auto& slots = plan_.functions[plan_.function[region]].slots;
+        return constant < slots.size() ? slots[constant] : no_id;
+    }
+
+    /// Appends the attributes of the call of a region: what its Constants are, or attributes of the
+    /// function around it, in which `before` of these are opened in front of the call.
+    /// Complexity: O(constants + bytes of their attributes).
+    void append(id around, id region, std::size_t before, byte_rope& out) const {
+        using at_node = detail::onnx_fields::node;
+        const auto& slots = plan_.functions[plan_.function[region]].slots;
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            if (slots[i] == no_id) {
+                continue;
+            }
+            const auto outer = slot(around, before + i);
+            auto fields = model_.reader(model_.message(plan_.constants[region][i]));
+            for (wire_field field; fields.next(field);) {
+                if (!field.is_bytes(at_node::attribute)) {
+                    continue;
+                }
+                const auto attribute = fields.inner(field);
+                if (outer == no_id) {
+                    out.add_field(at_node::attribute,
+                                  renamed_attribute(attribute, name_of(slots[i])));
+                } else {
+                    out.add_field(
+                        at_node::attribute,
+                        attribute_reference(attribute, name_of(slots[i]), name_of(outer)));
+                }
+            }
+        }
+    }
+
+private:
+    const wire_model& model_;
+    const fold_plan& plan_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_ATTRIBUTES_HPP
+
+// <stemma/onnx/wire/fold_names.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
+[[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
+    if (names.empty()) {
+        return {};
+    }
+    std::sort(names.begin(), names.end());
+    auto scope = names[names.size() / 2];
+    while (true) {
+        const auto slash = scope.rfind('/');
+        if (slash == scope.npos) {
+            return {};
+        }
+        scope = scope.substr(0, slash);
+        const auto inside = std::ranges::count_if(names, [&](std::string_view name) {
+            return name.size() > scope.size() && name.starts_with(scope) &&
+                   name[scope.size()] == '/';
+        });
+        if (static_cast<std::size_t>(inside) * 5 >= names.size() * 4) {
+            return scope;
+        }
+    }
+}
+
+} // namespace detail
+
+/// What names in the bodies of functions become.
+///
+/// A function that is called once keeps them. In one that several calls share, names are as in the
+/// first call without its scope (`/encoder/layer.0`), and each call says which scope is its own.
+/// Where names are captured in bodies they stay, too.
+class fold_names {
+public:
+    /// Requires: the model and the plan outlive it.
+    /// Complexity: O(regions + items + length of names).
+    template <module_view Modules>
+    fold_names(const wire_model& model, const graph_contents& contents, const Modules& modules,
+               const fold_plan& plan)
+        : model_(model)
+        , plan_(plan)
+        , own_scope_(plan.regions.size())
+        , call_scope_(plan.regions.size())
+        , scope_(plan.regions.size())
+        , keeps_(plan.functions.size())
+        , given_(model.value_count(), false) {
+        for (id f = 0; f < plan.functions.size(); ++f) {
+            keeps_[f] =
+                plan.functions[f].calls == 1 || owns_bodies(plan.functions[f].region, contents);
+        }
+        for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
+            if (!plan.is_graph(r) && !keeps_[plan.function[r]]) {
+                own_scope_[r] = find_scope(r);
+            }
+        }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            hand_down_scopes(r);
+        }
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::span<const id>() : plan.outputs[r]) {
+                given_[value] = given_[value] || plan.is_graph(plan.regions[r].parent);
+            }
+        }
+        names_.resize(plan.functions.size());
+        for (id f = 0; f < plan.functions.size(); ++f) {
+            if (!keeps_[f]) {
+                const auto module = plan.regions[plan.functions[f].region].module;
+                name_values(f, path_of(modules, module) + ".");
+            }
+        }
+    }
+
+    /// Whether the body of a function has the names that the model has.
+    [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
+
+    /// Whether a call in a graph names a value, so that it is known when that is opened.
+    [[nodiscard]] bool is_given(id value) const { return given_[value]; }
+
+    /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
+    /// around. Requires: the region is that of the body that is written, or a call in a
+    /// graph.
+    [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
+
+    /// Returns: the scope of a region: names in the body are expected to follow it.
+    [[nodiscard]] const std::string& scope(id region) const { return scope_[region]; }
+
+    /// Returns: what a value of the first call is called in the body of the function.
+    [[nodiscard]] std::string_view in_body(id function, id value) const {
+        const auto found = names_[function].find(value);
+        return found == names_[function].end() ? model_.value_name(value)
+                                               : std::string_view(found->second);
+    }
+
+    /// Returns: what a name of the first call is in the body of the function.
+    [[nodiscard]] std::string_view in_body(id function, std::string_view name) const {
+        return keeps_[function] ? name
+                                : without(own_scope_[plan_.functions[function].region], name);
+    }
+
+private:
+    // So many names tell the scope of a region.
+    static constexpr std::size_t sample = 64;
+
+    [[nodiscard]] static std::string_view without(std::string_view scope, std::string_view name) {
+        return name.size() > scope.size() && name.starts_with(scope) ? name.substr(scope.size())
+                                                                     : name;
+    }
+
+    [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
+        const auto& items = plan_.regions[region].items;
+        return std::ranges::any_of(items, [&](const fold_item& item) {
+            return !item.is_region && !contents.bodies_of(item.index).empty();
+        });
+    }
+
+    [[nodiscard]] std::string find_scope(id region) const {
+        const auto& items = plan_.regions[region].items;
+        std::vector<std::string_view> names;
+        for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
+            const auto name = items[i].is_region ? std::string_view(own_scope_[items[i].index])
+                                                 : model_.name(items[i].index);
+            if (!name.empty()) {
+                names.push_back(name);
+            }
+        }
+        return std::string(detail::common_scope(std::move(names)));
+    }
+
+    /// Gives the regions inside a region their scopes, as the body of its function says.
+    void hand_down_scopes(id r) {
+        const auto first = plan_.body_of(r);
+        const auto& items = plan_.regions[r].items;
+        const auto& in_body = plan_.regions[first].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (items[i].is_region) {
+                const auto child = in_body[i].index;
+                const std::string_view scope = own_scope_[child];
+                const std::string_view around = own_scope_[first];
+                if (scope.starts_with(around)) {
+                    call_scope_[child] = scope.substr(around.size());
+                }
+                scope_[items[i].index] = scope_[r] + std::string(call_scope_[child]);
+            }
+        }
+    }
+
+    void name_values(id f, const std::string& parameters) {
+        const auto region = plan_.functions[f].region;
+        std::unordered_set<std::string> taken;
+        const auto name = [&](id value, std::string_view wanted) {
+            if (value == no_id || wanted.empty() || names_[f].contains(value)) {
+                return;
+            }
+            std::string text(wanted);
+            while (!taken.insert(text).second) {
+                text.push_back('~');
+            }
+            names_[f].emplace(value, std::move(text));
+        };
+        const auto& scope = own_scope_[region];
+        plan_.for_each_made(model_, region, [&](id value) {
+            name(value, without(scope, model_.value_name(value)));
+        });
+        for (auto value : plan_.inputs[region]) {
+            const auto whole = model_.value_name(value);
+            const auto short_one = without(parameters, whole);
+            name(value, short_one.size() < whole.size() ? short_one : without(scope, whole));
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    std::vector<std::string> own_scope_; // by region
+    std::vector<std::string_view> call_scope_;
+    std::vector<std::string> scope_;
+    std::vector<bool> keeps_;                                // by function
+    std::vector<bool> given_;                                // by value
+    std::vector<std::unordered_map<id, std::string>> names_; // by function: of values
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_NAMES_HPP
+
+// <stemma/onnx/wire/node_shapes.hpp>
+#ifndef STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
+#define STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
+
+namespace stemma {
+
+/// What of a node's fields is told apart only by name.
+enum class node_text : std::uint8_t {
+    none,   ///< more than a text: two nodes that differ in it are not alike
+    input,  ///< name of a value that is read
+    output, ///< name of a value that is made
+    name,   ///< of the node
+    note,   ///< a doc string, or an entry of metadata
+};
+
+/// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
+[[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
+    using at = detail::onnx_fields::node;
+    if (field.type != wire_type::bytes) {
+        return node_text::none;
+    }
+    switch (field.number) {
+    case at::input:
+        return node_text::input;
+    case at::output:
+        return node_text::output;
+    case at::name:
+        return node_text::name;
+    case at::doc_string:
+    case at::metadata_props:
+        return node_text::note;
+    default:
+        return node_text::none;
+    }
+}
+
+/// Returns: the text of such a field: of an entry of metadata the value.
+[[nodiscard]] inline std::string_view text_of(const wire_reader& fields, const wire_field& field) {
+    return field.is_bytes(detail::onnx_fields::node::metadata_props)
+               ? wire_model::read_entry(fields, field).second
+               : fields.text(field);
+}
+
+/// Tells of nodes whether they are the same but for names, doc strings and values of metadata:
+/// fields in the same order, with the same bytes. Bodies may differ in what they capture only.
+class node_shapes {
+public:
+    /// Requires: both outlive it.
+    node_shapes(const wire_model& model, const graph_contents& contents)
+        : model_(model), contents_(contents) {}
+
+    /// With `vary`, of the attribute of a Constant only name and type count.
+    /// Complexity: O(bytes of the node).
+    [[nodiscard]] std::uint64_t hash(id node, bool vary = false) const {
+        vary = vary && varies(node);
+        const auto renamed = without_captures(node);
+        std::uint64_t result = 0;
+        for_each_part(reader(node, renamed), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          result = hash_bytes(bytes, hash_mix(result, number));
+                          return true;
+                      });
+        return result;
+    }
+
+    /// As above.
+    [[nodiscard]] bool equal(id a, id b, bool vary = false) const {
+        vary = vary && varies(a) && varies(b);
+        const auto renamed_a = without_captures(a);
+        const auto renamed_b = without_captures(b);
+        auto other = reader(b, renamed_b);
+        bool same = true;
+        std::string kind;
+        wire_field theirs;
+        for_each_part(reader(a, renamed_a), vary,
+                      [&](std::uint32_t number, std::string_view bytes) {
+                          same = other.next(theirs) && theirs.number == number &&
+                                 shown(other, theirs, vary, kind) == bytes;
+                          return same;
+                      });
+        return same && !other.next(theirs);
+    }
+
+private:
+    [[nodiscard]] wire_reader reader(id node, const std::string& renamed) const {
+        if (contents_.bodies_of(node).empty()) {
+            return model_.reader(model_.message(node));
+        }
+        return {renamed.data(), 0, static_cast<std::uint32_t>(renamed.size()), model_.file()};
+    }
+
+    /// Returns: the message of a node with bodies, in which what they capture has names by number.
+    [[nodiscard]] std::string without_captures(id node) const {
+        if (contents_.bodies_of(node).empty()) {
+            return {};
+        }
+        value_renaming renaming;
+        id number = 0;
+        const auto read = values_read(model_, contents_, node);
+        for (auto i = model_.inputs(node).size(); i < read.size(); ++i) {
+            renaming.add(model_.value_name(read[i]), '\1' + std::to_string(number++));
+        }
+        return renaming.node(model_.reader(model_.message(node)));
+    }
+
+    /// Returns: what of a field counts.
+    [[nodiscard]] static std::string_view shown(const wire_reader& fields, const wire_field& field,
+                                                bool vary, std::string& kind) {
+        if (vary && field.is_bytes(detail::onnx_fields::node::attribute)) {
+            kind = kind_of(fields.inner(field));
+            return kind;
+        }
+        if (text_kind(field) == node_text::none) {
+            return fields.whole(field);
+        }
+        return field.is_bytes(detail::onnx_fields::node::metadata_props)
+                   ? wire_model::read_entry(fields, field).first
+                   : std::string_view();
+    }
+
+    /// Whether a node is a Constant that could have the value of another one.
+    [[nodiscard]] bool varies(id node) const {
+        using at = detail::onnx_fields::node;
+        std::size_t attributes = 0;
+        auto fields = model_.reader(model_.message(node));
+        for (wire_field field; is_constant_node(model_, node) && fields.next(field);) {
+            if (field.is_bytes(at::attribute)) {
+                const auto names = read_attribute_names(fields.inner(field));
+                attributes += names.name.empty() || !names.reference.empty() ? 2U : 1U;
+            }
+        }
+        return attributes == 1 && contents_.bodies_of(node).empty();
+    }
+
+    /// Returns: name and type of an attribute that is no graph, as one text.
+    [[nodiscard]] static std::string kind_of(wire_reader fields) {
+        using at = detail::onnx_fields::attribute;
+        std::string kind;
+        for (wire_field field; fields.next(field);) {
+            const bool counts = field.is_bytes(at::name) || field.is(at::type, wire_type::varint);
+            kind.append(counts ? fields.whole(field) : std::string_view());
+        }
+        return kind;
+    }
+
+    template <class Function>
+    static void for_each_part(wire_reader fields, bool vary, Function f) {
+        std::string kind;
+        for (wire_field field; fields.next(field);) {
+            if (!f(field.number, shown(fields, field, vary, kind))) {
+                return;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_NODE_SHAPES_HPP
+
+// <stemma/onnx/wire/fold_changes.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+
+namespace stemma {
+
+/// Finds what a folded model has to record of a graph of the one it is made of: the order of the
+/// operators, and the texts that do not follow from the bodies of functions.
+class fold_changes {
+public:
+    /// `root` is the region that is the graph. Requires: all outlive it.
+    /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
+    ///   UTF-8.
+    /// Complexity: O(nodes + length of texts).
+    fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names, id root)
+        : model_(model), plan_(plan), names_(names), root_(root) {
+        find_changes();
+        find_order();
+    }
+
+    /// Returns: `nodes`, `order` and `changes`.
+    [[nodiscard]] folded_graph_record take() && { return std::move(record_); }
+
+private:
+    /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
+    /// `first` is the operator that stands for it in the body, in the first call.
+    template <class Function>
+    void for_each_operator(id region, Function& f) const {
+        const auto& items = plan_.regions[region].items;
+        const auto& in_body = plan_.regions[plan_.body_of(region)].items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            items[i].is_region ? for_each_operator(items[i].index, f)
+                               : f(region, in_body[i].index, items[i].index);
+        }
+    }
+
+    /// Finds the texts that do not follow from the bodies of functions.
+    void find_changes() {
+        std::uint64_t number = 0;
+        auto compare = [&](id region, id first, id item) {
+            if (region != root_ && plan_.functions[plan_.function[region]].calls > 1) {
+                compare_texts(number, region, first, item);
+            }
+            ++number;
+        };
+        for_each_operator(root_, compare);
+        record_.nodes = number;
+    }
+
+    void compare_texts(std::uint64_t number, id region, id first, id node) {
+        const auto f = plan_.function[region];
+        auto theirs = model_.reader(model_.message(first));
+        auto fields = model_.reader(model_.message(node));
+        std::uint32_t slot = 0;
+        id output = 0;
+        wire_field model;
+        for (wire_field field; fields.next(field);) {
+            const auto kind = text_kind(field);
+            if (!theirs.next(model) || kind == node_text::none || kind == node_text::input) {
+                continue;
+            }
+            std::string expected(text_of(theirs, model));
+            bool known = false;
+            if (kind == node_text::output) {
+                expected = names_.in_body(f, model_.first_output(first) + output);
+                known = names_.is_given(model_.first_output(node) + output++);
+            } else if (kind == node_text::name) {
+                expected = names_.in_body(f, expected);
+            }
+            if (kind != node_text::note && !expected.empty()) {
+                expected.insert(0, names_.scope(region));
+            }
+            const auto actual = text_of(fields, field);
+            if (!known && actual != expected) {
+                note_change(number, slot, expected, actual);
+            }
+            ++slot;
+        }
+    }
+
+    void note_change(std::uint64_t number, std::uint32_t slot, std::string_view expected,
+                     std::string_view actual) {
+        auto change = find_change(expected, actual);
+        if (!detail::is_utf8(change.middle)) {
+            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
+                               "a name or text of a node is no UTF-8, and could not be restored"));
+        }
+        change.node = number;
+        change.slot = slot;
+        record_.changes.push_back(std::move(change));
+    }
+
+    /// Finds in which order the operators stood. Of a Constant in several functions the first one
+    /// that is opened is the one that was there.
+    void find_order() {
+        std::vector<id> opened(model_.graph(plan_.graph[root_]).node_count, no_id);
+        id number = 0;
+        auto place = [&](id, id, id item) {
+            auto& first = opened[model_.position(item)];
+            first = std::min(first, number);
+            ++number;
+        };
+        for_each_operator(root_, place);
+        for (auto e : opened) {
+            auto& order = record_.order;
+            if (order.empty() || order.back().first + order.back().count != e) {
+                order.push_back({e, 0});
+            }
+            ++order.back().count;
+        }
+        if (record_.order.size() == 1 && record_.order.front().count == number) {
+            record_.order.clear();
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    const fold_names& names_;
+    id root_;
+    folded_graph_record record_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_CHANGES_HPP
+
+// <stemma/onnx/wire/fold_infos.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+#define STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+
+namespace stemma {
+
+/// The first IR version whose functions say of which types their values are.
+inline constexpr std::int64_t first_version_with_function_infos = 10;
+
+/// Tells which ValueInfos of graphs are of values that folding puts into functions, and what these
+/// know of the types of their values.
+class fold_infos {
+public:
+    /// Requires: all outlive it. Complexity: O(nodes + values + length of ValueInfos).
+    fold_infos(const wire_model& model, const fold_plan& plan) : model_(model), plan_(plan) {
+        const auto counts = [&](const value_info_ref& info) {
+            return plan.root[info.graph] != no_id && info.value != no_id &&
+                   model.graph_of_value(info.value) == info.graph &&
+                   info.field == detail::onnx_fields::graph::value_info;
+        };
+        for (const auto& info : model.value_infos()) {
+            if (counts(info)) {
+                types_.emplace(info.value, type_of(info));
+            }
+        }
+        if (types_.empty()) {
+            return;
+        }
+        std::unordered_set<id> outside;
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (const auto& item : plan.regions[r].items) {
+                if (plan.is_graph(r) && item.is_region) {
+                    const auto& given = plan.outputs[item.index];
+                    outside.insert(given.begin(), given.end());
+                }
+            }
+        }
+        std::unordered_set<id> inside;
+        for (id r = 0; r < plan.regions.size(); ++r) {
+            for (auto value : plan.is_graph(r) ? std::vector<id>() : values_of(r)) {
+                if (types_.contains(value) && !outside.contains(value)) {
+                    inside.insert(value);
+                }
+            }
+        }
+        for (const auto& info : model.value_infos()) {
+            if (counts(info) && inside.contains(info.value)) {
+                inside_.insert(info.message.begin);
+            }
+        }
+        if (model.ir_version() >= first_version_with_function_infos) {
+            find_common();
+        }
+    }
+
+    /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
+    [[nodiscard]] bool is_inside(const wire_field& field) const {
+        return inside_.contains(field.content);
+    }
+
+    /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
+    /// calls agree. Nothing in models of versions before `first_version_with_function_infos`.
+    [[nodiscard]] const std::vector<std::pair<id, std::string_view>>& of_function(id f) const {
+        return f < common_.size() ? common_[f] : none_;
+    }
+
+private:
+    [[nodiscard]] std::string_view type_of(const value_info_ref& info) const {
+        auto fields = model_.reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
+                return fields.text(field);
+            }
+        }
+        return {};
+    }
+
+    /// Returns: the values that the items of a region make, in order.
+    [[nodiscard]] std::vector<id> values_of(id region) const {
+        std::vector<id> values;
+        plan_.for_each_made(model_, region, [&](id value) { values.push_back(value); });
+        return values;
+    }
+
+    [[nodiscard]] std::string_view known_type(id value) const {
+        const auto found = types_.find(value);
+        return found == types_.end() ? std::string_view() : found->second;
+    }
+
+    void find_common() {
+        common_.resize(plan_.functions.size());
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            for (auto value : values_of(plan_.functions[f].region)) {
+                common_[f].emplace_back(value, known_type(value));
+            }
+        }
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (plan_.is_graph(r)) {
+                continue;
+            }
+            auto& common = common_[plan_.function[r]];
+            const auto values = values_of(r);
+            for (std::size_t i = 0; i < common.size(); ++i) {
+                if (known_type(values[i]) != common[i].second) {
+                    common[i].second = {};
+                }
+            }
+        }
+        for (auto& common : common_) {
+            std::erase_if(common, [&](const auto& entry) {
+                return entry.second.empty() || model_.value_name(entry.first).empty();
+            });
+        }
+    }
+
+    const wire_model& model_;
+    const fold_plan& plan_;
+    std::unordered_map<id, std::string_view> types_; // of values that have one
+    std::unordered_set<std::uint32_t> inside_;       // where the contents of messages begin
+    std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
+    std::vector<std::pair<id, std::string_view>> none_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_INFOS_HPP
+
+// <stemma/onnx/wire/fold_nodes.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_NODES_HPP
+#define STEMMA_ONNX_WIRE_FOLD_NODES_HPP
+
+namespace stemma {
+
+/// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
+template <module_view Modules>
+class fold_nodes {
+public:
+    /// Requires: all outlive it.
+    fold_nodes(const wire_model& model, const Modules& modules, const tag_table& tags,
+               std::span<const attribution> attributions, const fold_plan& plan,
+               const fold_names& names)
+        : model_(model)
+        , modules_(modules)
+        , tags_(tags)
+        , attributions_(attributions)
+        , plan_(plan)
+        , names_(names)
+        , attributes_(model, plan) {}
+
+    /// Returns: the call of a region, in a graph or in the body around, in which so many Constants
+    /// are opened in front of it.
+    /// Complexity: O(inputs + outputs + constants).
+    [[nodiscard]] byte_rope call(id around, id region, std::size_t constants) const {
+        const auto& inside = plan_.regions[region];
+        const auto& function = plan_.functions[plan_.function[region]];
+        const auto name_of = [&](id value) {
+            return plan_.is_graph(around) ? model_.value_name(value)
+                                          : names_.in_body(plan_.function[around], value);
+        };
+        byte_rope out;
+        for (auto value : plan_.inputs[region]) {
+            out.add_field(at_node::input, name_of(value));
+        }
+        for (auto value : plan_.outputs[region]) {
+            out.add_field(at_node::output, name_of(value));
+        }
+        auto name = plan_.paths[region];
+        if (inside.call > 0) {
+            name += "#" + std::to_string(inside.call);
+        }
+        if (inside.runs > 1) {
+            name += "@" + std::to_string(inside.run);
+        }
+        out.add_field(at_node::name, name);
+        out.add_field(at_node::op_type, function.numbered());
+        attributes_.append(around, region, constants, out);
+        out.add_field(at_node::domain, function.domain);
+        out.add_entry(at_node::metadata_props, fold_module_key, plan_.paths[region]);
+        auto tag = tags_.text(inside.module);
+        if (plan_.regions[around].module != 0) {
+            const auto above = tags_.text(plan_.regions[around].module);
+            tag.erase(0, tag.starts_with(above) ? above.size() : 0);
+        }
+        if (!tag.empty()) {
+            out.add_entry(at_node::metadata_props, fold_tag_key, tag);
+        }
+        out.add_entry(at_node::metadata_props, fold_call_key, std::to_string(inside.call));
+        if (inside.runs > 1) {
+            out.add_entry(at_node::metadata_props, fold_run_key, std::to_string(inside.run));
+        }
+        if (!names_.call_scope(region).empty()) {
+            out.add_entry(at_node::metadata_props, fold_scope_key, names_.call_scope(region));
+        }
+        return out;
+    }
+
+    /// Returns: a node in the function of a region, in which so many Constants are opened in front
+    /// of it. Requires: no body of the node has calls.
+    [[nodiscard]] byte_rope in_body(id region, id node, std::size_t constants) const {
+        const auto f = plan_.function[region];
+        const auto slot =
+            is_constant_node(model_, node) ? attributes_.slot(region, constants) : no_id;
+        byte_rope out;
+        if (names_.keeps(f) && slot == no_id) {
+            const auto message = model_.message(node);
+            out.add_range(message.begin, message.size);
+        } else {
+            rename(f, node, slot, out);
+        }
+        add_module(region, node, out);
+        return out;
+    }
+
+    /// Appends to a node which module it is of, where that is another one than that of its region.
+    void add_module(id region, id node, byte_rope& out) const {
+        const auto around = plan_.regions[region].module;
+        const auto own = attributions_[node].module;
+        if (own != around && modules_.index().is_ancestor(around, own)) {
+            out.add_entry(at_node::metadata_props, fold_module_key,
+                          relative_path(modules_, around, own));
+        }
+    }
+
+private:
+    using at_node = detail::onnx_fields::node;
+
+    void rename(id f, id node, id slot, byte_rope& out) const {
+        auto fields = model_.reader(model_.message(node));
+        const auto inputs = model_.inputs(node);
+        std::size_t input = 0;
+        id output = 0;
+        for (wire_field field; fields.next(field);) {
+            switch (text_kind(field)) {
+            case node_text::input: {
+                const auto value = inputs[input++];
+                out.add_field(at_node::input,
+                              value == no_id ? std::string_view() : names_.in_body(f, value));
+                break;
+            }
+            case node_text::output:
+                out.add_field(at_node::output,
+                              names_.in_body(f, model_.first_output(node) + output++));
+                break;
+            case node_text::name:
+                out.add_field(at_node::name, names_.in_body(f, fields.text(field)));
+                break;
+            default:
+                if (slot != no_id && field.is_bytes(at_node::attribute)) {
+                    out.add_field(at_node::attribute,
+                                  fold_attributes::refer(fields.inner(field), slot));
+                    break;
+                }
+                out.add_range(field.begin, field.end - field.begin);
+                break;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const Modules& modules_;
+    const tag_table& tags_;
+    std::span<const attribution> attributions_;
+    const fold_plan& plan_;
+    const fold_names& names_;
+    fold_attributes attributes_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_NODES_HPP
+
+// <stemma/onnx/wire/node_bodies.hpp>
+#ifndef STEMMA_ONNX_WIRE_NODE_BODIES_HPP
+#define STEMMA_ONNX_WIRE_NODE_BODIES_HPP
+
+namespace stemma {
+
+/// Returns: the message of a node with other bodies: `body(g, fields)` makes the content of every
+/// part of body `g`, of which `fields` reads what it is. Of all else, `keeps(fields, field)` says
+/// what stays. Complexity: O(fields), and what `body` takes.
+template <class Function, class Predicate>
+[[nodiscard]] byte_rope with_bodies(const wire_model& model, const graph_contents& contents,
+                                    id node, Function body, Predicate keeps) {
+    using at = detail::onnx_fields::attribute;
+    byte_rope out;
+    const auto bodies = contents.bodies_of(node); // in the order of the attributes
+    std::size_t next = 0;
+    auto fields = model.reader(model.message(node));
+    for (wire_field field; fields.next(field);) {
+        byte_rope attribute;
+        id alone = no_id; // graphs in several parts are merged, those of a list are not
+        bool holds = false;
+        if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+            auto parts = fields.inner(field);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
+                    const bool is_new = part.is_bytes(at::graphs) || alone == no_id;
+                    const auto g = is_new ? bodies[next++] : alone;
+                    alone = part.is_bytes(at::g) ? g : alone;
+                    attribute.add_field(part.number, body(g, parts.inner(part)));
+                    holds = true;
+                } else {
+                    attribute.add_range(part.begin, part.end - part.begin);
+                }
+            }
+        }
+        if (holds) {
+            out.add_field(field.number, attribute);
+        } else if (keeps(fields, field)) {
+            out.add_range(field.begin, field.end - field.begin);
+        }
+    }
+    return out;
+}
+
+/// Returns: a part of graph `g`, which `fields` reads, with some other nodes: where
+/// `changes(node)`, `make(node)` is the content of the message. Complexity: O(fields log nodes).
+template <class Predicate, class Function>
+[[nodiscard]] byte_rope with_nodes(const wire_model& model, const graph_contents& contents, id g,
+                                   wire_reader fields, Predicate changes, Function make) {
+    byte_rope out;
+    const auto nodes = contents.own_nodes(g);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(detail::onnx_fields::graph::node)) {
+            const auto node = *std::partition_point(nodes.begin(), nodes.end(), [&](id other) {
+                return model.message(other).begin < field.content;
+            });
+            if (changes(node)) {
+                out.add_field(field.number, make(node));
+                continue;
+            }
+        }
+        out.add_range(field.begin, field.end - field.begin);
+    }
+    return out;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_NODE_BODIES_HPP
+
+// <stemma/onnx/wire/opset_texts.hpp>
+#ifndef STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+#define STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+
+namespace stemma {
+
+/// Returns: an import as the OperatorSetIdProto that `fields` reads has it; the standard domain
+/// is "". Complexity: O(fields).
+[[nodiscard]] inline opset_import read_opset_import(wire_reader fields) {
+    using at = detail::onnx_fields::opset;
+    opset_import import;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::domain)) {
+            import.domain = plain_domain(fields.text(field));
+        } else if (field.is(at::version, wire_type::varint)) {
+            import.version = static_cast<std::int64_t>(field.value);
+        }
+    }
+    return import;
+}
+
+/// Returns: the content of the OperatorSetIdProto of an import.
+[[nodiscard]] inline std::string opset_import_text(const opset_import& import) {
+    using at = detail::onnx_fields::opset;
+    std::string text;
+    detail::append_field(at::domain, import.domain, text);
+    detail::append_number(at::version, import.version, text);
+    return text;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_OPSET_TEXTS_HPP
+
+// <stemma/onnx/wire/fold_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+#define STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+
+namespace stemma {
+
+/// The first IR version whose models may have functions.
+inline constexpr std::int64_t first_version_with_functions = 8;
+
+/// What goes along with a folded model, each part if it is there.
+struct fold_notes {
+    std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
+    std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
+                                    ///< `byte_patch` in base64
+};
+
+/// Writes a model in which modules are functions: everything outside of them as bytes of the
+/// source, and a record from which `fold_opener` makes these bytes again.
+///
+/// `Modules` and tags say what calls are marked with.
+template <module_view Modules>
+class fold_writer {
+public:
+    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as they
+    /// would be those of the first call. Complexity: O(nodes + names).
+    fold_writer(const wire_model& model, const graph_contents& contents, const Modules& modules,
+                const tag_table& tags, std::span<const attribution> attributions,
+                const fold_plan& plan)
+        : model_(model)
+        , contents_(contents)
+        , plan_(plan)
+        , names_(model, contents, modules, plan)
+        , nodes_(model, modules, tags, attributions, plan, names_)
+        , infos_(model, plan)
+        , graphs_(plan.graphs.size()) {
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            number_.emplace(plan.graphs[i], i);
+        }
+        for (const auto& import : model.opset_imports()) {
+            versions_[std::string(plain_domain(import.domain))] = import.version;
+        }
+    }
+
+    /// Makes the bytes of the folded model, once.
+    /// Throws: as `fold_changes` does.
+    /// Complexity: O(bytes that are not weights).
+    [[nodiscard]] byte_rope build(const fold_notes& notes = {}) {
+        for (std::size_t i = 0; i < graphs_.size(); ++i) {
+            graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
+        }
+        byte_rope result;
+        auto fields = model_.reader();
+        bool has_version = false;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                result.add_field(at_model::graph, graph_part(0, fields.inner(field)));
+            } else if (field.is(at_model::ir_version, wire_type::varint) && needs_lift()) {
+                result.add_text(version_field());
+                has_version = true;
+            } else {
+                result.add_range(field.begin, field.end - field.begin);
+            }
+        }
+        if (needs_lift()) {
+            record_.lifted = true;
+            if (has_version) {
+                record_.ir_version = model_.ir_version();
+            } else {
+                result.add_text(version_field());
+            }
+        }
+        add_domains(result);
+        for (id f = 0; f < plan_.functions.size(); ++f) {
+            result.add_field(at_model::functions, function(f));
+        }
+        take_graphs();
+        result.add_entry(at_model::metadata_props, fold_key, to_json(record_));
+        if (!notes.modules.empty()) {
+            result.add_entry(at_model::metadata_props, fold_modules_key, notes.modules);
+        }
+        if (!notes.source_tags.empty()) {
+            result.add_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
+        }
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_function = detail::onnx_fields::function;
+    using at_graph = detail::onnx_fields::graph;
+    using at_node = detail::onnx_fields::node;
+    using at_info = detail::onnx_fields::value_info;
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
+
+    [[nodiscard]] bool needs_lift() const {
+        return model_.ir_version() < first_version_with_functions;
+    }
+
+    [[nodiscard]] static std::string version_field() {
+        std::string field;
+        detail::append_number(at_model::ir_version, first_version_with_functions, field);
+        return field;
+    }
+
+    void add_domains(byte_rope& out) {
+        for (const auto& function : plan_.functions) {
+            if (versions_.emplace(function.domain, 1).second) {
+                out.add_field(at_model::opset_import, opset_import_text({function.domain, 1}));
+                record_.domains.push_back(function.domain);
+            }
+            record_.functions.emplace_back(function.domain, function.numbered());
+        }
+    }
+
+    /// A graph that is being written.
+    struct written_graph {
+        folded_graph_record record;
+        std::uint32_t part = 0;
+    };
+
+    void take_graphs() {
+        for (auto& graph : graphs_) {
+            if (graph.record.layout.size() == 1) {
+                graph.record.layout.clear(); // they stand where the first one stood
+            }
+        }
+        static_cast<folded_graph_record&>(record_) = std::move(graphs_.front().record);
+        for (std::size_t i = 1; i < graphs_.size(); ++i) {
+            record_.bodies.push_back(std::move(graphs_[i].record));
+        }
+    }
+
+    /// A part of a graph without its nodes; what is left of them stands where the first one was.
+    [[nodiscard]] byte_rope graph_part(id root, wire_reader fields) {
+        byte_rope out;
+        auto& graph = graphs_[number_.at(root)];
+        const auto part = graph.part++;
+        std::uint32_t others = 0;
+        bool in_run = false;
+        std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
+                take_out({part, placed, std::string(fields.whole(field))}, graph.record.infos);
+                continue;
+            }
+            ++placed;
+            if (!field.is_bytes(at_graph::node)) {
+                out.add_range(field.begin, field.end - field.begin);
+                ++others;
+                in_run = false;
+                continue;
+            }
+            auto& layout = graph.record.layout;
+            if (layout.empty()) {
+                add_items(root, out);
+            }
+            if (!std::exchange(in_run, true)) {
+                layout.push_back({part, others, 0});
+            }
+            ++layout.back().nodes;
+        }
+        return out;
+    }
+
+    static void take_out(folded_graph_record::info_run info,
+                         std::vector<folded_graph_record::info_run>& runs) {
+        if (runs.empty() || runs.back().part != info.part || runs.back().fields != info.fields) {
+            runs.push_back(std::move(info));
+        } else {
+            runs.back().bytes.append(info.bytes);
+        }
+    }
+
+    /// A part of a body in which something changes, in it or below.
+    [[nodiscard]] byte_rope body_part(id g, const wire_reader& fields) {
+        return plan_.root[g] != no_id
+                   ? graph_part(plan_.root[g], fields)
+                   : with_nodes(
+                         model_, contents_, g, fields, [&](id node) { return changes(node); },
+                         [&](id node) { return changed(node); });
+    }
+
+    /// Whether a node of a graph does not stay as it is.
+    [[nodiscard]] bool changes(id node) const {
+        return plan_.changes_inside(node) || plan_.noted.contains(node);
+    }
+
+    [[nodiscard]] byte_rope changed(id node) {
+        auto message = with_bodies(
+            model_, contents_, node,
+            [&](id g, const wire_reader& fields) { return body_part(g, fields); },
+            [](const wire_reader&, const wire_field&) { return true; });
+        if (const auto noted = plan_.noted.find(node); noted != plan_.noted.end()) {
+            nodes_.add_module(noted->second, node, message);
+        }
+        return message;
+    }
+
+    [[nodiscard]] byte_rope function(id f) {
+        const auto& planned = plan_.functions[f];
+        byte_rope out;
+        out.add_field(at_function::name, planned.numbered());
+        for (auto value : plan_.inputs[planned.region]) {
+            out.add_field(at_function::input, names_.in_body(f, value));
+        }
+        for (auto value : plan_.outputs[planned.region]) {
+            out.add_field(at_function::output, names_.in_body(f, value));
+        }
+        for (id slot = 0; slot < planned.attributes; ++slot) {
+            out.add_field(at_function::attribute, fold_attributes::name_of(slot));
+        }
+        add_items(planned.region, out);
+        std::set<std::string> domains;
+        add_domains_in(planned.region, domains);
+        for (const auto& domain : domains) {
+            if (const auto known = versions_.find(domain); known != versions_.end()) {
+                out.add_field(at_function::opset_import,
+                              opset_import_text({domain, known->second}));
+            }
+        }
+        out.add_field(at_function::domain, planned.domain);
+        for (const auto& [value, type] : infos_.of_function(f)) {
+            std::string info;
+            detail::append_field(at_info::name, names_.in_body(f, value), info);
+            detail::append_field(at_info::type, type, info);
+            out.add_field(at_function::value_info, info);
+        }
+        return out;
+    }
+
+    void add_domains_in(id region, std::set<std::string>& domains) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                domains.insert(plan_.functions[plan_.function[item.index]].domain);
+            } else {
+                add_domains_of(item.index, domains);
+            }
+        }
+    }
+
+    void add_domains_of(id node, std::set<std::string>& domains) const {
+        domains.emplace(model_.domain(node));
+        for (auto g : contents_.bodies_of(node)) {
+            plan_.look_into(
+                g, contents_, [&](id region) { add_domains_in(region, domains); },
+                [&](id inside) { add_domains_of(inside, domains); });
+        }
+    }
+
+    /// Writes the items of a region: those of a graph, or of the body of a function.
+    void add_items(id region, byte_rope& out) {
+        const bool in_graph = plan_.is_graph(region);
+        const auto number =
+            in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
+        std::size_t constants = 0; // opened so far
+        for (const auto& item : plan_.regions[region].items) {
+            if (item.is_region) {
+                out.add_field(number, nodes_.call(region, item.index, constants));
+                constants += plan_.functions[plan_.function[item.index]].slots.size();
+            } else if (changes(item.index)) {
+                auto node = changed(item.index);
+                if (!in_graph) {
+                    nodes_.add_module(region, item.index, node);
+                }
+                out.add_field(number, node);
+            } else if (in_graph) {
+                const auto message = model_.message(item.index);
+                out.add_message(bytes(), number, message.begin, message.size);
+            } else {
+                out.add_field(number, nodes_.in_body(region, item.index, constants));
+                constants += is_constant_node(model_, item.index) ? 1U : 0U;
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const graph_contents& contents_;
+    const fold_plan& plan_;
+    fold_names names_;
+    fold_nodes<Modules> nodes_;
+    fold_infos infos_;
+    std::vector<written_graph> graphs_;          // as the plan lists them
+    std::unordered_map<id, std::size_t> number_; // by region: of these
+    std::map<std::string, std::int64_t> versions_;
+    fold_record record_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_MODEL_HPP
+
+// <stemma/detail/temporary_model.hpp>
+#ifndef STEMMA_DETAIL_TEMPORARY_MODEL_HPP
+#define STEMMA_DETAIL_TEMPORARY_MODEL_HPP
+
+namespace stemma::detail {
+
+/// A changed copy of a model that goes away with this object: a file beside an output, or bytes in
+/// memory.
+class temporary_model {
+public:
+    /// `write(splice)` writes the copy; it is called `output` and `suffix`, or stays in memory
+    /// where `output` is "". Errors name it `name`.
+    template <class Write>
+    temporary_model(const mapped_file& source, const std::string& name, const std::string& output,
+                    std::string_view suffix, Write write) {
+        if (output.empty()) {
+            string_splice made(source.bytes());
+            write(made);
+            file_.emplace(mapped_file::holding(std::move(made.text), name));
+        } else {
+            path_ = output;
+            path_.append(suffix);
+            while (std::filesystem::exists(path_)) {
+                path_.push_back('~');
+            }
+            output_file copy(path_);
+            file_splice splice(source, copy);
+            write(splice);
+            copy.commit(false);
+            file_.emplace(path_);
+        }
+        model_.emplace(file_->bytes(), name);
+    }
+
+    ~temporary_model() {
+        if (!path_.empty()) {
+            model_.reset();
+            file_.reset();
+            std::error_code ignored;
+            std::filesystem::remove(path_, ignored);
+        }
+    }
+
+    temporary_model(const temporary_model&) = delete;
+    temporary_model& operator=(const temporary_model&) = delete;
+
+    [[nodiscard]] const mapped_file& file() const noexcept { return *file_; }
+    [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
+
+private:
+    std::string path_; // "" in memory
+    std::optional<mapped_file> file_;
+    std::optional<wire_model> model_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_TEMPORARY_MODEL_HPP
+
+// <stemma/onnx/wire/untagged_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_UNTAGGED_MODEL_HPP
+#define STEMMA_ONNX_WIRE_UNTAGGED_MODEL_HPP
+
+namespace stemma {
+
+/// A model as it is without tags: the file itself, or, where that is tagged, a copy without them
+/// that goes away with this object.
+class untagged_model {
+public:
+    /// The copy, if one is needed, is a file beside `output`, or in memory where that is "".
+    /// Requires: file and model outlive it. Throws: `error` of `cannot_write`.
+    /// Complexity: O(bytes) of a tagged model.
+    untagged_model(const mapped_file& file, const wire_model& model, const std::string& output)
+        : file_(file), model_(model) {
+        strip_editor editor(model);
+        rewrite plan(model, editor);
+        if (plan.size() != static_cast<std::int64_t>(file.bytes().size())) {
+            copy_.emplace(file, model.file(), output, ".untagged",
+                          [&](auto& to) { plan.write(to); });
+        }
+    }
+
+    untagged_model(const untagged_model&) = delete;
+    untagged_model& operator=(const untagged_model&) = delete;
+
+    /// Returns: the file that holds the model without tags.
+    [[nodiscard]] const mapped_file& file() const noexcept { return copy_ ? copy_->file() : file_; }
+
+    /// Returns: the model without tags.
+    [[nodiscard]] const wire_model& model() const noexcept {
+        return copy_ ? copy_->model() : model_;
+    }
+
+    /// Whether there were tags to leave out.
+    [[nodiscard]] bool was_tagged() const noexcept { return copy_.has_value(); }
+
+    /// Returns: how the tagged file is made of this one; "" when it is this one.
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string tags() const {
+        if (!copy_) {
+            return {};
+        }
+        strip_editor editor(model_);
+        rewrite plan(model_, editor);
+        way_back way(file_.bytes());
+        plan.write(way);
+        return to_base64(std::move(way).take().to_bytes());
+    }
+
+private:
+    const mapped_file& file_;
+    const wire_model& model_;
+    std::optional<detail::temporary_model> copy_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_UNTAGGED_MODEL_HPP
+
+// <stemma/onnx/wire/write_rope.hpp>
+#ifndef STEMMA_ONNX_WIRE_WRITE_ROPE_HPP
+#define STEMMA_ONNX_WIRE_WRITE_ROPE_HPP
+
+namespace stemma {
+
+/// How a model is written to a file.
+struct write_options {
+    data_placement data = data_placement::keep; ///< what happens to weights in other files
+    bool replace_data = false; ///< whether those may replace others beside the new model
+    bool sync = true;          ///< whether to wait until the bytes are on the medium
+    thread_limit threads{};    ///< that may write, where several can
+};
+
+namespace detail {
+
+inline void check_rope_size(const byte_rope& rope, const std::string& name) {
+    if (rope.size() >= std::uint64_t{1} << 31U) {
+        STEMMA_THROW(
+            error(error_code::too_large, name, "", "would reach 2 GiB, where protobuf ends"));
+    }
+}
+
+} // namespace detail
+
+/// Returns: the bytes of a model that was made of those of `file`.
+/// Throws: `error` of `error_code::too_large` when they reach 2 GiB. Complexity: O(bytes).
+[[nodiscard]] inline std::string rope_bytes(const byte_rope& rope, const mapped_file& file) {
+    detail::check_rope_size(rope, file.path());
+    string_splice splice(file.bytes());
+    rope.write(splice);
+    return std::move(splice.text);
+}
+
+/// Writes a model that was made of the bytes of `file`, which are those of `model`.
+/// Throws: as above, `error` of `error_code::cannot_write`, and as `place_external_data`.
+/// Complexity: O(bytes).
+inline void write_rope(const byte_rope& rope, const mapped_file& file, const wire_model& model,
+                       const std::string& output, const write_options& options = {}) {
+    detail::check_rope_size(rope, output);
+    output_file written(output);
+    file_splice splice(file, written);
+    rope.write(splice);
+    place_external_data(model, output, options.data, options.replace_data);
+    written.commit(options.sync);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WRITE_ROPE_HPP
+
+// <stemma/onnx/wire/fold_file.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLD_FILE_HPP
+#define STEMMA_ONNX_WIRE_FOLD_FILE_HPP
+
+namespace stemma {
+
+/// Which modules become functions, and how.
+struct module_folding {
+    std::string modules{};       ///< a query: these, and selected ones below; "": all selected ones
+    id depth = no_id;            ///< modules at most so far below the root
+    std::size_t least = 2;       ///< nodes that a function is worth
+    bool lift = true;            ///< whether models of too low an IR version are lifted
+    bool vary_constants = false; ///< whether equal bodies may differ in Constants
+};
+
+/// One line of the outline of a folded model: the main graph, or a function where it is called.
+struct fold_outline_row {
+    id function = no_id;   ///< of the plan; `no_id` for the main graph
+    std::size_t level = 0; ///< how deep the calls around it nest
+    std::size_t count = 1; ///< calls of the function in what is one level above
+    std::size_t nodes = 0; ///< that stand in it and are no calls
+    std::size_t calls = 0; ///< in it, and in bodies of its nodes
+};
+
+/// Nodes that folding leaves where they are, although their modules are to be functions.
+struct nodes_left {
+    std::size_t too_few = 0;   ///< with fewer nodes than a function is worth
+    std::size_t between = 0;   ///< as few, between ways that lead out of their modules and back
+    std::size_t in_bodies = 0; ///< in functions, or in bodies that operators of other modules hold
+};
+
+namespace detail {
+
+/// The modules that `module_folding` asks for. A `selection_policy`.
+struct asked_modules {
+    using policy_category = selection_category;
+
+    std::vector<bool> asked;
+
+    template <module_view Modules>
+    [[nodiscard]] bool selects(const Modules&, id m) const {
+        return asked[m];
+    }
+};
+
+[[nodiscard]] inline asked_modules find_asked(const attributed_model& opened,
+                                              const module_folding& folding,
+                                              bool selects_all = false) {
+    const auto& index = opened.modules().index();
+    asked_modules result{std::vector<bool>(index.size(), folding.modules.empty())};
+    std::vector<bool> named(index.size(), false);
+    if (!folding.modules.empty()) {
+        for (auto top : find_modules(opened, folding.modules)) {
+            std::fill(result.asked.begin() + top, result.asked.begin() + index.end(top), true);
+            named[top] = true;
+        }
+    }
+    for (id m = 0; m < index.size(); ++m) {
+        result.asked[m] = result.asked[m] && index.depth(m) <= folding.depth &&
+                          (selects_all || named[m] || opened.tags().tags.is_selected(m));
+    }
+    return result;
+}
+
+[[nodiscard]] inline std::size_t nodes_in(const fold_plan& plan, id region) {
+    const auto& items = plan.regions[region].items;
+    return static_cast<std::size_t>(std::count_if(
+        items.begin(), items.end(), [](const auto& item) { return !item.is_region; }));
+}
+
+/// Walks the calls of a folded model from the outside to the inside.
+class fold_outliner {
+public:
+    fold_outliner(const fold_plan& plan, const graph_contents& contents)
+        : plan_(plan), contents_(contents) {}
+
+    [[nodiscard]] std::vector<fold_outline_row> outline() && {
+        add({}, 0);
+        return std::move(rows_);
+    }
+
+private:
+    /// What one graph or function calls, also in bodies of its nodes.
+    struct region_calls {
+        std::size_t calls = 0;
+        std::vector<std::pair<id, std::size_t>> functions; // how often, as they are first called
+        std::unordered_map<id, std::size_t> place_of;      // in `functions`
+    };
+
+    void add(fold_outline_row row, id region) {
+        region_calls found;
+        add_calls(region, found);
+        row.nodes = nodes_in(plan_, region);
+        row.calls = found.calls;
+        rows_.push_back(row);
+        for (const auto& [f, count] : found.functions) {
+            add({f, row.level + 1, count}, plan_.functions[f].region);
+        }
+    }
+
+    void add_calls(id region, region_calls& found) const {
+        for (const auto& item : plan_.regions[region].items) {
+            if (!item.is_region) {
+                add_calls_in(item.index, found);
+                continue;
+            }
+            found.calls += 1;
+            const auto f = plan_.function[item.index];
+            const auto known = found.place_of.try_emplace(f, found.functions.size());
+            if (known.second) {
+                found.functions.emplace_back(f, 0);
+            }
+            found.functions[known.first->second].second += 1;
+        }
+    }
+
+    void add_calls_in(id node, region_calls& found) const {
+        if (!plan_.changes_inside(node)) {
+            return;
+        }
+        for (auto g : contents_.bodies_of(node)) {
+            plan_.look_into(
+                g, contents_, [&](id region) { add_calls(region, found); },
+                [&](id inside) { add_calls_in(inside, found); });
+        }
+    }
+
+    const fold_plan& plan_;
+    const graph_contents& contents_;
+    std::vector<fold_outline_row> rows_;
+};
+
+} // namespace detail
+
+/// A model of which modules are to become functions: planned when it is made, then written.
+class model_fold {
+public:
+    /// Plans with a policy of the caller's. `beside` is where the result is to go: next to it
+    /// stands a copy of a tagged file without its tags for as long as this; with "" that is made in
+    /// memory.
+    ///
+    /// Requires: the model outlives this.
+    /// Throws: `error` of `error_code::refused` for a model that is folded already, or of an IR
+    ///   version without functions that the policy does not lift; of `not_found` when there is
+    ///   nothing to fold; as `plan_fold`.
+    /// Complexity: that of `plan_fold`.
+    template <fold_policy<module_tree> Policy>
+    model_fold(const attributed_model& opened, const Policy& policy, const std::string& beside = {})
+        : model_fold(opened, policy, beside, nullptr) {}
+
+    /// As above, with the policy that `folding` describes; where nothing folds, says what would.
+    /// Throws: as above, and as `find_modules`. Complexity: as above.
+    model_fold(const attributed_model& opened, const module_folding& folding,
+               const std::string& beside = {})
+        : model_fold(opened,
+                     fold_selected<detail::asked_modules>{
+                         detail::find_asked(unfolded(opened), folding), folding.least, folding.lift,
+                         folding.vary_constants},
+                     beside, &folding) {}
+
+    /// Returns: what becomes of which node, and what was left where it is; valid as long as this.
+    [[nodiscard]] const fold_plan& plan() const noexcept { return plan_; }
+    /// Whether the IR version is raised to `first_version_with_functions`.
+    [[nodiscard]] bool lifts() const noexcept { return lifted_; }
+    /// Whether the model has tags; the folded one keeps them for unfolding only.
+    [[nodiscard]] bool was_tagged() const noexcept { return source_.was_tagged(); }
+
+    /// Returns: the main graph, and below it the functions that it calls, and so on.
+    /// Complexity: O(rows + items of the functions in each).
+    [[nodiscard]] std::vector<fold_outline_row> outline() const {
+        return detail::fold_outliner(plan_, contents_).outline();
+    }
+
+    /// Returns: how many nodes stay where they are, by reason. Complexity: O(places).
+    [[nodiscard]] nodes_left left() const {
+        nodes_left result{0, 0, plan_.in_bodies};
+        for (const auto& one : plan_.left) {
+            (one.runs > 1 ? result.between : result.too_few) += one.operators;
+        }
+        return result;
+    }
+
+    /// Returns: the bytes of the folded model. Throws: as `write_rope`. Complexity: O(bytes).
+    [[nodiscard]] std::string bytes() const { return rope_bytes(build(), source_.file()); }
+
+    /// Writes the folded model. Returns: its bytes. Throws, Complexity: as `write_rope`.
+    std::uint64_t write(const std::string& output, const write_options& options = {}) const {
+        const auto rope = build();
+        write_rope(rope, source_.file(), source_.model(), output, options);
+        return rope.size();
+    }
+
+private:
+    template <fold_policy<module_tree> Policy>
+    model_fold(const attributed_model& opened, const Policy& policy, const std::string& beside,
+               const module_folding* asked)
+        : opened_(unfolded(opened))
+        , source_(opened.file(), opened.model(), beside)
+        , contents_(source_.model()) {
+        node_shapes shapes(source_.model(), contents_);
+        plan_ = plan_fold(source_.model(), contents_, opened.modules(), opened.tags().attributions,
+                          shapes, policy);
+        const auto& name = opened.model().file();
+        if (plan_.functions.empty()) {
+            STEMMA_THROW(error(error_code::not_found, name, "",
+                               "no module to fold: none that is selected has enough nodes" +
+                                   what_would(asked, shapes)));
+        }
+        const auto version = source_.model().ir_version();
+        lifted_ = version < first_version_with_functions;
+        if (lifted_ && !policy.lifts(version)) {
+            STEMMA_THROW(error(error_code::refused, name, "",
+                               "is of IR version " + std::to_string(version) + ", functions need " +
+                                   std::to_string(first_version_with_functions)));
+        }
+    }
+
+    /// Returns: which options would find functions where those given find none.
+    [[nodiscard]] std::string what_would(const module_folding* asked, node_shapes& shapes) const {
+        for (const std::size_t least : {asked == nullptr ? 0 : asked->least, std::size_t{1}}) {
+            if (asked == nullptr) {
+                break;
+            }
+            const fold_selected<detail::asked_modules> all{
+                detail::find_asked(opened_, *asked, true), least};
+            const auto plan = plan_fold(source_.model(), contents_, opened_.modules(),
+                                        opened_.tags().attributions, shapes, all);
+            if (const auto count = plan.functions.size(); count > 0) {
+                return std::string("; --select all") + (least == asked->least ? "" : " --least 1") +
+                       " would make " + std::to_string(count) + " function" +
+                       (count == 1 ? "" : "s");
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] static const attributed_model& unfolded(const attributed_model& opened) {
+        if (find_model_metadata(opened.model(), fold_key)) {
+            STEMMA_THROW(error(error_code::refused, opened.model().file(), "",
+                               "is folded already; unfold it first"));
+        }
+        return opened;
+    }
+
+    [[nodiscard]] byte_rope build() const {
+        model_record tree;
+        tree.carriers = {.metadata = false};
+        const auto& tags = opened_.tags();
+        fold_writer writer(source_.model(), contents_, opened_.modules(), tags.tags,
+                           tags.attributions, plan_);
+        const auto record = to_json(tree, opened_.modules());
+        const auto source_tags = source_.tags();
+        return writer.build({record, source_tags});
+    }
+
+    const attributed_model& opened_;
+    untagged_model source_;
+    graph_contents contents_;
+    fold_plan plan_;
+    bool lifted_ = false;
+};
+
+/// Writes a model with modules as functions. Returns: the bytes of the result.
+/// Throws, Complexity: as `model_fold`.
+inline std::uint64_t fold_file(const attributed_model& opened, const std::string& output,
+                               const module_folding& folding = {},
+                               const write_options& options = {}) {
+    return model_fold(opened, folding, output).write(output, options);
+}
+
+/// Writes what was folded (`stemma.folds/1`); `bytes` is the size of the folded model.
+/// Complexity: O(length).
+template <text_sink Sink>
+void write_folds(Sink& sink, const model_fold& folded, const attributed_model& opened,
+                 std::uint64_t bytes) {
+    const auto& plan = folded.plan();
+    const auto& modules = opened.modules();
+    json_writer json(sink);
+    json.begin_object();
+    json.member("schema", "stemma.folds/1");
+    json.member("nodes", opened.model().node_count());
+    json.member("bytes", opened.file().bytes().size());
+    json.member("folded_bytes", bytes);
+    json.key("functions");
+    json.begin_array();
+    for (const auto& function : plan.functions) {
+        json.begin_object(true);
+        json.member("domain", function.domain);
+        json.member("name", function.numbered());
+        json.member("calls", function.calls);
+        json.member("nodes", detail::nodes_in(plan, function.region));
+        json.member("inputs", plan.inputs[function.region].size());
+        json.member("activations", function.activations);
+        json.member("outputs", plan.outputs[function.region].size());
+        json.member("attributes", function.attributes);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("calls");
+    json.begin_array();
+    std::vector<id> number(plan.regions.size(), no_id); // among the calls
+    id next = 0;
+    for (id r = 0; r < number.size(); ++r) {
+        number[r] = plan.is_graph(r) ? no_id : next++;
+    }
+    for (id r = 0; r < plan.regions.size(); ++r) {
+        if (plan.is_graph(r)) {
+            continue;
+        }
+        const auto& region = plan.regions[r];
+        const auto& function = plan.functions[plan.function[r]];
+        json.begin_object(true);
+        json.member("module", modules.path(region.module));
+        json.member("tag", opened.tags().tags.text(region.module));
+        json.member("call", region.call);
+        json.member("run", region.run);
+        json.member("runs", region.runs);
+        json.member("function", function.domain + "::" + function.numbered());
+        json.key("inside");
+        auto around = region.parent;
+        while (around != no_id && plan.is_graph(around)) {
+            around = plan.regions[around].parent;
+        }
+        around == no_id ? json.null() : json.value(number[around]);
+        json.member("graph", opened.model().graph_path(plan.graph[r]));
+        json.member("nodes", region.operators);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("left");
+    json.begin_array();
+    for (const auto& left : plan.left) {
+        json.begin_object(true);
+        json.member("module", modules.path(left.module));
+        json.member("call", left.call);
+        json.member("nodes", left.operators);
+        json.member("reason", left.runs > 1 ? "non_convex" : "too_small");
+        json.end_object();
+    }
+    json.end_array();
+    json.member("in_bodies", plan.in_bodies);
+    json.end_object();
+    json.finish();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLD_FILE_HPP
+
+// <stemma/onnx/wire/folded_functions.hpp>
+#ifndef STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
+#define STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
+
+namespace stemma {
+
+/// Which functions of a model folding made, and where in bodies it changed something.
+class folded_functions {
+public:
+    /// Requires: the model outlives it. Complexity: O(nodes + values).
+    folded_functions(const wire_model& model, const fold_record& record)
+        : model_(&model)
+        , ours_(model.functions().size(), false)
+        , local_(model.value_count(), no_id)
+        , value_count_(model.functions().size(), 0) {
+        const std::set<std::pair<std::string, std::string>> names(record.functions.begin(),
+                                                                  record.functions.end());
+        for (id f = 0; f < ours_.size(); ++f) {
+            const auto& function = model.functions()[f];
+            ours_[f] = function.overload.size == 0 &&
+                       names.contains({std::string(model.text(function.domain)),
+                                       std::string(model.text(function.name))});
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto& graph = model.graph(model.graph_of_value(value));
+            if (graph.kind == graph_kind::function && ours_[graph.function]) {
+                local_[value] = value_count_[graph.function]++;
+            }
+        }
+        find_bodies();
+    }
+
+    /// Whether folding made a function.
+    [[nodiscard]] bool made(id function) const { return ours_[function]; }
+    /// Whether a node calls one that it made.
+    [[nodiscard]] bool is_call(id node) const {
+        const auto callee = model_->callee(node);
+        return callee != no_id && ours_[callee];
+    }
+
+    /// Returns: the number of a value among those of its function; `no_id` for values of others,
+    /// and of graphs.
+    [[nodiscard]] id local(id value) const { return local_[value]; }
+
+    /// Returns: how many values a function defines; `local` numbers them from 0.
+    [[nodiscard]] id value_count(id function) const { return value_count_[function]; }
+
+    /// Returns: the bodies in which there are calls, ascending.
+    [[nodiscard]] const std::vector<id>& bodies() const noexcept { return bodies_; }
+    /// Whether folding changed something in the bodies of a node, at any depth.
+    [[nodiscard]] bool changed_inside(id node) const {
+        return !holders_.empty() && holders_.contains(node);
+    }
+    /// Whether it changed a node that is no call, in a graph: what is in its bodies, or its
+    /// metadata.
+    [[nodiscard]] bool changed(id node) const {
+        return changed_inside(node) || (!noted_.empty() && noted_.contains(node));
+    }
+
+private:
+    void find_bodies() {
+        std::vector<bool> calls(model_->graph_count(), false);
+        std::vector<bool> changes(model_->graph_count(), false);
+        for (id node = 0; node < model_->node_count(); ++node) {
+            if (model_->owner(node) == no_id) {
+                continue;
+            }
+            const auto g = model_->graph_of(node);
+            if (is_call(node)) {
+                calls[g] = true;
+                changes[g] = true;
+                continue;
+            }
+            model_->for_each_metadata(node, [&](std::string_view key, std::string_view) {
+                if (is_fold_entry(key)) {
+                    noted_.insert(node);
+                    changes[g] = true;
+                }
+            });
+        }
+        for (id g = 0; g < calls.size(); ++g) {
+            if (calls[g]) {
+                bodies_.push_back(g);
+            }
+            for (auto node = changes[g] ? model_->graph(g).owner : no_id;
+                 node != no_id && holders_.insert(node).second;) {
+                node = model_->owner(node);
+            }
+        }
+    }
+
+    const wire_model* model_;
+    std::vector<bool> ours_;      // by function
+    std::vector<id> local_;       // by value
+    std::vector<id> value_count_; // by function
+    std::vector<id> bodies_;
+    std::unordered_set<id> noted_;
+    std::unordered_set<id> holders_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FOLDED_FUNCTIONS_HPP
+
+// <stemma/onnx/wire/function_bodies.hpp>
+#ifndef STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+#define STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+
+namespace stemma {
+
+/// What a node says it is.
+struct operator_name {
+    std::string_view domain;   ///< "" for the standard one, however it is written
+    std::string_view type;     ///< the name of the function, where one is called
+    std::string_view overload; ///< "" where it is not written
+
+    friend auto operator<=>(const operator_name&, const operator_name&) = default; // NOLINT
+};
+
+/// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).
+[[nodiscard]] inline operator_name read_operator_name(wire_reader fields) {
+    using at = detail::onnx_fields::node;
+    operator_name name;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::op_type)) {
+            name.type = fields.text(field);
+        } else if (field.is_bytes(at::domain)) {
+            name.domain = plain_domain(fields.text(field));
+        } else if (field.is_bytes(at::overload)) {
+            name.overload = fields.text(field);
+        }
+    }
+    return name;
+}
+
+/// A function of a model, field by field.
+struct function_body {
+    operator_name name;                              ///< under which nodes call it
+    std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
+    std::vector<std::string_view> outputs;           ///< names of the results, in order
+    std::vector<wire_field> nodes;                   ///< where each NodeProto stands, in order
+    std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
+    std::vector<opset_import> imports;               ///< operator sets that its nodes mean
+};
+
+/// Reads the functions of a model. Of two of one name the first counts.
+/// Complexity: O(fields of the functions).
+[[nodiscard]] inline std::map<operator_name, function_body>
+read_function_bodies(const wire_model& model) {
+    using at_model = detail::onnx_fields::model;
+    using at = detail::onnx_fields::function;
+    std::map<operator_name, function_body> bodies;
+    auto all = model.reader();
+    for (wire_field whole; all.next(whole);) {
+        if (!whole.is_bytes(at_model::functions)) {
+            continue;
+        }
+        function_body body;
+        auto fields = all.inner(whole);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at::name)) {
+                body.name.type = fields.text(field);
+            } else if (field.is_bytes(at::domain)) {
+                body.name.domain = plain_domain(fields.text(field));
+            } else if (field.is_bytes(at::overload)) {
+                body.name.overload = fields.text(field);
+            } else if (field.is_bytes(at::input)) {
+                body.inputs.push_back(fields.text(field));
+            } else if (field.is_bytes(at::output)) {
+                body.outputs.push_back(fields.text(field));
+            } else if (field.is_bytes(at::node)) {
+                body.nodes.push_back(field);
+            } else if (field.is_bytes(at::attribute_proto)) {
+                body.defaults.emplace(read_attribute_names(fields.inner(field)).name, field);
+            } else if (field.is_bytes(at::opset_import)) {
+                body.imports.push_back(read_opset_import(fields.inner(field)));
+            }
+        }
+        const auto name = body.name;
+        bodies.emplace(name, std::move(body));
+    }
+    return bodies;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_FUNCTION_BODIES_HPP
+
 // <stemma/onnx/wire/inline_functions.hpp>
 #ifndef STEMMA_ONNX_WIRE_INLINE_FUNCTIONS_HPP
 #define STEMMA_ONNX_WIRE_INLINE_FUNCTIONS_HPP
@@ -24579,6 +27216,57 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_INLINE_FUNCTIONS_HPP
 
+// <stemma/onnx/wire/inlined_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_INLINED_MODEL_HPP
+#define STEMMA_ONNX_WIRE_INLINED_MODEL_HPP
+
+namespace stemma {
+
+/// A model without tags, with its functions put in where they are called. It goes away with this
+/// object.
+class inlined_model {
+public:
+    /// It is a file beside `output`, or in memory where that is "".
+    /// Requires: the opened model keeps its evidence. Throws: as `function_inliner::build`.
+    /// Complexity: O(bytes).
+    inlined_model(attributed_model& opened, const std::string& output) {
+        const untagged_model source(opened.file(), opened.model(), output);
+        function_inliner inliner(source.model(),
+                                 inlined_names(source.model(), opened.modules(),
+                                               opened.tags().attributions, opened.calls()));
+        const auto rope = inliner.build();
+        made_.emplace(source.file(), opened.model().file(), output, ".inlined",
+                      [&](auto& to) { rope.write(to); });
+        attributions_ = inliner.attributions();
+        if (attributions_.size() != model().node_count()) { // a call hands on a body of its own
+            STEMMA_THROW(error(error_code::unsupported, opened.model().file(), "functions",
+                               "cannot be opened to cut what lies in them"));
+        }
+    }
+
+    inlined_model(const inlined_model&) = delete;
+    inlined_model& operator=(const inlined_model&) = delete;
+
+    /// Returns: the file that holds it.
+    [[nodiscard]] const mapped_file& file() const noexcept { return made_->file(); }
+
+    /// Returns: the model without functions.
+    [[nodiscard]] const wire_model& model() const noexcept { return made_->model(); }
+
+    /// Returns: where its nodes belong, in the tree of the model that was opened.
+    [[nodiscard]] const std::vector<attribution>& attributions() const noexcept {
+        return attributions_;
+    }
+
+private:
+    std::optional<detail::temporary_model> made_;
+    std::vector<attribution> attributions_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_INLINED_MODEL_HPP
+
 // <stemma/onnx/wire/join_edited.hpp>
 #ifndef STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
 #define STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
@@ -24778,6 +27466,1787 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_JOIN_EDITED_HPP
+
+// <stemma/detail/part_files.hpp>
+#ifndef STEMMA_DETAIL_PART_FILES_HPP
+#define STEMMA_DETAIL_PART_FILES_HPP
+
+namespace stemma::detail {
+
+/// Returns: the folder of a path, absolute.
+[[nodiscard]] inline std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).parent_path().lexically_normal();
+}
+
+/// Makes a folder where there is none. Throws: `error` of `cannot_write`.
+inline void make_folder(const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (!std::filesystem::is_directory(folder)) {
+        STEMMA_THROW(error(error_code::cannot_write, folder, "",
+                           failed ? failed.message() : "is no folder"));
+    }
+}
+
+/// Throws: `error` of `exists` when the file does, unless it may be replaced.
+inline void check_replaceable(const std::string& path, bool force) {
+    if (!force && std::filesystem::exists(path)) {
+        STEMMA_THROW(error(error_code::exists, path, "", "exists already"));
+    }
+}
+
+/// Returns: a file name for a tag or path: letters, digits, `.`, `-` and `_`, at most 180 bytes.
+/// Complexity: O(length).
+[[nodiscard]] inline std::string as_file_name(std::string_view text) {
+    constexpr std::size_t longest = 180;
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string name;
+    for (char c : text) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+        if (plain) {
+            name.push_back(c);
+        } else if (c == '/') {
+            if (!name.empty()) {
+                name.push_back('-');
+            }
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            name.append("%").append(1, hex[byte >> 4U]).append(1, hex[byte & 15U]);
+        }
+    }
+    if (name.size() > longest) {
+        const auto hash = hash_bytes(name);
+        name.resize(longest - 17);
+        name.push_back('~');
+        for (unsigned shift = 0; shift < 64; shift += 4) {
+            name.push_back(hex[hash >> shift & 15U]);
+        }
+    }
+    if (name.empty() || name.front() == '.') {
+        name.insert(name.begin(), '_');
+    }
+    return name;
+}
+
+/// Names files after modules, different ones also where case does not count.
+class file_namer {
+public:
+    /// Requires: both outlive it.
+    file_namer(const module_tree& modules, const tag_table& tags)
+        : modules_(&modules), tags_(&tags) {}
+
+    /// Returns: a name for part `part` of `parts`, one that was not given yet.
+    /// Complexity: O(length) and a look-up for each name it would share.
+    [[nodiscard]] std::string name(id module, std::size_t part, std::size_t parts) {
+        auto text = tags_->text(module);
+        if (!tags_->is_selected(module)) {
+            text.append(".").append(modules_->path(module));
+        }
+        auto base = as_file_name(text);
+        if (parts > 1) {
+            base.append(".").append(std::to_string(part));
+        }
+        auto candidate = base;
+        for (std::size_t i = 2; !used_.insert(folded(candidate)).second; ++i) {
+            candidate = base;
+            candidate.append("~").append(std::to_string(i));
+        }
+        return candidate.append(".onnx");
+    }
+
+private:
+    [[nodiscard]] static std::string folded(std::string text) {
+        std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        });
+        return text;
+    }
+
+    const module_tree* modules_;
+    const tag_table* tags_;
+    std::set<std::string> used_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PART_FILES_HPP
+
+// <stemma/onnx/wire/join_folder.hpp>
+#ifndef STEMMA_ONNX_WIRE_JOIN_FOLDER_HPP
+#define STEMMA_ONNX_WIRE_JOIN_FOLDER_HPP
+
+namespace stemma {
+
+/// What came of joining.
+struct joined_model {
+    std::string source;               ///< file name of the model that was split
+    std::vector<std::string> edited;  ///< files that were changed since; empty: the same bytes
+    std::vector<std::string> missing; ///< files of weights that are not beside the output
+};
+
+namespace detail {
+
+/// Returns: the files that are no longer as `split_to_folder` wrote them. Complexity: O(parts).
+[[nodiscard]] inline std::vector<std::string> list_edited(const split_folder& folder) {
+    std::vector<std::string> edited;
+    for (std::size_t p = 0; p < folder.parts().size(); ++p) {
+        if (folder.parts()[p].edited) {
+            edited.push_back(folder.manifest().parts[p].at.file);
+        }
+    }
+    if (folder.skeleton().edited) {
+        edited.push_back(folder.manifest().skeleton.file);
+    }
+    if (folder.weights_edited()) {
+        edited.push_back(folder.manifest().weights.file);
+    }
+    return edited;
+}
+
+} // namespace detail
+
+/// Puts the parts of a split model together again. Parts that nobody changed give the model back
+/// byte for byte. `sync` waits until the bytes are on the medium.
+///
+/// Throws: `error` of `cannot_read`; of `malformed` for a manifest that does not fit; of `refused`
+/// where changed parts no longer fit together; of `contradiction` where unchanged ones do not make
+/// the model; of `cannot_write`, of `too_large`. Complexity: O(bytes).
+inline joined_model join_folder(const std::string& folder, const std::string& output,
+                                bool sync = true) {
+    const split_folder parts(folder);
+    joined_model made{parts.manifest().source.file, detail::list_edited(parts), {}};
+    const auto rope = parts.is_edited() ? edited_join(parts).build() : follow_recipe(parts);
+    if (rope.size() >= std::uint64_t{1} << 32U) {
+        STEMMA_THROW(
+            error(error_code::too_large, output, "", "the model would have 4 GiB or more"));
+    }
+    if (made.edited.empty() && to_hex(hash_joined(rope, parts)) != parts.manifest().source.hash) {
+        STEMMA_THROW(error(error_code::contradiction, folder, "",
+                           "the parts are as they were written, yet do not make the source"));
+    }
+    output_file written(output);
+    write_joined(rope, parts, written);
+    written.commit(sync);
+    for (auto& name : external_files(*parts.skeleton().model)) {
+        if (!std::filesystem::exists(detail::folder_of(output) / name)) {
+            made.missing.push_back(std::move(name));
+        }
+    }
+    return made;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_JOIN_FOLDER_HPP
+
+// <stemma/detail/boundary_types.hpp>
+#ifndef STEMMA_DETAIL_BOUNDARY_TYPES_HPP
+#define STEMMA_DETAIL_BOUNDARY_TYPES_HPP
+
+namespace stemma::detail {
+
+/// Returns: the name of a node, or its place where it has none: `#7`.
+[[nodiscard]] inline std::string node_name(const onnx_model& model, id node) {
+    return model.name(node).empty() ? "#" + std::to_string(model.position(node))
+                                    : std::string(model.name(node));
+}
+
+/// The types of values at the boundary of parts: what the file does not declare is inferred, once
+/// and only when needed.
+class boundary_types {
+public:
+    /// `infer`, if there is one, is asked when types are missing still.
+    /// Requires: the model outlives it.
+    explicit boundary_types(const wire_model& model, type_inference infer = {})
+        : model_(model), types_(model), ask_(std::move(infer)) {}
+
+    [[nodiscard]] const value_types& types() const noexcept { return types_; }
+
+    /// Gets ready to infer, where the model declares few types itself: those at the boundary of a
+    /// few parts, or of many.
+    void prepare(bool many) {
+        if (!inference_ && model_.value_infos().size() < model_.value_count() / 2) {
+            inference_.emplace(model_, types_);
+            if (many) {
+                inference_->look_at_all();
+            }
+        }
+    }
+
+    /// Refuses a plan that cannot be written as a model: with a value of unknown type, or an
+    /// attribute that only a call binds.
+    /// Returns: the reason, if it is one of these.
+    std::string refuse_unknown(cut_plan& plan, const graph_contents& contents) {
+        if (plan.refusal != cut_refusal::none) {
+            return {};
+        }
+        if (const auto redefined = find_redefined(plan, model_, contents)) {
+            plan.refusal = cut_refusal::redefined;
+            return quoted(*redefined) + " is defined more than once, by " +
+                   definers_text(model_, *redefined);
+        }
+        if (const auto unbound = find_unbound(plan, model_, contents)) {
+            plan.refusal = cut_refusal::function_body;
+            return "'" + node_name(model_, *unbound) +
+                   "' has an attribute that only a call of the function binds; unfold the model "
+                   "first";
+        }
+        if (const auto untyped = find_untyped(plan)) {
+            plan.refusal = cut_refusal::unknown_type;
+            return "type or rank of " + quoted(*untyped) + " is not known" +
+                   (problem_.empty() ? "" : ": " + problem_);
+        }
+        return {};
+    }
+
+private:
+    [[nodiscard]] std::string quoted(id value) const {
+        return "'" + std::string(model_.value_name(value)) + "'";
+    }
+
+    [[nodiscard]] std::optional<id> find_untyped(const cut_plan& plan) {
+        const auto infer = [&] {
+            if (!inference_) {
+                inference_.emplace(model_, types_);
+            }
+            for (const auto* values : {&plan.inputs, &plan.outputs}) {
+                for (auto value : *values) {
+                    inference_->find(value);
+                }
+            }
+            return stemma::find_untyped(plan, types_);
+        };
+        auto untyped = stemma::find_untyped(plan, types_);
+        if (untyped) {
+            untyped = infer();
+        }
+        if (untyped && ask_) {
+            problem_ = std::exchange(ask_, {})(model_, types_);
+            inference_.reset(); // what is known now may be all that was missing
+            untyped = infer();
+        }
+        return untyped;
+    }
+
+    const wire_model& model_;
+    value_types types_;
+    std::optional<shape_inference> inference_; // once a type is missing
+    type_inference ask_;                       // until it was asked
+    std::string problem_;                      // that it had
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_BOUNDARY_TYPES_HPP
+
+// <stemma/onnx/wire/random_nodes.hpp>
+#ifndef STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+#define STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+
+namespace stemma {
+
+/// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
+/// trains, or may do so because its third input is not a constant false (from opset 12 on).
+/// Complexity: O(nodes + initializers).
+[[nodiscard]] inline std::vector<bool> find_random_nodes(const wire_model& model) {
+    auto random = find_random_operators(model);
+    std::unordered_map<id, id> tensor_of;
+    const auto is_false = [&](id value) {
+        whole_numbers number;
+        if (const auto node = model.producer(value); node != no_id) {
+            if (model.op_type(node) == "Constant" && model.domain(node).empty()) {
+                number = node_attributes(model, node).tensor("value").value_or(whole_numbers{});
+            }
+        } else if (model.is_initializer(value)) {
+            if (tensor_of.empty()) {
+                const auto tensors = model.tensors();
+                for (id i = 0; i < tensors.size(); ++i) {
+                    tensor_of.emplace(tensors[i].value, i);
+                }
+            }
+            const auto& tensor = model.tensors()[tensor_of.at(value)];
+            if (!tensor.sparse) {
+                number = read_whole_numbers(model.reader(tensor.message));
+            }
+        }
+        return number.known && number.values.size() == 1 && number.values.front() == 0;
+    };
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.op_type(node) == "Dropout" && model.domain(node).empty()) {
+            const auto inputs = model.inputs(node);
+            random[node] = inputs.size() > 2 && inputs[2] != no_id && !is_false(inputs[2]);
+        }
+    }
+    return random;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+
+// <stemma/onnx/wire/write_cuts.hpp>
+#ifndef STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+#define STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+
+namespace stemma {
+
+/// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
+/// nothing; see `cut_planner::plan`.
+struct cut_request {
+    std::vector<id> nodes; ///< ascending
+    std::vector<id> calls; ///< by place in `nodes`, or empty
+};
+
+/// Where a part goes, and what its metadata say of it.
+struct cut_target {
+    std::string path;                           ///< "" for a part that is not written
+    std::string origin;                         ///< the value of `cut_key`
+    weight_store* store = nullptr;              ///< takes large weights, if there is one
+    target_state state = target_state::unknown; ///< of `path`
+};
+
+/// What is to be cut out of a model. `request(i)` says which nodes; it is asked by several threads
+/// at once. `target(i, part, plans)` says where a part goes, and may refuse the plan; `done(i,
+/// part, plan)` hears that the part stands in its place, or was refused. Each of these two is
+/// called in order, for one part at a time, yet `target` for one request perhaps while `done` is
+/// for another.
+template <class Job>
+concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector<cut_plan>& plans) {
+    { same.request(i) } -> std::convertible_to<cut_request>;
+    { job.target(i, i, plans) } -> std::convertible_to<cut_target>;
+    job.done(i, i, plans.front());
+};
+
+namespace detail {
+
+/// Carries out a `cut_job`.
+template <cut_policy Policy, cut_job Job>
+class cut_run {
+public:
+    cut_run(const mapped_file& source, cut_planner<Policy>& planner,
+            const cut_writer<Policy>& writer, Job& job, bool sync, std::size_t count,
+            std::size_t workers)
+        : source_(source)
+        , job_(job)
+        , sync_(sync)
+        , planner_(planner)
+        , writer_(writer)
+        , helpers_(workers)
+        , open_(count) {
+        static_cast<void>(planner.facts(0)); // made before it is copied
+    }
+
+    /// Chooses what is cut out.
+    void plan(std::size_t i, std::size_t worker) {
+        const cut_request asked = std::as_const(job_).request(i);
+        open_[i] = std::make_unique<parts_of_one>();
+        open_[i]->plans = helper_of(worker).planner.plan(asked.nodes, asked.calls);
+    }
+
+    /// Decides where it goes.
+    void place(std::size_t i) {
+        auto& cut = *open_[i];
+        cut.parts.resize(cut.plans.size());
+        for_each_part(cut, [&](std::size_t p, part& made) {
+            made.target = job_.target(i, p, cut.plans);
+            if (made.target.store != nullptr && !made.target.path.empty()) {
+                writer_.place_weights(cut.plans[p], *made.target.store);
+            }
+        });
+    }
+
+    /// Makes the files, which have no names yet.
+    void build(std::size_t i, std::size_t worker) {
+        auto& cut = *open_[i];
+        for_each_part(cut, [&](std::size_t p, part& made) {
+            if (made.target.path.empty()) {
+                return;
+            }
+            made.bytes =
+                helper_of(worker).writer.build(cut.plans[p], made.target.origin, made.target.store);
+            if (made.bytes.size() >= std::uint64_t{1} << 31U) {
+                STEMMA_THROW(error(error_code::too_large, made.target.path, "",
+                                   "the part would have 2 GiB or more even without its weights"));
+            }
+            if (files_++ < most_files) {
+                write(made, helper_of(worker).buffer);
+                made.bytes = {};
+            } else {
+                --files_;
+            }
+        });
+    }
+
+    /// Gives the files their names.
+    void put_in_place(std::size_t i) {
+        auto& cut = *open_[i];
+        for (std::size_t p = 0; p < cut.parts.size(); ++p) {
+            auto& made = cut.parts[p];
+            if (made.file) {
+                made.file->commit(sync_);
+                made.file.reset();
+                --files_;
+            } else if (!made.target.path.empty()) {
+                write(made, buffer_);
+                made.file->commit(sync_);
+                made.file.reset();
+            }
+            job_.done(i, p, std::as_const(cut.plans[p]));
+        }
+#if defined(__cpp_exceptions)
+        if (cut.thrown) {
+            std::rethrow_exception(cut.thrown);
+        }
+#endif
+        open_[i].reset();
+    }
+
+private:
+    // A process has few descriptors.
+    static constexpr std::size_t most_files = 200;
+    // What is longer goes from file to file, as far as it can.
+    static constexpr std::size_t most_buffered = std::size_t{1} << 20U;
+
+    struct part {
+        cut_target target;
+        byte_rope bytes;
+        std::unique_ptr<output_file> file; // complete
+    };
+
+    struct parts_of_one {
+        std::vector<cut_plan> plans;
+        std::vector<part> parts; // before the one that failed
+        std::exception_ptr thrown{};
+    };
+
+    struct helper {
+        cut_planner<Policy> planner;
+        cut_writer<Policy> writer;
+        std::string buffer;
+    };
+
+    /// Copies are long, so that each worker makes its own.
+    [[nodiscard]] helper& helper_of(std::size_t worker) {
+        auto& known = helpers_[worker];
+        if (!known) {
+            known.emplace(helper{planner_, writer_, {}});
+        }
+        return *known;
+    }
+
+    /// Calls `f(number, part)`; parts before one that fails go on.
+    template <class Function>
+    static void for_each_part(parts_of_one& of, Function f) {
+        for (std::size_t p = 0; p < of.parts.size(); ++p) {
+#if defined(__cpp_exceptions)
+            try {
+                f(p, of.parts[p]);
+            } catch (...) {
+                of.parts.resize(p);
+                of.thrown = std::current_exception();
+            }
+#else
+            f(p, of.parts[p]);
+#endif
+        }
+    }
+
+    void write(part& made, std::string& buffer) const {
+        made.file = std::make_unique<output_file>(made.target.path, made.target.state);
+        if (made.bytes.size() > most_buffered) {
+            file_splice splice(source_, *made.file);
+            made.bytes.write(splice);
+        } else {
+            string_splice splice(source_.bytes(), std::move(buffer));
+            made.bytes.write(splice);
+            made.file->write_now(splice.text);
+            buffer = std::move(splice.text);
+        }
+        made.file->finish(sync_);
+    }
+
+    const mapped_file& source_;
+    Job& job_;
+    bool sync_;
+    const cut_planner<Policy>& planner_;
+    const cut_writer<Policy>& writer_;
+    std::vector<std::optional<helper>> helpers_; // by worker
+    std::string buffer_;
+    std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while it is under way
+    std::atomic<std::size_t> files_{0};               // that have no name yet
+};
+
+} // namespace detail
+
+/// Cuts sets of nodes number 0, 1, ... below `count` out of a model and writes the parts, in as
+/// many threads as it may. Files, messages and errors are the same for any number of them.
+///
+/// `source` is the file of the model. Each thread has copies of planner and writer.
+/// Throws: `error` of `cannot_write`, of `too_large` for a part of 2 GiB, or what the job throws;
+///   the parts before that one stand in their place then, and no others.
+/// Complexity: that of planning, and O(bytes) of the parts.
+template <cut_policy Policy, cut_job Job>
+void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
+                const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true,
+                thread_limit threads = {}) {
+    constexpr std::size_t most_at_once = 8; // many parts are small
+    constexpr std::size_t in_flight = 6;    // so that nobody waits for one thread that is held up
+    const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));
+    detail::cut_run<Policy, Job> run(source, planner, writer, job, sync, count, workers);
+    run_pipeline(
+        count,
+        {{false, [&](std::size_t i, std::size_t worker) { run.plan(i, worker); }},
+         {true, [&](std::size_t i, std::size_t) { run.place(i); }},
+         {false, [&](std::size_t i, std::size_t worker) { run.build(i, worker); }},
+         {true, [&](std::size_t i, std::size_t) { run.put_in_place(i); }}},
+        {workers, std::clamp<std::size_t>(count / (8 * workers), 1, most_at_once), in_flight});
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+
+// <stemma/detail/part_cutter.hpp>
+#ifndef STEMMA_DETAIL_PART_CUTTER_HPP
+#define STEMMA_DETAIL_PART_CUTTER_HPP
+
+namespace stemma::detail {
+
+/// What cutting needs to know of a model, whatever its modules are.
+struct cut_basis {
+    cut_basis(const wire_model& model, const cut_options& options)
+        : policy(options.policy.value_or(
+              standard_cut{dependence::weight, options.many ? gap_rule::runs : gap_rule::refuse}))
+        , planner(model, policy, find_random_nodes(model))
+        , types(model, options.infer)
+        , writer(model, planner.contents(), types.types(), policy) {
+        static_cast<void>(planner.facts(0));
+        types.prepare(options.many);
+    }
+
+    any_cut policy;
+    cut_planner<any_cut> planner;
+    boundary_types types;
+    cut_writer<any_cut> writer;
+};
+
+/// A model that parts are cut out of, and where its nodes belong.
+struct cut_source {
+    explicit cut_source(const attributed_model& opened)
+        : path(opened.file().path())
+        , file(opened.file())
+        , model(opened.model())
+        , modules(opened.modules())
+        , tags(opened.tags().tags)
+        , attributions(opened.tags().attributions) {}
+
+    /// The same with its functions put in, `inlined`, whose nodes belong to the same modules.
+    cut_source(const cut_source& whole, const inlined_model& inlined)
+        : path(whole.path)
+        , file(inlined.file())
+        , model(inlined.model())
+        , modules(whole.modules)
+        , tags(whole.tags)
+        , attributions(inlined.attributions()) {}
+
+    const std::string& path; // of the model that was opened
+    const mapped_file& file;
+    const wire_model& model;
+    const module_tree& modules;
+    const tag_table& tags;
+    const std::vector<attribution>& attributions;
+};
+
+/// Returns: what messages call a module. Complexity: O(length).
+[[nodiscard]] inline std::string module_name(const module_tree& modules, id module) {
+    return module == 0 ? "the root" : modules.path(module);
+}
+
+/// Returns: what the metadata of a part say of where it was cut out.
+[[nodiscard]] inline std::string origin_of(const cut_source& source, const cut_record& record) {
+    string_sink origin;
+    json_writer json(origin);
+    json.begin_object(true);
+    json.member("schema", "stemma.cut/1");
+    json.member("source", std::filesystem::path(source.path).filename().string());
+    json.member("module", source.modules.path(record.module));
+    json.member("tag", source.tags.text(record.module));
+    json.member("part", record.part);
+    json.end_object();
+    json.finish();
+    origin.text.pop_back();
+    return std::move(origin.text);
+}
+
+/// Plans parts of one model, and writes them.
+class part_cutter {
+public:
+    /// `basis` is that of the same model; parts of many modules go to `folder`, or "" for one.
+    /// Requires: all outlive it.
+    part_cutter(const cut_options& options, const cut_source& source, cut_basis& basis,
+                std::string folder = {})
+        : options_(options)
+        , source_(source)
+        , model_(source.model)
+        , basis_(basis)
+        , folder_(std::move(folder))
+        , members_(source.modules.index(), source.attributions) {}
+
+    /// Parts that lie in functions are left out, and their modules noted, by place in the list.
+    void leave_functions() { leaves_functions_ = true; }
+
+    [[nodiscard]] const std::vector<std::size_t>& left() const noexcept { return left_; }
+
+    /// Returns: how many nodes are in a module or below it.
+    [[nodiscard]] std::size_t count(id module) const { return members_.count(module); }
+
+    /// Returns: the nodes in a module or below it, and to which of its calls they belong.
+    [[nodiscard]] cut_request request_of(id module) const {
+        auto nodes = members_.all(module);
+        auto calls = calls_of(module, nodes);
+        return {std::move(nodes), std::move(calls)};
+    }
+
+    /// Returns: plans for the parts of a module, which nothing keeps from being written but what
+    /// `record_of` finds; none when it is left to whoever opens functions.
+    [[nodiscard]] std::vector<cut_plan> plan(const cut_request& asked) {
+        auto plans = basis_.planner.plan(asked.nodes, asked.calls);
+        if (leaves(0, plans)) {
+            plans.clear();
+        }
+        return plans;
+    }
+
+    /// Cuts nodes that lie in modules into `path(module, part, count)`, `count` parts of each:
+    /// `request(i)` says which ones of number `i`.
+    template <class Request, class Path>
+    std::vector<cut_record> cut(const std::vector<id>& modules, Request request, Path path) {
+        std::error_code unknown;
+        nothing_there_ = !folder_.empty() && std::filesystem::is_empty(folder_, unknown);
+        job<Request, Path> made{*this, modules, request, path, {}};
+        write_cuts(source_.file, basis_.planner, basis_.writer, made, modules.size(), options_.sync,
+                   options_.threads);
+        return std::move(made.records);
+    }
+
+    /// As above, of all that is in the modules.
+    template <class Path>
+    std::vector<cut_record> cut(const std::vector<id>& modules, Path path) {
+        return cut(
+            modules, [&](std::size_t i) { return request_of(modules[i]); }, path);
+    }
+
+    /// Weights of parts go to a store of this name in the folder, or stay where they are.
+    void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
+        store_path_ = (std::filesystem::path(folder) / name).string();
+        store_.emplace(model_, source_.file, name, takes_external);
+    }
+
+    /// The same, in a file beside that of the only part.
+    void use_store_of(const std::string& part) {
+        use_store(folder_of(part).string(),
+                  std::filesystem::path(part).filename().string() + ".data");
+    }
+
+    void write_store() {
+        if (store_ && !store_->empty()) {
+            store_->write(store_path_, options_.sync);
+        }
+    }
+
+    /// Refuses a plan that cannot be written. Returns: what is known of the part.
+    [[nodiscard]] cut_record record_of(id module, std::size_t part, cut_plan& plan) {
+        cut_record record;
+        record.module = module;
+        record.part = part;
+        for (auto value : plan.inputs) {
+            record.inputs.push_back(basis_.policy.boundary_name(model_.value_name(value)));
+        }
+        for (auto value : plan.outputs) {
+            record.outputs.push_back(basis_.policy.boundary_name(model_.value_name(value)));
+        }
+        check_names(plan, record);
+        record.exact = !plan.random;
+        record.text = basis_.types.refuse_unknown(plan, basis_.planner.contents());
+        record.refusal = plan.refusal;
+        if (record.is_refused()) {
+            record.text = why_refused(plan, record.text);
+        }
+        return record;
+    }
+
+    /// Says of a part what a user should know.
+    void tell(const cut_plan& plan) const {
+        if (plan.sorted && options_.note) {
+            options_.note("nodes were not in order; they are in the part");
+        }
+    }
+
+private:
+    /// A `cut_job`.
+    template <class Request, class Path>
+    struct job {
+        part_cutter& to;
+        const std::vector<id>& modules;
+        Request nodes_of;
+        Path path;
+        std::vector<cut_record> records;
+
+        [[nodiscard]] cut_request request(std::size_t i) const { return nodes_of(i); }
+
+        cut_target target(std::size_t i, std::size_t part, std::vector<cut_plan>& plans) {
+            cut_target made;
+            if (to.leaves(i, plans)) {
+                return made;
+            }
+            auto record = to.record_of(modules[i], part, plans[part]);
+            if (!record.is_refused()) {
+                record.file = path(modules[i], part, plans.size());
+                made = to.target_of(plans[part], record);
+            }
+            records.push_back(std::move(record));
+            return made;
+        }
+
+        void done(std::size_t, std::size_t, const cut_plan& plan) { to.tell(plan); }
+    };
+
+    /// A policy that names two values alike would make a model that no one can read.
+    void check_names(const cut_plan& plan, const cut_record& record) const {
+        const std::array lists{std::pair(&plan.inputs, &record.inputs),
+                               std::pair(&plan.outputs, &record.outputs)};
+        std::map<std::string_view, id> value_of;
+        bool renamed = false;
+        for (const auto& [values, names] : lists) {
+            for (std::size_t i = 0; i < values->size(); ++i) {
+                renamed = renamed || (*names)[i] != model_.value_name((*values)[i]);
+            }
+        }
+        for (const auto& [values, names] : lists) {
+            for (std::size_t i = 0; renamed && i < values->size(); ++i) {
+                const auto known = value_of.emplace((*names)[i], (*values)[i]).first;
+                if ((*names)[i].empty() || known->second != (*values)[i]) {
+                    refuse_name((*names)[i]);
+                }
+            }
+        }
+        if (!renamed) {
+            return;
+        }
+        const auto look = [&](id value) {
+            const auto known = value_of.find(model_.value_name(value));
+            if (known != value_of.end() && known->second != value &&
+                std::find(plan.outputs.begin(), plan.outputs.end(), value) == plan.outputs.end()) {
+                refuse_name(std::string(known->first));
+            }
+        };
+        std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
+        for (auto node : plan.nodes) {
+            for (id i = 0; i < model_.output_count(node); ++i) {
+                look(model_.first_output(node) + i);
+            }
+        }
+    }
+
+    [[noreturn]] void refuse_name(const std::string& name) const {
+        STEMMA_THROW(error(error_code::refused, source_.path, "cut policy",
+                           name.empty() ? "a value loses its name at the boundary"
+                                        : "two values are called '" + name + "' in one part"));
+    }
+
+    /// Whether parts are left to whoever opens the functions in which some of them lie, or whose
+    /// results have types that only calls tell.
+    [[nodiscard]] bool leaves(std::size_t i, std::vector<cut_plan>& plans) {
+        if (!leaves_functions_ || plans.empty()) {
+            return false;
+        }
+        if (left_.empty() || left_.back() != i) {
+            const auto& contents = basis_.planner.contents();
+            const bool inside = std::any_of(plans.begin(), plans.end(), [&](auto& plan) {
+                const auto root = contents.root(plan.graph);
+                auto tried = plan;
+                static_cast<void>(basis_.types.refuse_unknown(tried, contents));
+                return model_.graph(root).kind == graph_kind::function ||
+                       tried.refusal == cut_refusal::unknown_type;
+            });
+            if (!inside) {
+                return false;
+            }
+            left_.push_back(i);
+        }
+        return true;
+    }
+
+    /// A list of modules is not called itself; what holds it is.
+    [[nodiscard]] id nearest_called(id module) const {
+        const auto& modules = source_.modules;
+        while (module != no_id && modules.calls(module) == 0) {
+            module = modules.index().parent(module);
+        }
+        return module;
+    }
+
+    /// Of a module that is called several times: the call that each node belongs to.
+    [[nodiscard]] std::vector<id> calls_of(id module, const std::vector<id>& nodes) const {
+        std::vector<id> calls;
+        const auto& modules = source_.modules;
+        const auto called = nearest_called(module);
+        if (called != no_id && modules.calls(called) != no_id && modules.calls(called) > 1) {
+            for (auto node : nodes) {
+                calls.push_back(call_of(called, source_.attributions[node],
+                                        [&](id m) { return modules.calls(m); }));
+            }
+        }
+        return calls;
+    }
+
+    [[nodiscard]] std::string why_refused(const cut_plan& plan, const std::string& text) const {
+        if (plan.refusal == cut_refusal::no_output) {
+            return "nothing outside reads what it makes";
+        }
+        if (plan.refusal != cut_refusal::non_convex) {
+            return text;
+        }
+        std::string way;
+        for (auto node : plan.witness) {
+            const auto module = source_.attributions[node].module;
+            way.append(way.empty() ? "" : " -> ").append(node_name(model_, node)).append(" (");
+            way.append(module_name(source_.modules, module)).append(")");
+        }
+        return "a way leads out of it and back: " + way;
+    }
+
+    [[nodiscard]] cut_target target_of(const cut_plan& plan, const cut_record& record) {
+        auto origin = origin_of(source_, record);
+        // Only a part of a model that is nearly as large itself can be too large.
+        if (!store_ && model_.bytes().size() >= std::size_t{1} << 30U &&
+            basis_.writer.build(plan, origin).size() >= std::uint64_t{1} << 31U) {
+            use_store_of(record.file);
+        }
+        if (!folder_.empty() && !nothing_there_) {
+            check_replaceable(record.file, options_.force);
+        }
+        return {record.file, std::move(origin), store_ ? &*store_ : nullptr,
+                nothing_there_ ? target_state::absent : target_state::unknown};
+    }
+
+    const cut_options& options_;
+    const cut_source& source_;
+    const wire_model& model_;
+    cut_basis& basis_;
+    std::string folder_;
+    module_members members_;
+    std::optional<weight_store> store_;
+    std::string store_path_;
+    bool nothing_there_ = false; // in the folder, before there are parts
+    bool leaves_functions_ = false;
+    std::vector<std::size_t> left_; // places of modules, ascending
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_PART_CUTTER_HPP
+
+// <stemma/onnx/wire/model_part.hpp>
+#ifndef STEMMA_ONNX_WIRE_MODEL_PART_HPP
+#define STEMMA_ONNX_WIRE_MODEL_PART_HPP
+
+namespace stemma {
+
+/// A part of a model, cut out and not yet written: a model of its own. Cheap to copy.
+///
+/// Requires: the model that it was cut out of outlives it.
+class model_part {
+public:
+    /// Returns: the names of the values that it reads.
+    [[nodiscard]] std::span<const std::string> inputs() const noexcept { return record_.inputs; }
+
+    /// Returns: the names of the values that it makes.
+    [[nodiscard]] std::span<const std::string> outputs() const noexcept { return record_.outputs; }
+
+    /// Returns: how many nodes it has, those in bodies aside.
+    [[nodiscard]] std::size_t size() const noexcept { return plan_->nodes.size(); }
+
+    /// Whether it gives the same results each time.
+    [[nodiscard]] bool is_exact() const noexcept { return record_.exact; }
+
+    /// Returns: the part as an ONNX file. Weights that the model has in other files stay there.
+    /// Throws: `error` of `too_large` for 2 GiB or more.
+    /// Complexity: O(bytes).
+    [[nodiscard]] std::string bytes() const {
+        const auto rope = build(nullptr);
+        check_size(rope, from_->source.path);
+        string_splice made(from_->source.file.bytes());
+        rope.write(made);
+        return std::move(made.text);
+    }
+
+    /// Writes the part as an ONNX file, which replaces what is there. Weights that the model has in
+    /// other files go to `<path>.data`, or where `cut_options::data` says; so do those of a part of
+    /// 2 GiB or more. Throws: `error` of `cannot_write`, or of `too_large` where even
+    /// that leaves too much. Complexity: O(bytes).
+    void write(const std::string& path) const {
+        const auto& source = from_->source;
+        const bool beside = detail::folder_of(path) == detail::folder_of(source.path);
+        const bool external = !beside && !external_files(source.model).empty();
+        if (external && data_ == data_placement::link) {
+            place_external_data(source.model, path, data_, force_);
+        }
+        const auto data = path + ".data";
+        std::optional<weight_store> store;
+        const auto use_store = [&] {
+            store.emplace(source.model, source.file,
+                          std::filesystem::path(data).filename().string());
+        };
+        if (external && data_ == data_placement::copy) {
+            use_store();
+        }
+        auto rope = build(store ? &*store : nullptr);
+        if (!store && rope.size() >= most_bytes) {
+            use_store();
+            rope = build(&*store);
+        }
+        check_size(rope, path);
+        output_file output(path);
+        file_splice splice(source.file, output);
+        rope.write(splice);
+        output.commit(sync_);
+        if (store && !store->empty()) {
+            store->write(data, sync_);
+        }
+    }
+
+private:
+    friend class model_cutter;
+
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 31U;
+
+    /// What parts of one model share.
+    struct origin {
+        std::shared_ptr<const inlined_model> inlined; // where functions had to be opened
+        detail::cut_source source;
+        std::shared_ptr<const detail::cut_basis> basis;
+    };
+
+    model_part(std::shared_ptr<const origin> from, cut_plan plan, cut_record record,
+               const cut_options& options)
+        : from_(std::move(from))
+        , plan_(std::make_shared<const cut_plan>(std::move(plan)))
+        , record_(std::move(record))
+        , data_(options.data)
+        , force_(options.force)
+        , sync_(options.sync) {}
+
+    [[nodiscard]] byte_rope build(weight_store* store) const {
+        auto writer = from_->basis->writer; // writers remember what they rename
+        if (store != nullptr) {
+            writer.place_weights(*plan_, *store);
+        }
+        return writer.build(*plan_, detail::origin_of(from_->source, record_), store);
+    }
+
+    static void check_size(const byte_rope& rope, const std::string& file) {
+        if (rope.size() >= most_bytes) {
+            STEMMA_THROW(error(error_code::too_large, file, "",
+                               "the part would have 2 GiB or more even without its weights"));
+        }
+    }
+
+    std::shared_ptr<const origin> from_;
+    std::shared_ptr<const cut_plan> plan_;
+    cut_record record_;
+    data_placement data_;
+    bool force_;
+    bool sync_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MODEL_PART_HPP
+
+// <stemma/onnx/wire/model_cutter.hpp>
+#ifndef STEMMA_ONNX_WIRE_MODEL_CUTTER_HPP
+#define STEMMA_ONNX_WIRE_MODEL_CUTTER_HPP
+
+namespace stemma {
+
+/// What is to be cut out of a model: a module with all that lies below it, or some nodes.
+struct cut_subject {
+    id module = no_id;       ///< when there are no nodes
+    std::vector<id> nodes{}; ///< ascending
+};
+
+/// Cuts modules and sets of nodes out of one model, as models of their own that run.
+///
+/// Parts that lie in functions are cut out of the model with its functions put in where they are
+/// called. Requires: models that are cut keep their evidence.
+class model_cutter {
+public:
+    /// Finds what no attribution is needed for. Requires: the model outlives it.
+    /// Complexity: O(nodes + edges).
+    explicit model_cutter(const wire_model& model, cut_options options = {})
+        : options_(std::move(options))
+        , basis_(std::make_shared<detail::cut_basis>(model, options_)) {}
+
+    /// Cuts one part out. Requires, here and below: `opened` has the model that this was made for.
+    /// Throws: `error` of `refused` where that cannot be done, and where several parts would be
+    ///   needed; of `not_found` for a module without nodes.
+    /// Complexity: that of `cut_planner::plan`.
+    [[nodiscard]] model_part cut(attributed_model& opened, const cut_subject& subject) {
+        auto parts = cut_all(opened, subject);
+        if (parts.size() > 1) {
+            STEMMA_THROW(error(error_code::refused, opened.file().path(),
+                               detail::module_name(opened.modules(), parts.front().record_.module),
+                               "makes " + std::to_string(parts.size()) + " parts, not one"));
+        }
+        return std::move(parts.front());
+    }
+
+    /// Cuts one part out, or as many as the policy asks for. Returns: at least one.
+    /// Throws: as above. Complexity: as above.
+    [[nodiscard]] std::vector<model_part> cut_all(attributed_model& opened,
+                                                  const cut_subject& subject) {
+        auto from = std::make_shared<model_part::origin>(
+            model_part::origin{nullptr, detail::cut_source(opened), basis_});
+        detail::part_cutter cutter(options_, from->source, *basis_);
+        const auto module = module_of(opened, subject, cutter);
+        if (!subject.nodes.empty()) {
+            return parts_of(cutter, cutter.plan({subject.nodes, {}}), module, std::move(from));
+        }
+        if (opens_functions(opened.model())) {
+            cutter.leave_functions();
+        }
+        auto plans = cutter.plan(cutter.request_of(module));
+        if (cutter.left().empty()) {
+            return parts_of(cutter, std::move(plans), module, std::move(from));
+        }
+        auto inlined = std::make_shared<inlined_model>(opened, "");
+        auto basis = std::make_shared<detail::cut_basis>(inlined->model(), options_);
+        auto opened_up = std::make_shared<model_part::origin>(
+            model_part::origin{inlined, detail::cut_source(from->source, *inlined), basis});
+        detail::part_cutter others(options_, opened_up->source, *basis);
+        return parts_of(others, others.plan(others.request_of(module)), module,
+                        std::move(opened_up));
+    }
+
+    /// Cuts parts out and writes them: to `path`, or, when there are several, with numbers in front
+    /// of the extension. Files that exist are replaced.
+    /// Returns: what was written, and what was not.
+    /// Throws: `error` of `not_found` for a module without nodes, of `cannot_write`, of
+    /// `too_large`. Complexity: O(bytes).
+    std::vector<cut_record> write(attributed_model& opened, const cut_subject& subject,
+                                  const std::string& path) {
+        const detail::cut_source source(opened);
+        detail::part_cutter parts(options_, source, *basis_);
+        const auto module = module_of(opened, subject, parts);
+        const bool beside = is_beside(path, opened);
+        const bool external = !beside && !external_files(opened.model()).empty();
+        if (external && options_.data == data_placement::link) {
+            place_external_data(opened.model(), path, options_.data, options_.force);
+        }
+        const auto place_weights = [&](detail::part_cutter& to) {
+            if (external && options_.data == data_placement::copy) {
+                to.use_store_of(path);
+            }
+        };
+        place_weights(parts);
+        const auto path_of = [&](id, std::size_t part, std::size_t count) {
+            const std::filesystem::path one(path);
+            return count == 1
+                       ? path
+                       : (one.parent_path() / (one.stem().string() + "." + std::to_string(part) +
+                                               one.extension().string()))
+                             .string();
+        };
+        const bool of_nodes = !subject.nodes.empty();
+        if (!of_nodes && opens_functions(opened.model())) {
+            parts.leave_functions();
+        }
+        auto records = of_nodes ? parts.cut(
+                                      {module},
+                                      [&](std::size_t) {
+                                          return cut_request{subject.nodes, {}};
+                                      },
+                                      path_of)
+                                : parts.cut({module}, path_of);
+        parts.write_store();
+        if (!parts.left().empty()) {
+            const inlined_model inlined(opened, path);
+            const detail::cut_source inside(source, inlined);
+            detail::cut_basis basis(inlined.model(), options_);
+            detail::part_cutter others(options_, inside, basis);
+            place_weights(others);
+            records = others.cut({module}, path_of);
+            others.write_store();
+        }
+        return records;
+    }
+
+    /// Cuts modules out and writes them to a folder, with `index.json`, which says what is where
+    /// (see docs/formats.md). Weights are shared, in a file of their own.
+    /// Returns: what was written, and what was not, by module.
+    /// Throws: `error` of `exists` for a file that may not be replaced, of `cannot_write`, of
+    ///   `too_large`. Complexity: O(bytes).
+    std::vector<cut_record> write_all(attributed_model& opened, std::span<const id> modules,
+                                      const std::string& folder) {
+        const std::vector<id> wanted(modules.begin(), modules.end());
+        detail::make_folder(folder);
+        const detail::cut_source source(opened);
+        detail::part_cutter parts(options_, source, *basis_, folder);
+        const auto inside = (std::filesystem::path(folder) / "x").string();
+        const bool beside = is_beside(inside, opened);
+        const bool external = !external_files(opened.model()).empty();
+        const bool link = options_.data == data_placement::link;
+        if (link && external) {
+            place_external_data(opened.model(), inside, options_.data, options_.force);
+        }
+        const auto place_weights = [&](detail::part_cutter& to, const std::string& store) {
+            if (!external || (!link && !beside)) {
+                to.use_store(folder, store, options_.data != data_placement::keep);
+            }
+        };
+        place_weights(parts, "weights.bin");
+        detail::file_namer names(source.modules, source.tags);
+        const auto path_of = [&](id m, std::size_t part, std::size_t count) {
+            return (std::filesystem::path(folder) / names.name(m, part, count)).string();
+        };
+        if (opens_functions(opened.model())) {
+            parts.leave_functions();
+        }
+        auto records = parts.cut(wanted, path_of);
+        parts.write_store();
+        if (!parts.left().empty()) {
+            const inlined_model inlined(opened, inside);
+            const detail::cut_source of_inlined(source, inlined);
+            detail::cut_basis basis(inlined.model(), options_);
+            detail::part_cutter others(options_, of_inlined, basis, folder);
+            place_weights(others, "weights.inlined.bin");
+            std::vector<id> left;
+            for (auto i : parts.left()) {
+                left.push_back(wanted[i]);
+            }
+            const auto more = others.cut(left, path_of);
+            others.write_store();
+            records.insert(records.end(), more.begin(), more.end());
+            std::stable_sort(records.begin(), records.end(),
+                             [](const auto& a, const auto& b) { return a.module < b.module; });
+        }
+        output_file index((std::filesystem::path(folder) / "index.json").string());
+        write_cut_records(records, std::filesystem::path(source.path).filename().string(),
+                          source.modules, source.tags, index);
+        index.commit(options_.sync);
+        return records;
+    }
+
+private:
+    [[nodiscard]] static bool is_beside(const std::string& path, const attributed_model& opened) {
+        return detail::folder_of(path) == detail::folder_of(opened.file().path());
+    }
+
+    /// Whether functions are to be opened where parts lie in them; those that folding made are not.
+    [[nodiscard]] static bool opens_functions(const wire_model& model) {
+        return !model.functions().empty() && !find_model_metadata(model, fold_key).has_value();
+    }
+
+    /// Returns: the module, or the deepest one that all of the nodes lie in.
+    [[nodiscard]] static id module_of(const attributed_model& opened, const cut_subject& subject,
+                                      const detail::part_cutter& cutter) {
+        const auto& attributions = opened.tags().attributions;
+        if (!subject.nodes.empty()) {
+            auto module = attributions[subject.nodes.front()].module;
+            for (auto node : subject.nodes) {
+                module = opened.modules().index().lca(module, attributions[node].module);
+            }
+            return module;
+        }
+        if (subject.module == no_id || cutter.count(subject.module) == 0) {
+            STEMMA_THROW(
+                error(error_code::not_found, opened.file().path(), "",
+                      subject.module == no_id
+                          ? "there is nothing to cut out"
+                          : "module '" + opened.modules().path(subject.module) + "' has no nodes"));
+        }
+        return subject.module;
+    }
+
+    [[nodiscard]] std::vector<model_part>
+    parts_of(detail::part_cutter& cutter, std::vector<cut_plan> plans, id module,
+             std::shared_ptr<const model_part::origin> from) const {
+        std::vector<model_part> parts;
+        for (std::size_t p = 0; p < plans.size(); ++p) {
+            auto record = cutter.record_of(module, p, plans[p]);
+            if (record.is_refused()) {
+                const auto& source = from->source;
+                STEMMA_THROW(error(error_code::refused, source.path,
+                                   detail::module_name(source.modules, module), record.text));
+            }
+            cutter.tell(plans[p]);
+            parts.push_back(model_part(from, std::move(plans[p]), std::move(record), options_));
+        }
+        return parts;
+    }
+
+    cut_options options_;
+    std::shared_ptr<detail::cut_basis> basis_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MODEL_CUTTER_HPP
+
+// <stemma/onnx/wire/split_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+#define STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Where the nodes of functions run first.
+class first_calls {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes).
+    explicit first_calls(const onnx_model& model)
+        : model_(model), call_of_(model.functions().size(), no_id) {
+        for (id node = model.node_count(); node-- > 0;) {
+            if (const auto f = model.callee(node); f != no_id) {
+                call_of_[f] = node;
+            }
+        }
+    }
+
+    /// Returns: the node itself, or the call outside of all functions that runs it first, or
+    /// `no_id`. Complexity: O(calls inside each other).
+    [[nodiscard]] id outside(id node) const {
+        for (std::size_t steps = 0; steps <= call_of_.size(); ++steps) {
+            auto outermost = node;
+            while (model_.owner(outermost) != no_id) {
+                outermost = model_.owner(outermost);
+            }
+            const auto f = model_.graph(model_.graph_of(outermost)).function;
+            if (f == no_id) {
+                return node;
+            }
+            if (call_of_[f] == no_id) {
+                break;
+            }
+            node = call_of_[f];
+        }
+        return no_id;
+    }
+
+private:
+    const onnx_model& model_;
+    std::vector<id> call_of_; // by function
+};
+
+} // namespace detail
+
+/// Returns: by node what it adds to a part: weights count where they are first read, or stand as
+/// Constants; those of functions where they are called first.
+/// Complexity: O(nodes + initializers).
+[[nodiscard]] inline std::vector<operator_load> find_loads(const wire_model& model) {
+    std::vector<operator_load> of_value(model.value_count());
+    std::vector<operator_load> loads(model.node_count());
+    for (const auto& tensor : model.tensors()) {
+        const auto header = read_tensor_header(model, tensor);
+        of_value[tensor.value].weight_bytes +=
+            tensor.message.size + (header.external ? header.length : 0);
+    }
+    const detail::first_calls calls(model);
+    for (const auto& weight : find_weights(model)) {
+        if (weight.kind != weight_kind::parameter) {
+            continue;
+        }
+        if (model.is_initializer(weight.value)) {
+            of_value[weight.value].parameters += weight.elements;
+        } else if (const auto node = calls.outside(model.producer(weight.value)); node != no_id) {
+            loads[node].parameters += weight.elements;
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        auto& load = loads[node];
+        if (model.owner(node) == no_id) {
+            load.message_bytes = model.message(node).size;
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id) {
+                auto& weights = of_value[value];
+                load.parameters += std::exchange(weights.parameters, 0);
+                load.weight_bytes += std::exchange(weights.weight_bytes, 0);
+            }
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (const auto owner = model.owner(node); owner != no_id) {
+            loads[owner].operators += loads[node].operators;
+            loads[owner].parameters += loads[node].parameters;
+            loads[owner].weight_bytes += loads[node].weight_bytes;
+        }
+    }
+    return loads;
+}
+
+/// What is left of a model when its nodes and the data of its initializers are taken out, and how
+/// the bytes of the model follow from that and the parts.
+class split_skeleton {
+public:
+    /// `parts` were written with `weights` as their store. Data that no part holds stay.
+    /// Complexity: O(fields of the main graph).
+    split_skeleton(const wire_model& model, std::span<const split_part> parts,
+                   const weight_store& weights)
+        : model_(model), weights_(weights), held_(model.value_count(), false) {
+        for (const auto& part : parts) {
+            for (auto value : part.plan.initializers) {
+                held_[value] = true;
+            }
+        }
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            tensor_at_.emplace(tensors[i].message.begin, i);
+        }
+        writer out{*this};
+        auto fields = model.reader();
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::graph)) {
+                message(field, out, [&](auto& to) { graph(fields.inner(field), to); });
+            } else {
+                out.keep(field.begin, field.end);
+            }
+        }
+    }
+
+    /// The bytes of the skeleton.
+    [[nodiscard]] const byte_rope& bytes() const noexcept { return skeleton_; }
+    /// How the model follows.
+    [[nodiscard]] std::vector<split_manifest::piece> take_recipe() noexcept {
+        return std::move(recipe_);
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+    using at_tensor = detail::onnx_fields::tensor;
+    using piece = split_manifest::piece;
+
+    /// Counts how many bytes are kept.
+    struct counter {
+        std::uint64_t size = 0;
+        void keep(std::uint32_t begin, std::uint32_t end) { size += end - begin; }
+        void put(std::string_view text) { size += text.size(); }
+        void drop(const piece&) {}
+    };
+
+    struct writer {
+        split_skeleton& to;
+
+        void keep(std::uint32_t begin, std::uint32_t end) const {
+            to.add({piece::kind::skeleton, to.skeleton_.size(), end - begin, {}});
+            to.skeleton_.add_range(begin, end - begin);
+        }
+        void put(std::string_view text) const { to.skeleton_.add_text(text); }
+        void drop(piece p) const { to.add(std::move(p)); }
+    };
+
+    /// Appends to the recipe; what continues the last piece becomes one with it.
+    void add(piece next) {
+        using kind = piece::kind;
+        if (!recipe_.empty()) {
+            auto& last = recipe_.back();
+            const bool joins = next.from != kind::bytes && next.from != kind::node;
+            if (last.from == next.from && joins && last.text == next.text &&
+                last.first + last.count == next.first) {
+                last.count += next.count;
+                return;
+            }
+            if (last.from == next.from && next.from == kind::bytes) {
+                last.text += next.text;
+                return;
+            }
+        }
+        recipe_.push_back(std::move(next));
+    }
+
+    /// Keeps a message with another length, as `content(to)` makes it shorter.
+    template <class To, class Content>
+    void message(const wire_field& field, To& to, Content content) {
+        counter kept;
+        content(kept);
+        std::string header;
+        detail::append_tag(field.number, header);
+        detail::append_varint(kept.size, header);
+        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
+        if (old == header) {
+            to.keep(field.begin, field.content);
+        } else {
+            to.put(header);
+            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
+        }
+        content(to);
+    }
+
+    template <class To>
+    void graph(wire_reader fields, To& to) {
+        auto next = next_node_;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_graph::node)) {
+                node(field, next++, to);
+            } else if (field.is_bytes(at_graph::initializer)) {
+                message(field, to, [&](auto& inside) { tensor(field, fields, inside); });
+            } else {
+                to.keep(field.begin, field.end);
+            }
+        }
+        if constexpr (std::is_same_v<To, writer>) {
+            next_node_ = next;
+        }
+    }
+
+    template <class To>
+    void node(const wire_field& field, id number, To& to) {
+        std::string header;
+        detail::append_tag(at_graph::node, header);
+        detail::append_varint(field.size(), header);
+        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
+        if (old == header) {
+            to.drop({piece::kind::nodes, number, 1, {}});
+        } else {
+            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
+            to.drop({piece::kind::node, number, 1, {}});
+        }
+    }
+
+    [[nodiscard]] static bool is_data(const wire_field& field) {
+        // float, int32, string, int64, raw, double and uint64 data.
+        return field.number == 4 || field.number == 5 || field.number == 6 || field.number == 7 ||
+               field.number == at_tensor::raw_data || field.number == 10 || field.number == 11;
+    }
+
+    template <class To>
+    void tensor(const wire_field& outer, const wire_reader& around, To& to) {
+        const auto number = tensor_at_.find(outer.content);
+        const auto value =
+            number == tensor_at_.end() ? no_id : model_.tensors()[number->second].value;
+        const auto stored =
+            value == no_id ? std::nullopt : weights_.find(static_cast<std::size_t>(number->second));
+        auto fields = around.inner(outer);
+        for (wire_field field; fields.next(field);) {
+            const bool held = value != no_id && held_[value] && is_data(field) && field.size() > 0;
+            if (held && !stored) {
+                to.drop({piece::kind::initializer, field.begin - outer.content,
+                         field.end - field.begin, std::string(model_.value_name(value))});
+            } else if (held && stored->from == field.content) {
+                to.drop(
+                    {piece::kind::bytes, 0, 0,
+                     std::string(model_.bytes().substr(field.begin, field.content - field.begin))});
+                to.drop({piece::kind::weights, stored->offset, stored->length, {}});
+            } else {
+                to.keep(field.begin, field.end);
+            }
+        }
+    }
+
+    const wire_model& model_;
+    const weight_store& weights_;
+    std::unordered_map<std::uint32_t, id> tensor_at_; // by position of the content
+    std::vector<bool> held_;                          // by value: some part has the initializer
+    byte_rope skeleton_;
+    std::vector<piece> recipe_;
+    id next_node_ = 0;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+
+// <stemma/onnx/wire/model_loads.hpp>
+#ifndef STEMMA_ONNX_WIRE_MODEL_LOADS_HPP
+#define STEMMA_ONNX_WIRE_MODEL_LOADS_HPP
+
+namespace stemma {
+
+/// What the nodes of a model add to a part, for a `cost_policy`, with all that these may ask. What
+/// is not counted is read when it is asked for; types that the file does not declare are inferred.
+class model_loads final : public load_reader {
+public:
+    /// `attributions` is by node. Requires: all outlive this. Complexity: that of `find_loads`.
+    model_loads(const wire_model& model, const module_tree& modules,
+                std::span<const attribution> attributions)
+        : model_(model)
+        , modules_(modules)
+        , attributions_(attributions)
+        , loads_(find_loads(model))
+        , types_(model)
+        , tensor_of_(model.value_count(), no_id) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            loads_[node].node = node;
+            loads_[node].details = this;
+        }
+        const auto tensors = model.tensors();
+        for (id i = 0; i < tensors.size(); ++i) {
+            tensor_of_[tensors[i].value] = i;
+        }
+    }
+
+    // Loads refer to it.
+    model_loads(const model_loads&) = delete;
+    model_loads& operator=(const model_loads&) = delete;
+
+    /// Returns: by node what it adds; valid as long as this.
+    [[nodiscard]] std::span<const operator_load> all() const noexcept { return loads_; }
+
+    [[nodiscard]] std::string_view op_type(id node) const override { return model_.op_type(node); }
+    /// Returns: "" for the standard domain.
+    [[nodiscard]] std::string_view domain(id node) const override { return model_.domain(node); }
+    [[nodiscard]] std::string_view name(id node) const override { return model_.name(node); }
+
+    [[nodiscard]] id module(id node) const override { return attributions_[node].module; }
+    /// Returns: the path of the deepest module.
+    [[nodiscard]] std::string module_path(id node) const override {
+        return module(node) == no_id ? std::string() : modules_.path(module(node));
+    }
+
+    /// Returns: what a node reads. Complexity: O(inputs), and that of `shape_inference::find`.
+    [[nodiscard]] std::vector<load_value> inputs(id node) const override {
+        std::vector<load_value> values;
+        for (auto value : model_.inputs(node)) {
+            values.push_back(value == no_id ? load_value{} : describe(value));
+        }
+        return values;
+    }
+
+    /// Returns: what a node makes. Complexity: as above.
+    [[nodiscard]] std::vector<load_value> outputs(id node) const override {
+        std::vector<load_value> values;
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            values.push_back(describe(model_.first_output(node) + i));
+        }
+        return values;
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> whole(id node, std::string_view name) const override {
+        return node_attributes(model_, node).whole(name);
+    }
+    [[nodiscard]] std::optional<std::vector<std::int64_t>>
+    /// Returns: a list of whole numbers, if the operator has such an attribute.
+    wholes(id node, std::string_view name) const override {
+        return node_attributes(model_, node).wholes(name);
+    }
+    /// Returns: a real number, if the operator has such an attribute.
+    [[nodiscard]] std::optional<float> real(id node, std::string_view name) const override {
+        return node_attributes(model_, node).real(name);
+    }
+    /// Returns: a text, if the operator has such an attribute.
+    [[nodiscard]] std::string_view text(id node, std::string_view name) const override {
+        return node_attributes(model_, node).text(name);
+    }
+
+    /// Returns: the nodes directly in its bodies, and in a function that it calls.
+    /// Complexity: O(length of the result); the first call O(nodes).
+    [[nodiscard]] std::vector<id> inside(id node) const override {
+        if (!contents_) {
+            contents_.emplace(model_);
+        }
+        const auto inner = contents_->inner_nodes(node);
+        std::vector<id> found(inner.begin(), inner.end());
+        if (const auto f = model_.callee(node); f != no_id) {
+            const auto called = contents_->own_nodes(model_.functions()[f].graph);
+            found.insert(found.end(), called.begin(), called.end());
+        }
+        return found;
+    }
+
+private:
+    [[nodiscard]] load_value describe(id value) const {
+        load_value known;
+        known.name = model_.value_name(value);
+        if (const auto number = tensor_of_[value]; number != no_id) {
+            const auto header = read_tensor_header(model_, model_.tensors()[number]);
+            known.element_type = data_type_name(header.data_type);
+            known.shape = header.dims;
+            known.is_weight = true;
+            return known;
+        }
+        if (!types_.has_type(value)) {
+            if (!inference_) {
+                inference_.emplace(model_, types_);
+            }
+            inference_->find(value);
+        }
+        if (const auto type = types_.type_of(value)) {
+            auto facts = detail::tensor_types().read(*type);
+            known.element_type = data_type_name(facts.data_type);
+            for (auto& extent : facts.dims ? *facts.dims : detail::extents()) {
+                extent = extent < 0 ? -1 : extent; // names are below
+            }
+            known.shape = std::move(facts.dims);
+        }
+        return known;
+    }
+
+    const wire_model& model_;
+    const module_tree& modules_;
+    std::span<const attribution> attributions_;
+    std::vector<operator_load> loads_;
+    mutable value_types types_;
+    mutable std::optional<shape_inference> inference_; // once a type is asked for
+    mutable std::optional<graph_contents> contents_;   // once bodies are
+    std::vector<id> tensor_of_;                        // by value
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MODEL_LOADS_HPP
+
+// <stemma/onnx/wire/model_notes.hpp>
+#ifndef STEMMA_ONNX_WIRE_MODEL_NOTES_HPP
+#define STEMMA_ONNX_WIRE_MODEL_NOTES_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Collects what a user should know of how the attribution of one model went.
+class note_taker {
+public:
+    explicit note_taker(attributed_model& opened) : opened_(opened) {}
+
+    [[nodiscard]] std::vector<finding> notes() && {
+        note_record();
+        if (!opened_.options().captures.empty()) {
+            note_mapping();
+            note_misfit();
+            for (const auto& text : opened_.capture_notes()) {
+                add("capture.unused", "capture, " + text, "");
+            }
+        }
+        note_tree();
+        note_evidence();
+        note_structure();
+        return std::move(notes_);
+    }
+
+private:
+    void add(const char* code, std::string text, std::string place, id node = no_id) {
+        notes_.push_back({code, node, std::move(text), severity::warning, std::move(place)});
+    }
+
+    void add(const char* code, std::string text, id node = no_id) {
+        add(code, std::move(text), opened_.model().file(), node);
+    }
+
+    void note_record() {
+        if (opened_.was_tagged() && !opened_.is_fresh()) {
+            add("tags.stale",
+                std::string("the graph changed since it was tagged; tags are computed anew") +
+                    (opened_.uses_record() ? " from what it carries of them" : ""));
+        }
+        for (const auto& text : opened_.record_notes()) {
+            add("tags.unreadable", text);
+        }
+    }
+
+    void note_mapping() {
+        const auto& mapping = opened_.mapping();
+        if (mapping.is_identity() || mapping.matched == 0) {
+            return;
+        }
+        add("capture.mapping",
+            mapping.base != 0 ? "paths in the model start at '" +
+                                    opened_.modules().path(mapping.base) + "' of the capture"
+                              : "paths in the model start with '" + std::string(mapping.strip) +
+                                    ".', which the capture lacks",
+            "");
+    }
+
+    /// Says how much of the model leads to a module of the capture, when that is not nearly all.
+    void note_misfit() {
+        const auto& mapping = opened_.mapping();
+        std::size_t scopes = 0;
+        std::size_t bound = 0;
+        for (id s = scope_style_count; s < opened_.scopes().scopes.size(); ++s) {
+            ++scopes;
+            bound += opened_.modules_of_scopes().of_scope[s].module == no_id ? 0U : 1U;
+        }
+        const auto tried = scopes + mapping.paths;
+        const auto fits = bound + mapping.matched;
+        if (tried == 0 || fits * 10 >= tried * 9) {
+            return;
+        }
+        const auto of = [](std::size_t known, std::size_t all) {
+            return std::to_string(known) + " of " + std::to_string(all);
+        };
+        add("capture.misfit",
+            of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
+                " parameter paths lead to a module of the capture; " +
+                (fits * 2 < tried ? "it looks like one of another model"
+                                  : "the rest does not fit it"),
+            "");
+    }
+
+    void note_tree() {
+        const auto& modules = opened_.modules();
+        if (opened_.tree_from_model() && modules.size() == 1 && modules.class_name(0).empty() &&
+            opened_.model().node_count() > 0) {
+            add("tree.unnamed", "nothing in it names a module");
+        }
+    }
+
+    /// One note stands for all that is like it.
+    void note_evidence() {
+        auto findings = opened_.findings();
+        if (findings.empty()) {
+            return;
+        }
+        auto first = std::move(findings.front());
+        if (findings.size() > 1) {
+            first.text += "; " + std::to_string(findings.size() - 1) + " more like it";
+        }
+        first.place = opened_.model().file();
+        notes_.push_back(std::move(first));
+    }
+
+    void note_structure() {
+        const auto& model = opened_.model();
+        if (model.opset_imports().empty()) {
+            add("model.no_opsets", "has no opset imports");
+        }
+        if (!model.redefined().empty()) {
+            const auto value = model.redefined().front();
+            add("value.redefined", "value '" + std::string(model.value_name(value)) +
+                                       "' is defined more than once, by " +
+                                       definers_text(model, value));
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.kind(value) == value_kind::undefined) {
+                add("value.undefined", "value '" + std::string(model.value_name(value)) +
+                                           "' is read, but nothing makes it");
+                break;
+            }
+        }
+    }
+
+    attributed_model& opened_;
+    std::vector<finding> notes_;
+};
+
+} // namespace detail
+
+/// Returns: what a user should know of how the attribution of a model went: tags that are out of
+/// date, a capture that does not fit or is one of another model, a tree without names, evidence
+/// that cannot be read, values that nothing or too much defines. One of each kind; `place` is the
+/// file, "" where it is about the capture; `node` is the node that it is about.
+///
+/// Requires: the evidence was not forgotten.
+/// Complexity: O(nodes + values), and that of what was not computed yet.
+[[nodiscard]] inline std::vector<finding> model_notes(attributed_model& opened) {
+    return detail::note_taker(opened).notes();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_MODEL_NOTES_HPP
 
 // <stemma/onnx/wire/opened_calls.hpp>
 #ifndef STEMMA_ONNX_WIRE_OPENED_CALLS_HPP
@@ -25344,8 +29813,7 @@ private:
         }
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(fields.inner(field)).domain;
-            return std::find(record_.domains.begin(), record_.domains.end(), domain) ==
-                   record_.domains.end();
+            return std::ranges::find(record_.domains, domain) == record_.domains.end();
         }
         return !field.is_bytes(at_model::metadata_props) ||
                !is_fold_entry(wire_model::read_entry(fields, field).first);
@@ -25414,667 +29882,97 @@ private:
 
 #endif // STEMMA_ONNX_WIRE_OPEN_FOLDS_HPP
 
-// <stemma/onnx/wire/random_nodes.hpp>
-#ifndef STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
-#define STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
+// <stemma/onnx/wire/policy_names.hpp>
+#ifndef STEMMA_ONNX_WIRE_POLICY_NAMES_HPP
+#define STEMMA_ONNX_WIRE_POLICY_NAMES_HPP
 
 namespace stemma {
 
-/// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
-/// trains, or may do so because its third input is not a constant false (from opset 12 on).
-/// Complexity: O(nodes + initializers).
-[[nodiscard]] inline std::vector<bool> find_random_nodes(const wire_model& model) {
-    auto random = find_random_operators(model);
-    std::unordered_map<id, id> tensor_of;
-    const auto is_false = [&](id value) {
-        whole_numbers number;
-        if (const auto node = model.producer(value); node != no_id) {
-            if (model.op_type(node) == "Constant" && model.domain(node).empty()) {
-                number = node_attributes(model, node).tensor("value").value_or(whole_numbers{});
-            }
-        } else if (model.is_initializer(value)) {
-            if (tensor_of.empty()) {
-                const auto tensors = model.tensors();
-                for (id i = 0; i < tensors.size(); ++i) {
-                    tensor_of.emplace(tensors[i].value, i);
-                }
-            }
-            const auto& tensor = model.tensors()[tensor_of.at(value)];
-            if (!tensor.sparse) {
-                number = read_whole_numbers(model.reader(tensor.message));
-            }
-        }
-        return number.known && number.values.size() == 1 && number.values.front() == 0;
-    };
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (model.op_type(node) == "Dropout" && model.domain(node).empty()) {
-            const auto inputs = model.inputs(node);
-            random[node] = inputs.size() > 2 && inputs[2] != no_id && !is_false(inputs[2]);
-        }
-    }
-    return random;
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_RANDOM_NODES_HPP
-
-// <stemma/onnx/wire/split_model.hpp>
-#ifndef STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
-#define STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
-
-namespace stemma {
-
-namespace detail {
-
-/// Where the nodes of functions run first.
-class first_calls {
-public:
-    /// Requires: `model` outlives this. Complexity: O(nodes).
-    explicit first_calls(const onnx_model& model)
-        : model_(model), call_of_(model.functions().size(), no_id) {
-        for (id node = model.node_count(); node-- > 0;) {
-            if (const auto f = model.callee(node); f != no_id) {
-                call_of_[f] = node;
-            }
-        }
-    }
-
-    /// Returns: the node itself, or the call outside of all functions that runs it first, or
-    /// `no_id`. Complexity: O(calls inside each other).
-    [[nodiscard]] id outside(id node) const {
-        for (std::size_t steps = 0; steps <= call_of_.size(); ++steps) {
-            auto outermost = node;
-            while (model_.owner(outermost) != no_id) {
-                outermost = model_.owner(outermost);
-            }
-            const auto f = model_.graph(model_.graph_of(outermost)).function;
-            if (f == no_id) {
-                return node;
-            }
-            if (call_of_[f] == no_id) {
-                break;
-            }
-            node = call_of_[f];
-        }
-        return no_id;
-    }
-
-private:
-    const onnx_model& model_;
-    std::vector<id> call_of_; // by function
+/// Policies by their names in a registry, as a command line or a configuration has them; "" for
+/// what is not chosen.
+struct policy_names {
+    std::string selection{};            ///< which modules get tags
+    std::vector<std::string> keep{};    ///< classes that the default selection selects as well
+    std::string naming{};               ///< what tags look like
+    std::string resolution{};           ///< which claim is believed
+    std::string propagation{};          ///< where nodes without evidence belong
+    std::vector<std::string> sources{}; ///< of evidence, of the library and added ones; empty: all
 };
 
-} // namespace detail
-
-/// Returns: by node what it adds to a part: weights count where they are first read, or stand as
-/// Constants; those of functions where they are called first.
-/// Complexity: O(nodes + initializers).
-[[nodiscard]] inline std::vector<operator_load> find_loads(const wire_model& model) {
-    std::vector<operator_load> of_value(model.value_count());
-    std::vector<operator_load> loads(model.node_count());
-    for (const auto& tensor : model.tensors()) {
-        const auto header = read_tensor_header(model, tensor);
-        of_value[tensor.value].weight_bytes +=
-            tensor.message.size + (header.external ? header.length : 0);
-    }
-    const detail::first_calls calls(model);
-    for (const auto& weight : find_weights(model)) {
-        if (weight.kind != weight_kind::parameter) {
-            continue;
-        }
-        if (model.is_initializer(weight.value)) {
-            of_value[weight.value].parameters += weight.elements;
-        } else if (const auto node = calls.outside(model.producer(weight.value)); node != no_id) {
-            loads[node].parameters += weight.elements;
+/// Returns: the names of all sources of evidence: `export, recorded`, with those that were added.
+/// Complexity: O(names).
+[[nodiscard]] inline std::string source_names(const onnx_policy_registry& known) {
+    std::string names;
+    for (std::size_t p = 0; p < provenance_count; ++p) {
+        if (const auto source = static_cast<provenance>(p); is_evidence(source)) {
+            names.append(names.empty() ? "" : ", ").append(to_string(source));
         }
     }
-    for (id node = 0; node < model.node_count(); ++node) {
-        auto& load = loads[node];
-        if (model.owner(node) == no_id) {
-            load.message_bytes = model.message(node).size;
-        }
-        for (auto value : model.inputs(node)) {
-            if (value != no_id) {
-                auto& weights = of_value[value];
-                load.parameters += std::exchange(weights.parameters, 0);
-                load.weight_bytes += std::exchange(weights.weight_bytes, 0);
-            }
-        }
-    }
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (const auto owner = model.owner(node); owner != no_id) {
-            loads[owner].operators += loads[node].operators;
-            loads[owner].parameters += loads[node].parameters;
-            loads[owner].weight_bytes += loads[node].weight_bytes;
-        }
-    }
-    return loads;
+    const auto added = known.sources.names();
+    return names.append(added.empty() ? "" : ", ").append(added);
 }
 
-/// What is left of a model when its nodes and the data of its initializers are taken out, and how
-/// the bytes of the model follow from that and the parts.
-class split_skeleton {
-public:
-    /// `parts` were written with `weights` as their store. Data that no part holds stay.
-    /// Complexity: O(fields of the main graph).
-    split_skeleton(const wire_model& model, std::span<const split_part> parts,
-                   const weight_store& weights)
-        : model_(model), weights_(weights), held_(model.value_count(), false) {
-        for (const auto& part : parts) {
-            for (auto value : part.plan.initializers) {
-                held_[value] = true;
-            }
-        }
-        const auto tensors = model.tensors();
-        for (id i = 0; i < tensors.size(); ++i) {
-            tensor_at_.emplace(tensors[i].message.begin, i);
-        }
-        writer out{*this};
-        auto fields = model.reader();
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_model::graph)) {
-                message(field, out, [&](auto& to) { graph(fields.inner(field), to); });
-            } else {
-                out.keep(field.begin, field.end);
-            }
-        }
+/// Returns: options with the policies that are named, and the registry, which outlives what is
+///   opened with them.
+/// Throws: `error` of `error_code::refused` for a name that is not known, which says what is.
+/// Complexity: O(names).
+[[nodiscard]] inline attribution_options with_policies(attribution_options options,
+                                                       const policy_names& names,
+                                                       const onnx_policy_registry& known) {
+    options.selection = known.selections.get("selection", names.selection);
+    if (!names.keep.empty() && (names.selection.empty() || names.selection == "default")) {
+        options.selection = not_infrastructure{.packages = {}, .keep = names.keep};
     }
-
-    /// The bytes of the skeleton.
-    [[nodiscard]] const byte_rope& bytes() const noexcept { return skeleton_; }
-    /// How the model follows.
-    [[nodiscard]] std::vector<split_manifest::piece> take_recipe() noexcept {
-        return std::move(recipe_);
+    options.naming = known.namings.get("naming", names.naming);
+    options.resolution = known.resolutions.get("resolution", names.resolution);
+    options.propagation = known.propagations.get("propagation", names.propagation);
+    options.known = &known;
+    if (names.sources.empty()) {
+        known.sources.for_each(
+            [&](const std::string&, const auto& one) { options.evidence.push_back(one); });
+        return options;
     }
-
-private:
-    using at_model = detail::onnx_fields::model;
-    using at_graph = detail::onnx_fields::graph;
-    using at_tensor = detail::onnx_fields::tensor;
-    using piece = split_manifest::piece;
-
-    /// Counts how many bytes are kept.
-    struct counter {
-        std::uint64_t size = 0;
-        void keep(std::uint32_t begin, std::uint32_t end) { size += end - begin; }
-        void put(std::string_view text) { size += text.size(); }
-        void drop(const piece&) {}
-    };
-
-    struct writer {
-        split_skeleton& to;
-
-        void keep(std::uint32_t begin, std::uint32_t end) const {
-            to.add({piece::kind::skeleton, to.skeleton_.size(), end - begin, {}});
-            to.skeleton_.add_range(begin, end - begin);
-        }
-        void put(std::string_view text) const { to.skeleton_.add_text(text); }
-        void drop(piece p) const { to.add(std::move(p)); }
-    };
-
-    /// Appends to the recipe; what continues the last piece becomes one with it.
-    void add(piece next) {
-        using kind = piece::kind;
-        if (!recipe_.empty()) {
-            auto& last = recipe_.back();
-            const bool joins = next.from != kind::bytes && next.from != kind::node;
-            if (last.from == next.from && joins && last.text == next.text &&
-                last.first + last.count == next.first) {
-                last.count += next.count;
-                return;
-            }
-            if (last.from == next.from && next.from == kind::bytes) {
-                last.text += next.text;
-                return;
-            }
-        }
-        recipe_.push_back(std::move(next));
-    }
-
-    /// Keeps a message with another length, as `content(to)` makes it shorter.
-    template <class To, class Content>
-    void message(const wire_field& field, To& to, Content content) {
-        counter kept;
-        content(kept);
-        std::string header;
-        detail::append_tag(field.number, header);
-        detail::append_varint(kept.size, header);
-        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
-        if (old == header) {
-            to.keep(field.begin, field.content);
+    options.sources.emplace();
+    for (const auto& name : names.sources) {
+        const auto number = parse_provenance(name);
+        if (number && is_evidence(*number)) {
+            options.sources->push_back(*number);
+        } else if (auto added = known.sources.find(name)) {
+            options.evidence.push_back(*std::move(added));
         } else {
-            to.put(header);
-            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
-        }
-        content(to);
-    }
-
-    template <class To>
-    void graph(wire_reader fields, To& to) {
-        auto next = next_node_;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_graph::node)) {
-                node(field, next++, to);
-            } else if (field.is_bytes(at_graph::initializer)) {
-                message(field, to, [&](auto& inside) { tensor(field, fields, inside); });
-            } else {
-                to.keep(field.begin, field.end);
-            }
-        }
-        if constexpr (std::is_same_v<To, writer>) {
-            next_node_ = next;
+            STEMMA_THROW(error(error_code::refused, "", "",
+                               unknown_name_text("source of evidence", name, source_names(known))));
         }
     }
-
-    template <class To>
-    void node(const wire_field& field, id number, To& to) {
-        std::string header;
-        detail::append_tag(at_graph::node, header);
-        detail::append_varint(field.size(), header);
-        const auto old = model_.bytes().substr(field.begin, field.content - field.begin);
-        if (old == header) {
-            to.drop({piece::kind::nodes, number, 1, {}});
-        } else {
-            to.drop({piece::kind::bytes, 0, 0, std::string(old)});
-            to.drop({piece::kind::node, number, 1, {}});
-        }
-    }
-
-    [[nodiscard]] static bool is_data(const wire_field& field) {
-        // float, int32, string, int64, raw, double and uint64 data.
-        return field.number == 4 || field.number == 5 || field.number == 6 || field.number == 7 ||
-               field.number == at_tensor::raw_data || field.number == 10 || field.number == 11;
-    }
-
-    template <class To>
-    void tensor(const wire_field& outer, const wire_reader& around, To& to) {
-        const auto number = tensor_at_.find(outer.content);
-        const auto value =
-            number == tensor_at_.end() ? no_id : model_.tensors()[number->second].value;
-        const auto stored =
-            value == no_id ? std::nullopt : weights_.find(static_cast<std::size_t>(number->second));
-        auto fields = around.inner(outer);
-        for (wire_field field; fields.next(field);) {
-            const bool held = value != no_id && held_[value] && is_data(field) && field.size() > 0;
-            if (held && !stored) {
-                to.drop({piece::kind::initializer, field.begin - outer.content,
-                         field.end - field.begin, std::string(model_.value_name(value))});
-            } else if (held && stored->from == field.content) {
-                to.drop(
-                    {piece::kind::bytes, 0, 0,
-                     std::string(model_.bytes().substr(field.begin, field.content - field.begin))});
-                to.drop({piece::kind::weights, stored->offset, stored->length, {}});
-            } else {
-                to.keep(field.begin, field.end);
-            }
-        }
-    }
-
-    const wire_model& model_;
-    const weight_store& weights_;
-    std::unordered_map<std::uint32_t, id> tensor_at_; // by position of the content
-    std::vector<bool> held_;                          // by value: some part has the initializer
-    byte_rope skeleton_;
-    std::vector<piece> recipe_;
-    id next_node_ = 0;
-};
+    return options;
+}
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_WIRE_SPLIT_MODEL_HPP
+#endif // STEMMA_ONNX_WIRE_POLICY_NAMES_HPP
 
-// <stemma/onnx/wire/value_descriptions.hpp>
-#ifndef STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
-#define STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
+// <stemma/onnx/wire/split_options.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLIT_OPTIONS_HPP
+#define STEMMA_ONNX_WIRE_SPLIT_OPTIONS_HPP
 
 namespace stemma {
 
-namespace detail {
-
-[[nodiscard]] inline std::string element_name(std::uint64_t data_type) {
-    const auto name = data_type_name(static_cast<std::int64_t>(data_type));
-    return name.empty() ? "type " + std::to_string(data_type) : std::string(name);
-}
-
-/// Returns: `[1,seq,?]` of a TensorShapeProto.
-[[nodiscard]] inline std::string describe_shape(wire_reader fields) {
-    std::string shape = "[";
-    for (wire_field field; fields.next(field);) {
-        if (!field.is_bytes(1)) {
-            continue;
-        }
-        std::string extent;
-        auto parts = fields.inner(field);
-        for (wire_field part; parts.next(part);) {
-            if (part.is(1, wire_type::varint)) { // dim_value; a negative one says nothing
-                extent =
-                    static_cast<std::int64_t>(part.value) < 0 ? "" : std::to_string(part.value);
-            } else if (part.is_bytes(2)) { // dim_param
-                extent = parts.text(part);
-            }
-        }
-        shape.append(shape.size() == 1 ? "" : ",").append(extent.empty() ? "?" : extent);
-    }
-    return shape.append("]");
-}
-
-inline void describe_value_type(wire_reader fields, value_description& out, unsigned depth) {
-    constexpr unsigned deepest = 16;
-    const auto nested = [&](wire_reader& around, const wire_field& field) {
-        value_description inner;
-        if (depth < deepest) {
-            describe_value_type(around.inner(field), inner, depth + 1);
-        }
-        return inner.type_and_shape();
-    };
-    // TypeProto: tensor_type 1, sequence 4, map 5, sparse 8, optional 9.
-    for (wire_field field; fields.next(field);) {
-        const bool tensor = field.is_bytes(1) || field.is_bytes(8);
-        if (!tensor && !field.is_bytes(4) && !field.is_bytes(5) && !field.is_bytes(9)) {
-            continue;
-        }
-        auto parts = fields.inner(field);
-        std::string key;
-        std::string element;
-        for (wire_field part; parts.next(part);) {
-            if (tensor && part.is(1, wire_type::varint)) {
-                out.type = element_name(part.value);
-            } else if (tensor && part.is_bytes(2)) {
-                out.shape = describe_shape(parts.inner(part));
-            } else if (field.is_bytes(5) && part.is(1, wire_type::varint)) {
-                key = element_name(part.value) + ",";
-            } else if (!tensor && part.is_bytes(field.is_bytes(5) ? 2 : 1)) {
-                element = nested(parts, part);
-            }
-        }
-        if (field.is_bytes(8)) {
-            out.type = "sparse(" + out.type + ")";
-        } else if (!tensor) {
-            const std::string_view kind = field.is_bytes(4)   ? "sequence("
-                                          : field.is_bytes(5) ? "map("
-                                                              : "optional(";
-            out.type = std::string(kind).append(key).append(element).append(")");
-        }
-    }
-}
-
-} // namespace detail
-
-/// Returns: what the bytes of a TypeProto say, without a name. Complexity: O(length).
-[[nodiscard]] inline value_description describe_value_type(std::string_view type) {
-    value_description described;
-    detail::describe_value_type(
-        wire_reader(type.data(), 0, static_cast<std::uint32_t>(type.size()), "type"), described, 0);
-    return described;
-}
-
-/// Names, types and shapes of the values of a model: as declared, as initializers have them, or as
-/// far as they follow from those.
-class value_descriptions {
-public:
-    /// Requires: the model outlives this. Complexity: O(nodes + values).
-    explicit value_descriptions(const wire_model& model)
-        : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
-        infer_shapes(model, types_);
-        const auto tensors = model.tensors();
-        for (id i = 0; i < tensors.size(); ++i) {
-            if (tensors[i].value != no_id) {
-                tensor_of_[tensors[i].value] = i;
-            }
-        }
-    }
-
-    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say).
-    [[nodiscard]] value_description operator()(id value) const {
-        value_description described;
-        if (tensor_of_[value] != no_id) {
-            const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
-            described.type = detail::element_name(static_cast<std::uint64_t>(header.data_type));
-            described.shape = "[";
-            for (auto extent : header.dims) {
-                described.shape.append(described.shape.size() == 1 ? "" : ",")
-                    .append(std::to_string(extent));
-            }
-            described.shape.append("]");
-        } else if (const auto type = types_.type_of(value)) {
-            described = describe_value_type(*type);
-        }
-        described.name = model_->value_name(value);
-        return described;
-    }
-
-private:
-    const wire_model* model_;
-    mutable value_types types_; // sorts what was added when it is first asked
-    std::vector<id> tensor_of_; // by value: place among the tensors
+/// How a model is divided into parts that run one after the other.
+struct split_options {
+    any_partition<> partition = balanced_parts{}; ///< which nodes go to one part
+    any_cost cost = cost_in_bytes{};              ///< what a node adds to the part it is in
+    bool merge = false; ///< levels of one part are joined where nothing keeps them apart
+    data_placement data = data_placement::copy; ///< weights in other files
+    bool force = false;                         ///< files that exist are replaced
+    bool sync = true;                           ///< waits until the bytes are on the medium
+    thread_limit threads{};                     ///< for writing
+    type_inference infer{}; ///< asked once, when the library knows no type for a boundary
+    std::function<void(std::string_view)> note{}; ///< hears what a user should know
 };
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_WIRE_VALUE_DESCRIPTIONS_HPP
-
-// <stemma/onnx/wire/write_cuts.hpp>
-#ifndef STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
-#define STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
-
-namespace stemma {
-
-/// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
-/// nothing; see `cut_planner::plan`.
-struct cut_request {
-    std::vector<id> nodes; ///< ascending
-    std::vector<id> calls; ///< by place in `nodes`, or empty
-};
-
-/// Where a part goes, and what its metadata say of it.
-struct cut_target {
-    std::string path;                           ///< "" for a part that is not written
-    std::string origin;                         ///< the value of `cut_key`
-    weight_store* store = nullptr;              ///< takes large weights, if there is one
-    target_state state = target_state::unknown; ///< of `path`
-};
-
-/// What is to be cut out of a model. `request(i)` says which nodes; it is asked by several threads
-/// at once. `target(i, part, plans)` says where a part goes, and may refuse the plan; `done(i,
-/// part, plan)` hears that the part stands in its place, or was refused. Each of these two is
-/// called in order, for one part at a time, yet `target` for one request perhaps while `done` is
-/// for another.
-template <class Job>
-concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector<cut_plan>& plans) {
-    { same.request(i) } -> std::convertible_to<cut_request>;
-    { job.target(i, i, plans) } -> std::convertible_to<cut_target>;
-    job.done(i, i, plans.front());
-};
-
-namespace detail {
-
-/// Carries out a `cut_job`.
-template <cut_policy Policy, cut_job Job>
-class cut_run {
-public:
-    cut_run(const mapped_file& source, cut_planner<Policy>& planner,
-            const cut_writer<Policy>& writer, Job& job, bool sync, std::size_t count,
-            std::size_t workers)
-        : source_(source)
-        , job_(job)
-        , sync_(sync)
-        , planner_(planner)
-        , writer_(writer)
-        , helpers_(workers)
-        , open_(count) {
-        static_cast<void>(planner.facts(0)); // made before it is copied
-    }
-
-    /// Chooses what is cut out.
-    void plan(std::size_t i, std::size_t worker) {
-        const cut_request asked = std::as_const(job_).request(i);
-        open_[i] = std::make_unique<parts_of_one>();
-        open_[i]->plans = helper_of(worker).planner.plan(asked.nodes, asked.calls);
-    }
-
-    /// Decides where it goes.
-    void place(std::size_t i) {
-        auto& cut = *open_[i];
-        cut.parts.resize(cut.plans.size());
-        for_each_part(cut, [&](std::size_t p, part& made) {
-            made.target = job_.target(i, p, cut.plans);
-            if (made.target.store != nullptr && !made.target.path.empty()) {
-                writer_.place_weights(cut.plans[p], *made.target.store);
-            }
-        });
-    }
-
-    /// Makes the files, which have no names yet.
-    void build(std::size_t i, std::size_t worker) {
-        auto& cut = *open_[i];
-        for_each_part(cut, [&](std::size_t p, part& made) {
-            if (made.target.path.empty()) {
-                return;
-            }
-            made.bytes =
-                helper_of(worker).writer.build(cut.plans[p], made.target.origin, made.target.store);
-            if (made.bytes.size() >= std::uint64_t{1} << 31U) {
-                STEMMA_THROW(error(error_code::too_large, made.target.path, "",
-                                   "the part would have 2 GiB or more even without its weights"));
-            }
-            if (files_++ < most_files) {
-                write(made, helper_of(worker).buffer);
-                made.bytes = {};
-            } else {
-                --files_;
-            }
-        });
-    }
-
-    /// Gives the files their names.
-    void put_in_place(std::size_t i) {
-        auto& cut = *open_[i];
-        for (std::size_t p = 0; p < cut.parts.size(); ++p) {
-            auto& made = cut.parts[p];
-            if (made.file) {
-                made.file->commit(sync_);
-                made.file.reset();
-                --files_;
-            } else if (!made.target.path.empty()) {
-                write(made, buffer_);
-                made.file->commit(sync_);
-                made.file.reset();
-            }
-            job_.done(i, p, std::as_const(cut.plans[p]));
-        }
-#if defined(__cpp_exceptions)
-        if (cut.thrown) {
-            std::rethrow_exception(cut.thrown);
-        }
-#endif
-        open_[i].reset();
-    }
-
-private:
-    // A process has few descriptors.
-    static constexpr std::size_t most_files = 200;
-    // What is longer goes from file to file, as far as it can.
-    static constexpr std::size_t most_buffered = std::size_t{1} << 20U;
-
-    struct part {
-        cut_target target;
-        byte_rope bytes;
-        std::unique_ptr<output_file> file; // complete
-    };
-
-    struct parts_of_one {
-        std::vector<cut_plan> plans;
-        std::vector<part> parts; // before the one that failed
-        std::exception_ptr thrown{};
-    };
-
-    struct helper {
-        cut_planner<Policy> planner;
-        cut_writer<Policy> writer;
-        std::string buffer;
-    };
-
-    /// Copies are long, so that each worker makes its own.
-    [[nodiscard]] helper& helper_of(std::size_t worker) {
-        auto& known = helpers_[worker];
-        if (!known) {
-            known.emplace(helper{planner_, writer_, {}});
-        }
-        return *known;
-    }
-
-    /// Calls `f(number, part)`; parts before one that fails go on.
-    template <class Function>
-    static void for_each_part(parts_of_one& of, Function f) {
-        for (std::size_t p = 0; p < of.parts.size(); ++p) {
-#if defined(__cpp_exceptions)
-            try {
-                f(p, of.parts[p]);
-            } catch (...) {
-                of.parts.resize(p);
-                of.thrown = std::current_exception();
-            }
-#else
-            f(p, of.parts[p]);
-#endif
-        }
-    }
-
-    void write(part& made, std::string& buffer) const {
-        made.file = std::make_unique<output_file>(made.target.path, made.target.state);
-        if (made.bytes.size() > most_buffered) {
-            file_splice splice(source_, *made.file);
-            made.bytes.write(splice);
-        } else {
-            string_splice splice(source_.bytes(), std::move(buffer));
-            made.bytes.write(splice);
-            made.file->write_now(splice.text);
-            buffer = std::move(splice.text);
-        }
-        made.file->finish(sync_);
-    }
-
-    const mapped_file& source_;
-    Job& job_;
-    bool sync_;
-    const cut_planner<Policy>& planner_;
-    const cut_writer<Policy>& writer_;
-    std::vector<std::optional<helper>> helpers_; // by worker
-    std::string buffer_;
-    std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while it is under way
-    std::atomic<std::size_t> files_{0};               // that have no name yet
-};
-
-} // namespace detail
-
-/// Cuts sets of nodes number 0, 1, ... below `count` out of a model and writes the parts, in as
-/// many threads as it may. Files, messages and errors are the same for any number of them.
-///
-/// `source` is the file of the model. Each thread has copies of planner and writer.
-/// Throws: `error` of `cannot_write`, of `too_large` for a part of 2 GiB, or what the job throws;
-///   the parts before that one stand in their place then, and no others.
-/// Complexity: that of planning, and O(bytes) of the parts.
-template <cut_policy Policy, cut_job Job>
-void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
-                const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true,
-                thread_limit threads = {}) {
-    constexpr std::size_t most_at_once = 8; // many parts are small
-    constexpr std::size_t in_flight = 6;    // so that nobody waits for one thread that is held up
-    const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));
-    detail::cut_run<Policy, Job> run(source, planner, writer, job, sync, count, workers);
-    run_pipeline(
-        count,
-        {{false, [&](std::size_t i, std::size_t worker) { run.plan(i, worker); }},
-         {true, [&](std::size_t i, std::size_t) { run.place(i); }},
-         {false, [&](std::size_t i, std::size_t worker) { run.build(i, worker); }},
-         {true, [&](std::size_t i, std::size_t) { run.put_in_place(i); }}},
-        {workers, std::clamp<std::size_t>(count / (8 * workers), 1, most_at_once), in_flight});
-}
-
-} // namespace stemma
-
-#endif // STEMMA_ONNX_WIRE_WRITE_CUTS_HPP
+#endif // STEMMA_ONNX_WIRE_SPLIT_OPTIONS_HPP
 
 // <stemma/onnx/wire/write_split.hpp>
 #ifndef STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
@@ -26281,5 +30179,518 @@ private:
 } // namespace stemma
 
 #endif // STEMMA_ONNX_WIRE_WRITE_SPLIT_HPP
+
+// <stemma/onnx/wire/split_to_folder.hpp>
+#ifndef STEMMA_ONNX_WIRE_SPLIT_TO_FOLDER_HPP
+#define STEMMA_ONNX_WIRE_SPLIT_TO_FOLDER_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: what the parts of a split model are called. Complexity: O(length).
+[[nodiscard]] inline std::vector<split_part_names> name_parts(const attributed_model& opened,
+                                                              std::span<const split_part> parts) {
+    const auto digits = std::to_string(parts.size() - 1).size();
+    std::vector<split_part_names> names;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        const auto module = parts[p].module;
+        const auto tag = opened.tags().tags.text(module);
+        auto number = std::to_string(p);
+        number.insert(0, digits - number.size(), '0');
+        names.push_back(
+            {number + "-" + as_file_name(tag) + ".onnx", opened.modules().path(module), tag});
+    }
+    return names;
+}
+
+/// Makes a folder in which no other split model stands.
+inline void make_room(const std::string& folder, std::span<const split_part_names> names,
+                      bool force) {
+    make_folder(folder);
+    const std::filesystem::path path(folder);
+    for (const auto& part : names) {
+        check_replaceable((path / part.file).string(), force);
+    }
+    for (auto name : {split_skeleton_name, split_weights_name, split_manifest_name}) {
+        check_replaceable((path / name).string(), force);
+    }
+    // Until the new one stands, nobody shall take the folder for a whole.
+    std::error_code ignored;
+    std::filesystem::remove(path / split_manifest_name, ignored);
+}
+
+} // namespace detail
+
+/// Divides a model into parts that run one after the other, and writes them to a folder: a file for
+/// each, their weights, and a manifest, by which `join_folder` puts them together again.
+///
+/// Returns: the manifest. Throws: `error` of `refused` for what cannot be divided like this; of
+/// `not_found` for a value between parts whose type is not known; of `exists` for a file that may
+/// not be replaced; of `cannot_write`, of `too_large`.
+/// Complexity: O(bytes).
+inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
+                                      const split_options& options = {}) {
+    const auto& model = opened.model();
+    const auto& source = opened.file().path();
+    cut_planner<> cuts(model, {}, find_random_nodes(model));
+    const model_loads loads(model, opened.modules(), opened.tags().attributions);
+    split_planner<any_cost> planner(model, cuts, opened.modules().index(),
+                                    opened.tags().attributions, loads.all(), options.cost);
+    auto parts = planner.divide(options.partition, options.merge);
+    detail::boundary_types types(model, options.infer);
+    for (auto& part : parts) {
+        const auto reason = types.refuse_unknown(part.plan, cuts.contents());
+        if (part.plan.refusal != cut_refusal::none) {
+            STEMMA_THROW(error(error_code::not_found, source, "split",
+                               reason.empty() ? to_string(part.plan.refusal) : reason));
+        }
+    }
+    const auto names = detail::name_parts(opened, parts);
+    detail::make_room(folder, names, options.force);
+    const auto inside = (std::filesystem::path(folder) / "x").string();
+    const bool beside = detail::folder_of(inside) == detail::folder_of(source);
+    if (options.data == data_placement::link && !beside) {
+        place_external_data(model, inside, options.data, options.force);
+    }
+    weight_store store(model, opened.file(), std::string(split_weights_name),
+                       options.data == data_placement::copy && !beside);
+    cut_writer<> cut_writer(model, cuts.contents(), types.types());
+    split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
+    auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
+    if (options.note &&
+        std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
+        options.note("some operators give other results each time");
+    }
+    return manifest;
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_SPLIT_TO_FOLDER_HPP
+
+// <stemma/onnx/wire/strip_model.hpp>
+#ifndef STEMMA_ONNX_WIRE_STRIP_MODEL_HPP
+#define STEMMA_ONNX_WIRE_STRIP_MODEL_HPP
+
+namespace stemma {
+
+/// Sizes of a file before and after something was taken out.
+struct stripped_sizes {
+    std::uint64_t before = 0; ///< bytes of the source
+    std::uint64_t after = 0;  ///< bytes of the result
+};
+
+/// Returns: the bytes of a model without everything that stemma wrote into it.
+/// Throws, Complexity: as `rewrite`.
+[[nodiscard]] inline std::string strip_model(const wire_model& model) {
+    strip_editor editor(model);
+    rewrite plan(model, editor);
+    string_splice bytes(model.bytes());
+    plan.write(bytes);
+    return std::move(bytes.text);
+}
+
+/// Writes a file again without everything that stemma wrote into it. `input` and `output` may be
+/// one path.
+/// Throws: `error` for files that cannot be read or written, or that are damaged.
+/// Complexity: O(bytes).
+inline stripped_sizes strip_model(const std::string& input, const std::string& output,
+                                  const write_options& options = {}) {
+    const auto file = map_model(input);
+    const wire_model model(file.bytes(), input, options.threads);
+    strip_editor editor(model);
+    rewrite plan(model, editor, options.threads);
+    output_file written(output);
+    plan.write(file, written);
+    place_external_data(model, output, options.data, options.replace_data);
+    written.commit(options.sync);
+    return {file.bytes().size(), static_cast<std::uint64_t>(plan.size())};
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_STRIP_MODEL_HPP
+
+// <stemma/onnx/wire/types_by_name.hpp>
+#ifndef STEMMA_ONNX_WIRE_TYPES_BY_NAME_HPP
+#define STEMMA_ONNX_WIRE_TYPES_BY_NAME_HPP
+
+namespace stemma {
+
+/// Adds types to values that are known by graph and name, as what infers types with the ONNX
+/// library tells of them.
+class types_by_name {
+public:
+    /// Requires: both outlive this. Complexity: O(values * log values).
+    types_by_name(const wire_model& model, value_types& types) : types_(&types) {
+        for (id value = 0; value < model.value_count(); ++value) {
+            values_.emplace(std::pair(model.graph_of_value(value), model.value_name(value)), value);
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            if (model.graph(g).kind != graph_kind::function) {
+                graphs_.push_back(g);
+            }
+        }
+    }
+
+    /// Adds a type, the bytes of a TypeProto. `graph` is a number among the graphs that are no
+    /// functions; a value that the model does not have is passed over.
+    /// Complexity: O(log values + length).
+    void add(std::size_t graph, std::string_view name, std::string_view type) {
+        if (graph >= graphs_.size()) {
+            return;
+        }
+        if (const auto found = values_.find({graphs_[graph], name}); found != values_.end()) {
+            types_->add(found->second, std::string(type));
+        }
+    }
+
+private:
+    value_types* types_;
+    std::map<std::pair<id, std::string_view>, id> values_;
+    std::vector<id> graphs_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_TYPES_BY_NAME_HPP
+
+// <stemma/onnx/wire/unfold_file.hpp>
+#ifndef STEMMA_ONNX_WIRE_UNFOLD_FILE_HPP
+#define STEMMA_ONNX_WIRE_UNFOLD_FILE_HPP
+
+namespace stemma {
+
+/// How the nodes are named that come out of calls.
+enum class unfolded_names : std::uint8_t {
+    as_before, ///< as before folding, where the model says how it was; else by their modules
+    as_called  ///< after the call, `<name of the call>/<name in the function>`, in any case
+};
+
+/// What unfolding made of a model.
+struct unfold_report {
+    std::uint64_t bytes = 0; ///< of the result
+    std::size_t calls = 0; ///< that were opened one by one; 0 where the model is as before folding
+    bool is_restored = false; ///< whether the model is as before folding
+    bool lost_tags = false;   ///< whether the model had tags, and has none any more
+    std::string problem{};    ///< why it is not as before folding, though it says how it was
+};
+
+namespace detail {
+
+/// What unfolding makes of a model without tags.
+struct unfolded_rope {
+    byte_rope rope;
+    unfold_report report;
+};
+
+inline void check_functions(const wire_model& model) {
+    if (model.functions().empty()) {
+        STEMMA_THROW(error(error_code::not_found, model.file(), "", "has no functions"));
+    }
+}
+
+/// Whether a file says how it was folded, without reading the rest of it.
+[[nodiscard]] inline bool says_how_folded(std::string_view bytes, const std::string& file) {
+    if (bytes.size() >= std::size_t{1} << 32U) {
+        return false; // and no model
+    }
+    wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(onnx_fields::model::metadata_props) &&
+            wire_model::read_entry(fields, field).first == fold_key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Opens folds as the record says. Returns: nothing, and the problem in `report`, when that does
+/// not fit the model any more; nothing when there is none.
+[[nodiscard]] inline std::optional<byte_rope> restore_folds(const wire_model& model,
+                                                            unfold_report& report) {
+    const auto record = find_fold_record(model);
+    if (!record) {
+        return std::nullopt;
+    }
+    const graph_contents contents(model);
+    std::optional<byte_rope> rope;
+    try {
+        fold_opener opener(model, contents, *record);
+        rope = opener.build();
+        report.is_restored = true;
+        report.lost_tags = !opener.restored_tags();
+    } catch (const error& e) {
+        if (e.code() != error_code::contradiction) {
+            throw;
+        }
+        report.problem = e.what();
+    }
+    return rope;
+}
+
+/// `known` says to which modules nodes belong; null where nodes are named after their calls.
+[[nodiscard]] inline unfolded_rope unfold_rope(const untagged_model& source,
+                                               attributed_model* known, unfolded_names names) {
+    const auto& model = source.model();
+    const bool had_tags =
+        source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
+    unfolded_rope made;
+    made.report.lost_tags = true;
+    std::optional<byte_rope> restored;
+    if (names == unfolded_names::as_before) {
+        restored = restore_folds(model, made.report);
+    }
+    if (restored) {
+        made.rope = std::move(*restored);
+    } else {
+        const bool by_module = known != nullptr && names == unfolded_names::as_before &&
+                               !find_model_metadata(model, fold_key);
+        std::optional<inlined_names> inlined;
+        if (by_module) {
+            inlined.emplace(model, known->modules(), known->tags().attributions, known->calls());
+        }
+        function_inliner inliner(model, std::move(inlined));
+        made.rope = inliner.build();
+        made.report.calls = inliner.calls();
+    }
+    made.report.lost_tags = made.report.lost_tags && had_tags;
+    made.report.bytes = made.rope.size();
+    return made;
+}
+
+} // namespace detail
+
+/// Returns: the bytes of a model with its functions put in where they are called; what was done
+///   goes to `report`, unless that is null.
+///
+/// Requires: the evidence was not forgotten.
+/// Throws: `error` of `error_code::not_found` when it has no functions; as
+///   `function_inliner::build` and `fold_opener::build`.
+/// Complexity: O(bytes), and that of these.
+[[nodiscard]] inline std::string unfolded_bytes(attributed_model& opened,
+                                                unfolded_names names = unfolded_names::as_before,
+                                                unfold_report* report = nullptr) {
+    detail::check_functions(opened.model());
+    const untagged_model source(opened.file(), opened.model(), "");
+    auto made = detail::unfold_rope(source, &opened, names);
+    auto bytes = rope_bytes(made.rope, source.file());
+    if (report != nullptr) {
+        *report = std::move(made.report);
+    }
+    return bytes;
+}
+
+/// Writes a file with its functions put in where they are called. To which modules nodes belong is
+/// looked at only where the file does not say how it was folded.
+/// Throws: as above, and as `write_rope`. Complexity: as above.
+inline unfold_report unfold_file(const std::string& input, const std::string& output,
+                                 unfolded_names names = unfolded_names::as_before,
+                                 const write_options& options = {}) {
+    auto file = map_model(input);
+    const auto write = [&](const mapped_file& from, const wire_model& model,
+                           attributed_model* known) {
+        detail::check_functions(model);
+        const untagged_model source(from, model, output);
+        auto made = detail::unfold_rope(source, known, names);
+        write_rope(made.rope, source.file(), source.model(), output, options);
+        return std::move(made.report);
+    };
+    if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {
+        return write(file, wire_model(file.bytes(), input), nullptr);
+    }
+    attributed_model known(std::move(file), {});
+    return write(known.file(), known.model(), &known);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_UNFOLD_FILE_HPP
+
+// <stemma/onnx/wire/without_weights.hpp>
+#ifndef STEMMA_ONNX_WIRE_WITHOUT_WEIGHTS_HPP
+#define STEMMA_ONNX_WIRE_WITHOUT_WEIGHTS_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Takes the data out of large initializers. A `model_editor`.
+class weight_remover {
+public:
+    weight_remover(const wire_model& model, std::uint32_t most) : model_(&model), most_(most) {}
+
+    void edit_node(id, message_edits&) const {}
+    void edit_value_info(const value_info_ref&, message_edits&) const {}
+    void edit_model(message_edits&) const {}
+
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
+        auto fields = model_->reader(tensor.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(onnx_fields::tensor::raw_data) && field.size() > most_) {
+                edits.remove(field.begin, field.end);
+            }
+        }
+    }
+
+private:
+    const wire_model* model_;
+    std::uint32_t most_;
+};
+
+} // namespace detail
+
+/// Returns: the bytes of a model in which initializers have no data where these are more than so
+///   many bytes: what inferring types needs of it, and no more.
+/// Throws, Complexity: as `rewrite`.
+[[nodiscard]] inline std::string without_weights(const wire_model& model,
+                                                 std::uint32_t most = 4096) {
+    detail::weight_remover editor(model, most);
+    rewrite plan(model, editor);
+    string_splice light(model.bytes());
+    plan.write(light);
+    return std::move(light.text);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WITHOUT_WEIGHTS_HPP
+
+// <stemma/onnx/wire/write_tagged.hpp>
+#ifndef STEMMA_ONNX_WIRE_WRITE_TAGGED_HPP
+#define STEMMA_ONNX_WIRE_WRITE_TAGGED_HPP
+
+namespace stemma {
+
+namespace detail {
+
+/// Returns: what a record says of how a carrier stores tags. Of one that it does not know it says
+/// that they stand in the table, which then is written as well: who knows no other carrier finds
+/// all tags there.
+template <carrier_policy Carrier>
+[[nodiscard]] carrier_set recorded_carriers([[maybe_unused]] const Carrier& carrier) {
+    if constexpr (std::same_as<Carrier, carrier_set>) {
+        return carrier;
+    } else {
+        constexpr bool metadata = std::same_as<Carrier, metadata_carrier>;
+        constexpr bool attribute = std::same_as<Carrier, attribute_carrier>;
+        constexpr bool doc_string = std::same_as<Carrier, doc_string_carrier>;
+        constexpr bool name_space = std::same_as<Carrier, namespace_carrier>;
+        constexpr bool mark = std::same_as<Carrier, mark_carrier>;
+        return {metadata,
+                attribute,
+                doc_string,
+                name_space,
+                !(metadata || attribute || doc_string || name_space || mark),
+                mark};
+    }
+}
+
+} // namespace detail
+
+/// Returns: what puts the tags of a model into its file, with all that belongs to them: the record,
+/// and what the carrier needs of sketch, table and tags of values. New sets are added to the pool.
+///
+/// Requires: the model outlives it. Complexity: that of `find_value_tags` and `sketch_of`.
+template <carrier_policy Carrier>
+[[nodiscard]] tag_editor<Carrier> make_tag_editor(attributed_model& opened, const Carrier& carrier,
+                                                  thread_limit threads = {}) {
+    const auto& model = opened.model();
+    const auto carriers = detail::recorded_carriers(carrier);
+    std::string record;
+    std::string sketch;
+    std::vector<id_set> values;
+    const bool carries_values =
+        carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
+    run_tasks(threads.parts_of_operators(model.node_count()),
+              {[&] { record = to_json(opened.record(carriers), opened.modules()); },
+               [&] {
+                   if (carries_values) {
+                       values = find_value_tags(model, opened.modules(), opened.tags());
+                   }
+               }});
+    if (carriers.mark) {
+        sketch = to_json(sketch_of(model, opened.tags().attributions, threads));
+    }
+    const auto table = carriers.model ? to_json(to_table(opened.tags())) : std::string();
+    return {model, opened.modules(), opened.tags(), carrier, std::move(values), record, table,
+            sketch};
+}
+
+/// How `write_tagged` stores tags where nothing else is asked for: as metadata, and as marks, which
+/// survive optimizers.
+inline constexpr carrier_set usual_carriers{.mark = true};
+
+/// Returns: the carriers that a list separated by commas names, of `metadata`, `mark`, `attribute`,
+///   `doc-string`, `namespace` and `model`.
+/// Throws: `error` of `error_code::refused` where it names another one, or none.
+/// Complexity: O(length).
+[[nodiscard]] inline carrier_set carriers_named(std::string_view list) {
+    if (const auto carriers = carrier_set::named(list)) {
+        return *carriers;
+    }
+    const auto names = split_list(list);
+    const auto unknown = std::find_if(names.begin(), names.end(),
+                                      [](const auto& name) { return !carrier_set::named(name); });
+    STEMMA_THROW(
+        error(error_code::refused, "", "",
+              unknown_name_text("carrier", unknown == names.end() ? std::string_view() : *unknown,
+                                "metadata, mark, attribute, doc-string, namespace, model")));
+}
+
+/// Writes the file of a model with its tags in it; tags that were there before are replaced. Needs
+/// no evidence (see `attributed_model::forget_evidence`).
+///
+/// Returns: the bytes of the result.
+/// Throws: `error` of `error_code::too_large` when it reaches 2 GiB, of `cannot_write`, and as
+///   `place_external_data`.
+/// Complexity: O(bytes), and that of `make_tag_editor`.
+template <carrier_policy Carrier = carrier_set>
+std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
+                           const Carrier& carrier = usual_carriers,
+                           const write_options& options = {}) {
+    auto editor = make_tag_editor(opened, carrier, options.threads);
+    rewrite plan(opened.model(), editor, options.threads);
+    output_file written(output);
+    plan.write(opened.file(), written);
+    place_external_data(opened.model(), output, options.data, options.replace_data);
+    written.commit(options.sync);
+    return static_cast<std::uint64_t>(plan.size());
+}
+
+/// Returns: the bytes of a model with its tags in it. Throws: `error` of `too_large`.
+/// Complexity: as above.
+template <carrier_policy Carrier = carrier_set>
+[[nodiscard]] std::string tagged_bytes(attributed_model& opened,
+                                       const Carrier& carrier = usual_carriers) {
+    auto editor = make_tag_editor(opened, carrier);
+    rewrite plan(opened.model(), editor);
+    string_splice bytes(opened.model().bytes());
+    plan.write(bytes);
+    return std::move(bytes.text);
+}
+
+/// Writes all that is known of a model (`stemma.sidecar/1`) to a sink. Complexity: as the overload
+/// that is given all parts, and that of `collect_statistics`.
+template <text_sink Sink>
+void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary) {
+    const auto& model = opened.model();
+    const auto values = find_value_tags(model, opened.modules(), opened.tags());
+    write_sidecar(sink, model, opened.modules(), opened.tags(),
+                  collect_statistics(model, opened.modules(), opened.tags()), values, summary);
+}
+
+/// The same to a file. Throws: `error` of `error_code::cannot_write`. Complexity: as above.
+inline void write_sidecar(const std::string& output, attributed_model& opened,
+                          const tag_summary& summary, bool sync = true) {
+    output_file written(output);
+    write_sidecar(written, opened, summary);
+    written.commit(sync);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_ONNX_WIRE_WRITE_TAGGED_HPP
 
 #endif // STEMMA_WIRE_HPP

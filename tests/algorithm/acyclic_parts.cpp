@@ -2,6 +2,7 @@
 #include <stemma/algorithm/acyclic_parts.hpp>
 
 #include "../catch.hpp"
+#include "../graph_with_edges.hpp"
 #include "../random_numbers.hpp"
 
 #include <stemma/core/topological_order.hpp>
@@ -20,18 +21,10 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-using pairs = std::vector<std::pair<id, id>>;
-
-stemma::operator_graph graph_of(std::size_t count, const pairs& from_to) {
-    std::vector<stemma::operator_edge> edges;
-    for (const auto& [from, to] : from_to) {
-        edges.push_back({from, to, from, 0, 0});
-    }
-    return {count, edges};
-}
+using pairs = vertex_pairs;
 
 stemma::induced_edges edges_of(std::size_t count, const pairs& from_to) {
-    const auto graph = graph_of(count, from_to);
+    const auto graph = graph_with_edges(count, from_to);
     std::vector<id> all(count);
     for (id v = 0; v < count; ++v) {
         all[v] = v;
@@ -54,7 +47,8 @@ bool contracts(std::size_t count, const pairs& from_to, const std::vector<id>& n
             between.emplace_back(unit[from], unit[to]);
         }
     }
-    return stemma::topological_order(graph_of(unit_of.size(), between)).size() == unit_of.size();
+    return stemma::topological_order(graph_with_edges(unit_of.size(), between)).size() ==
+           unit_of.size();
 }
 
 } // namespace

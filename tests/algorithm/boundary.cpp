@@ -73,7 +73,7 @@ TEST_CASE("find_boundary: every value that crosses the border, once", "[algorith
         const auto values = [&](const auto& edges) {
             std::vector<id> result;
             for (auto e : edges) {
-                result.push_back(get(stemma::value_id, s.dag.graph, e));
+                result.push_back(get(stemma::value_index, s.dag.graph, e));
             }
             return result;
         };

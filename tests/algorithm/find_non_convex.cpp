@@ -2,6 +2,7 @@
 #include <stemma/algorithm/find_non_convex.hpp>
 
 #include "../catch.hpp"
+#include "../graph_with_edges.hpp"
 #include "../random_numbers.hpp"
 
 #include <stemma/core/tree_index.hpp>
@@ -19,14 +20,6 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 using stemma::operator_graph;
-
-operator_graph graph_of(std::size_t count, const std::vector<std::pair<id, id>>& pairs) {
-    std::vector<stemma::operator_edge> edges;
-    for (const auto& [from, to] : pairs) {
-        edges.push_back({from, to, from, 0, 0});
-    }
-    return {count, edges};
-}
 
 std::vector<stemma::attribution> in_modules(const std::vector<id>& modules) {
     std::vector<stemma::attribution> made(modules.size());
@@ -65,7 +58,7 @@ bool is_convex(const operator_graph& graph, const std::vector<bool>& inside) {
 
 TEST_CASE("find_non_convex: a module that is left and entered again is found with the way") {
     const stemma::tree_index tree({no_id, 0, 1, 0});
-    const auto graph = graph_of(4, {{0, 1}, {1, 2}, {2, 3}});
+    const auto graph = graph_with_edges(4, {{0, 1}, {1, 2}, {2, 3}});
     const auto found = stemma::find_non_convex_modules(graph, tree, in_modules({2, 3, 3, 2}),
                                                        std::vector<bool>(4, false));
     REQUIRE(found.size() == 2); // and the module above
@@ -96,7 +89,7 @@ TEST_CASE("find_non_convex: agrees with the definition on random graphs") {
         for (std::size_t v = 0; v < count; ++v) {
             modules.push_back(static_cast<id>(random(tree.size())));
         }
-        const auto graph = graph_of(count, pairs);
+        const auto graph = graph_with_edges(count, pairs);
         const auto found = stemma::find_non_convex_modules(graph, tree, in_modules(modules),
                                                            std::vector<bool>(count, false));
         for (id m = 1; m < tree.size(); ++m) {
@@ -124,7 +117,7 @@ TEST_CASE("find_non_convex: agrees with the definition on random graphs") {
 
 TEST_CASE("find_non_convex: nothing is said of graphs with cycles") {
     const stemma::tree_index tree({no_id, 0, 0});
-    const auto graph = graph_of(2, {{0, 1}, {1, 0}});
+    const auto graph = graph_with_edges(2, {{0, 1}, {1, 0}});
     CHECK(stemma::find_non_convex_modules(graph, tree, in_modules({1, 2}),
                                           std::vector<bool>(2, false))
               .empty());

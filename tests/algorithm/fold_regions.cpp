@@ -2,6 +2,7 @@
 #include <stemma/algorithm/fold_regions.hpp>
 
 #include "../catch.hpp"
+#include "../graph_with_edges.hpp"
 #include "../random_numbers.hpp"
 
 #include <stemma/model/operator_graph.hpp>
@@ -18,15 +19,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-using pairs = std::vector<std::pair<id, id>>;
-
-stemma::operator_graph graph_of(std::size_t count, const pairs& from_to) {
-    std::vector<stemma::operator_edge> edges;
-    for (const auto& [from, to] : from_to) {
-        edges.push_back({from, to, from, 0, 0});
-    }
-    return {count, edges};
-}
+using pairs = vertex_pairs;
 
 struct scene {
     stemma::tree_index modules;
@@ -41,7 +34,7 @@ struct scene {
         std::vector<id> order(module.size());
         std::iota(order.begin(), order.end(), id{0});
         return stemma::fold_regions(
-            graph_of(module.size(), edges), std::span<const id>(order),
+            graph_with_edges(module.size(), edges), std::span<const id>(order),
             stemma::folded_modules(modules, [](id m) { return m != 0; }),
             std::span<const id>(module), top, least,
             [&](id, id v) { return call.empty() ? 0 : call[v]; },

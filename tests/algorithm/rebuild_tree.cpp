@@ -73,8 +73,7 @@ TEST_CASE("rebuild_tree: what it learnt is what a context would find out") {
     using context = stemma::evidence_context<test::operator_scene, stemma::module_tree>;
     auto rebuilt = rebuild_tree(ops);
     const auto tree = rebuilt.modules;
-    context taught(ops, tree);
-    std::move(rebuilt).teach(taught);
+    context taught(ops, tree, std::move(rebuilt.facts));
     context fresh(ops, tree);
     const auto ask = [&](context& made, const auto& source) {
         std::vector<std::pair<id, id>> claims;
@@ -119,8 +118,8 @@ TEST_CASE("rebuild_tree: a parameter folded of several stands for what they have
     const stemma::onnx_operators ops(model);
     const auto rebuilt = rebuild_tree(ops);
     CHECK(paths_of(rebuilt.modules) == texts{"", "enc", "enc.a", "enc.b"});
-    REQUIRE(rebuilt.owners.of(0).size() == 1);
-    CHECK(rebuilt.modules.path(rebuilt.owners.of(0)[0]) == "enc");
+    REQUIRE(rebuilt.facts.owners->of(0).size() == 1);
+    CHECK(rebuilt.modules.path(rebuilt.facts.owners->of(0)[0]) == "enc");
 }
 
 } // namespace test::algorithm_rebuild_tree

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What examples/cli/memory.cpp puts in the place of the compiler's own `new` and `delete`.
+// What examples/large_pages.cpp puts in the place of the compiler's own `new` and `delete`.
 #include "../catch.hpp"
 #include "../random_numbers.hpp"
 

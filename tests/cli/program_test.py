@@ -171,6 +171,77 @@ class TaggedFiles(Case):
         self.assertIn("that only the record in it knew are lost", told.stderr)
         self.assertNotEqual(again.read_bytes(), tagged.read_bytes())
 
+    def test_what_the_oracle_says_is_no_message(self):
+        fixture = FIXTURES / "mlp"
+        asked = "tag", fixture / "model.onnx", "--oracle", fixture / "truth.json"
+        told = [line for line in self.succeed(*asked).stdout.splitlines() if line.startswith("accuracy")]
+        self.assertEqual(len(told), 1)
+        self.assertEqual(self.succeed(*asked, "-q").stdout.splitlines()[0], told[0])
+        self.assertEqual(self.succeed(*asked[:2], "-q").stdout, "")
+
+    def test_messages_are_one_line_whatever_they_quote(self):
+        self.fail_with(3, "tree", self.folder / "no\n such\n\nfile.onnx", saying="no such file.onnx: ")
+        self.fail_with(1, "explain", FIXTURES / "mlp/model.onnx", "some\nthing", saying="some thing")
+
+    def test_where_nothing_folds_it_says_what_would(self):
+        model = FIXTURES / "mlp/model.onnx"
+        out = self.folder / "folded.onnx"
+        told = self.fail_with(1, "fold", model, "-o", out, saying="no module to fold: ")
+        options = told[told.index("; ") + 2:told.index(" would make")].split()
+        self.assertEqual(options[:2], ["--select", "all"])
+        self.assertIn("would make", told)
+        self.succeed("fold", model, "-o", out, *options)
+        self.assertNotIn("would", self.fail_with(1, "fold", model, "-o", out, "--depth", "0", "--least",
+                                                 "1000"))
+
+    def test_unknown_names_are_answered_by_known_ones(self):
+        model = FIXTURES / "mlp/model.onnx"
+        for arguments, saying in (
+                (["tag", model, "--propagate", "residul"],
+                 "unknown propagation 'residul'; did you mean 'residual'? known: default, residual, "),
+                (["tree", model, "--select", "dept:2"], "did you mean 'depth:N'? known: default, all, "),
+                (["tag", model, "--naming", "attribute-path"], "did you mean 'attribute-paths'?"),
+                (["tag", model, "--resolve", "trusted"], "did you mean 'trust'?"),
+                (["tag", model, "--sources", "scope,metdata"], "did you mean 'metadata'?"),
+                (["tag", model, "--carrier", "mark,metadat"], "did you mean 'metadata'?"),
+                (["split", model, "--parts", "2", "-d", self.folder / "parts", "--cost", "byte"],
+                 "did you mean 'bytes'?"),
+                (["validate", model, "--findings", "strikt"], "did you mean 'strict'?")):
+            self.fail_with(2, *arguments, saying=saying)
+
+    def test_a_sidecar_and_a_tagged_file_stand_for_a_capture(self):
+        fixture = FIXTURES / "bert_micro"
+        model, capture = fixture / "model.onnx", fixture / "modules.json"
+        tagged, sidecar = self.folder / "tagged.onnx", self.folder / "sidecar.json"
+        self.succeed("tag", model, "-m", capture, "-o", tagged, "--sidecar", sidecar, "-q")
+        tree = self.folder / "tree.json"
+        tree.write_text(self.succeed("tree", model, "-m", capture, "--format", "json").stdout)
+        for modules in tagged, sidecar, tree:
+            again = self.folder / "again.onnx"
+            told = self.succeed("tag", model, "-m", modules, "-o", again)
+            self.assertEqual(told.stderr, "")
+            self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
+            self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", modules).stdout)
+        self.fail_with(3, "tag", model, "-m", model, saying="is a model without tags")
+
+    def test_a_part_of_a_tagged_file_has_its_own_modules_and_parameters(self):
+        fixture = FIXTURES / "bert_micro"
+        tagged, part = self.folder / "tagged.onnx", self.folder / "part.onnx"
+        self.succeed("tag", fixture / "model.onnx", "-m", fixture / "modules.json", "-o", tagged, "-q")
+        listed = json.loads(self.succeed("tree", tagged, "--format", "json").stdout)["modules"]
+        whole = {module["path"]: module for module in listed}
+        asked = "encoder.layer.0.attention"
+        self.succeed("cut", tagged, "--module", asked, "-o", part)
+        modules = json.loads(self.succeed("tree", part, "--format", "json").stdout)["modules"]
+        self.assertLess(len(modules), len(whole))
+        for module in modules:
+            path = module["path"]
+            self.assertEqual((module["class"], module["tag"]), (whole[path]["class"], whole[path]["tag"]))
+            self.assertGreater(module["nodes"], 0)
+            self.assertTrue(path.startswith(asked) or asked.startswith(path))
+        self.assertEqual(modules[0]["parameter_count"], whole[asked]["parameter_count"])
+        self.assertLess(modules[0]["parameter_count"], whole[""]["parameter_count"])
+
     def test_a_record_that_cannot_be_read_is_ignored(self):
         tagged, again = self.folder / "tagged.onnx", self.folder / "again.onnx"
         self.succeed("tag", FIXTURES / "mlp/model.onnx", "-o", tagged, "-q")
@@ -181,6 +252,13 @@ class TaggedFiles(Case):
             told = self.succeed(*arguments)
             self.assertIn("pkg.stemma.model cannot be read and is ignored", told.stderr)
         self.assertEqual(again.read_bytes(), whole)
+        cut = self.folder / "cut.onnx"
+        told = self.succeed("cut", tagged, "--module", "fc1", "-o", cut)
+        self.assertIn("pkg.stemma.model cannot be read and is ignored", told.stderr)
+        self.assertNotIn(b"pkg.stemma.model", cut.read_bytes())
+        found = run("validate", tagged)
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("[tags.damaged]", found.stdout)
 
     def test_a_tag_changed_by_hand_counts(self):
         tagged = self.folder / "tagged.onnx"

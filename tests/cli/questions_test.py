@@ -174,7 +174,8 @@ class Validate(Case):
         self.assertEqual(self.findings(tagged, 0, "-m", MICRO / "modules.json"), set())
         other = FIXTURES / "mlp" / "modules.json"
         self.assertEqual(self.findings(tagged, 1, "-m", other), {"tags.other_tree"})
-        self.fail_with(3, "validate", tagged, "-m", tagged)
+        self.assertEqual(self.findings(tagged, 0, "-m", tagged), set())
+        self.fail_with(3, "validate", tagged, "-m", MICRO / "model.onnx")
 
     def test_a_file_that_is_no_model(self):
         text = self.folder / "text.onnx"

@@ -1,14 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/carrier.hpp>
 
 #include <string_view>
 
-struct mine {
-    using policy_category = stemma::carrier_category;
-
+struct members {
     template <stemma::carrier_sink Sink>
     void write(const stemma::operator_tags&, Sink&) const;
 };
 
-static_assert(stemma::explain_carrier_policy<mine>());
+struct complete : members {
+    using policy_category = stemma::carrier_category;
+};
+
+// compiles
+static_assert(stemma::explain_carrier_policy<complete>());
+
+// expect: carrier policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_carrier_policy<not_copyable>());
+
+// expect: carrier policy: add `using policy_category = stemma::carrier_category;`
+static_assert(stemma::explain_carrier_policy<members>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_carrier_policy<of_another_role>());
+
+// expect: carrier policy: add `template <stemma::carrier_sink Sink> void write(const
+// stemma::operator_tags&, Sink&) const`
+struct without_members {
+    using policy_category = stemma::carrier_category;
+};
+static_assert(stemma::explain_carrier_policy<without_members>());
+
+// expect: carrier policy: add `template <stemma::carrier_sink Sink> void write(const
+// stemma::operator_tags&, Sink&) const`
+struct write_not_const : complete {
+    template <stemma::carrier_sink Sink>
+    void write(const stemma::operator_tags&, Sink&);
+};
+static_assert(stemma::explain_carrier_policy<write_not_const>());
+
+struct writes_text : complete {
+    template <stemma::carrier_sink Sink>
+    void write(std::string_view, Sink&) const;
+};
+static_assert(stemma::explain_carrier_policy<writes_text>());

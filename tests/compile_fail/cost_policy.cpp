@@ -1,13 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/cost.hpp>
 
 #include <cstdint>
 
-struct mine {
-    using policy_category = stemma::cost_category;
-
-    [[nodiscard]] std::uint64_t cost(const stemma::operator_load&) const;
+struct members {
+    std::uint64_t cost(const stemma::operator_load&) const;
 };
 
-static_assert(stemma::explain_cost_policy<mine>());
+struct complete : members {
+    using policy_category = stemma::cost_category;
+};
+
+// compiles
+static_assert(stemma::explain_cost_policy<complete>());
+
+// expect: cost policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_cost_policy<not_copyable>());
+
+// expect: cost policy: add `using policy_category = stemma::cost_category;`
+static_assert(stemma::explain_cost_policy<members>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_cost_policy<of_another_role>());
+
+// expect: cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`
+struct without_members {
+    using policy_category = stemma::cost_category;
+};
+static_assert(stemma::explain_cost_policy<without_members>());
+
+// expect: cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`
+struct cost_not_const : complete {
+    std::uint64_t cost(const stemma::operator_load&);
+};
+static_assert(stemma::explain_cost_policy<cost_not_const>());
+
+struct cost_of_nothing : complete {
+    void cost(const stemma::operator_load&) const;
+};
+static_assert(stemma::explain_cost_policy<cost_of_nothing>());

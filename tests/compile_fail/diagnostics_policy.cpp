@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/diagnostics.hpp>
 
 #include <optional>
 
-struct mine {
-    using policy_category = stemma::diagnostics_category;
-
-    [[nodiscard]] std::optional<stemma::severity> judge(const stemma::finding&) const;
+struct members {
+    std::optional<stemma::severity> judge(const stemma::finding&) const;
 };
 
-static_assert(stemma::explain_diagnostics_policy<mine>());
+struct complete : members {
+    using policy_category = stemma::diagnostics_category;
+};
+
+// compiles
+static_assert(stemma::explain_diagnostics_policy<complete>());
+
+// expect: diagnostics policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_diagnostics_policy<not_copyable>());
+
+// expect: diagnostics policy: add `using policy_category = stemma::diagnostics_category;`
+static_assert(stemma::explain_diagnostics_policy<members>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_diagnostics_policy<of_another_role>());
+
+// expect: diagnostics policy: add `std::optional<stemma::severity> judge(const stemma::finding&)
+// const`
+struct without_members {
+    using policy_category = stemma::diagnostics_category;
+};
+static_assert(stemma::explain_diagnostics_policy<without_members>());
+
+// expect: diagnostics policy: add `std::optional<stemma::severity> judge(const stemma::finding&)
+// const`
+struct judge_not_const : complete {
+    std::optional<stemma::severity> judge(const stemma::finding&);
+};
+static_assert(stemma::explain_diagnostics_policy<judge_not_const>());
+
+struct judge_void : complete {
+    void judge(const stemma::finding&) const;
+};
+static_assert(stemma::explain_diagnostics_policy<judge_void>());

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/evidence.hpp>
 
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
 
+using modules = stemma::module_tree;
+
 struct operators {
     using graph_type = stemma::operator_graph;
 
-    [[nodiscard]] const stemma::operator_graph& graph() const;
+    const stemma::operator_graph& graph() const;
 };
 
 struct claims {
@@ -17,10 +18,60 @@ struct claims {
     void for_each_claim(stemma::id, Function) const;
 };
 
-struct mine {
-    using policy_category = stemma::evidence_category;
-
-    [[nodiscard]] claims prepare(stemma::evidence_context<operators, stemma::module_tree>&) const;
+struct members {
+    claims prepare(stemma::evidence_context<operators, modules>&) const;
 };
 
-static_assert(stemma::explain_evidence_policy<mine, operators, stemma::module_tree>());
+struct complete : members {
+    using policy_category = stemma::evidence_category;
+};
+
+// compiles
+static_assert(stemma::explain_evidence_policy<complete, operators, modules>());
+
+// expect: evidence policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_evidence_policy<not_copyable, operators, modules>());
+
+// expect: evidence policy: add `using policy_category = stemma::evidence_category;`
+static_assert(stemma::explain_evidence_policy<members, operators, modules>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_evidence_policy<of_another_role, operators, modules>());
+
+// expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
+struct without_members {
+    using policy_category = stemma::evidence_category;
+};
+static_assert(stemma::explain_evidence_policy<without_members, operators, modules>());
+
+// expect: evidence policy: add `auto prepare(stemma::evidence_context<Ops, Modules>&) const`
+struct prepare_not_const : complete {
+    claims prepare(stemma::evidence_context<operators, modules>&);
+};
+static_assert(stemma::explain_evidence_policy<prepare_not_const, operators, modules>());
+
+struct prepare_without_context : complete {
+    claims prepare(const operators&, const modules&) const;
+};
+static_assert(stemma::explain_evidence_policy<prepare_without_context, operators, modules>());
+
+// expect: evidence policy: what prepare() returns needs `void for_each_claim(vertex, Function)
+// const`
+struct prepares_a_number : complete {
+    int prepare(stemma::evidence_context<operators, modules>&) const;
+};
+static_assert(stemma::explain_evidence_policy<prepares_a_number, operators, modules>());
+
+struct claims_not_const {
+    template <class Function>
+    void for_each_claim(stemma::id, Function);
+};
+struct prepares_not_const : complete {
+    claims_not_const prepare(stemma::evidence_context<operators, modules>&) const;
+};
+static_assert(stemma::explain_evidence_policy<prepares_not_const, operators, modules>());

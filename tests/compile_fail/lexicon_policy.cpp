@@ -1,14 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/lexicon.hpp>
 
 #include <string_view>
 
-struct mine {
-    using policy_category = stemma::lexicon_category;
-
-    [[nodiscard]] stemma::correspondence correspond(std::string_view, std::string_view) const;
-    [[nodiscard]] stemma::trail trail_of(std::string_view) const;
+struct members {
+    stemma::correspondence correspond(std::string_view, std::string_view) const;
+    stemma::trail trail_of(std::string_view) const;
 };
 
-static_assert(stemma::explain_lexicon_policy<mine>());
+struct complete : members {
+    using policy_category = stemma::lexicon_category;
+};
+
+// compiles
+static_assert(stemma::explain_lexicon_policy<complete>());
+
+// expect: lexicon policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_lexicon_policy<not_copyable>());
+
+// expect: lexicon policy: add `using policy_category = stemma::lexicon_category;`
+static_assert(stemma::explain_lexicon_policy<members>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_lexicon_policy<of_another_role>());
+
+// expect: lexicon policy: add `stemma::correspondence correspond(std::string_view captured,
+// std::string_view type) const`
+
+// expect: lexicon policy: add `stemma::trail trail_of(std::string_view captured) const`
+struct without_members {
+    using policy_category = stemma::lexicon_category;
+};
+static_assert(stemma::explain_lexicon_policy<without_members>());
+
+// expect: lexicon policy: add `stemma::correspondence correspond(std::string_view captured,
+// std::string_view type) const`
+struct correspond_not_const : complete {
+    stemma::correspondence correspond(std::string_view, std::string_view);
+};
+static_assert(stemma::explain_lexicon_policy<correspond_not_const>());
+
+struct correspond_yes_or_no : complete {
+    bool correspond(std::string_view, std::string_view) const;
+};
+static_assert(stemma::explain_lexicon_policy<correspond_yes_or_no>());
+
+// expect: lexicon policy: add `stemma::trail trail_of(std::string_view captured) const`
+struct trail_of_not_const : complete {
+    stemma::trail trail_of(std::string_view);
+};
+static_assert(stemma::explain_lexicon_policy<trail_of_not_const>());
+
+struct trail_of_yes_or_no : complete {
+    bool trail_of(std::string_view) const;
+};
+static_assert(stemma::explain_lexicon_policy<trail_of_yes_or_no>());

@@ -1,14 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/naming.hpp>
 
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
 
-struct mine {
-    using policy_category = stemma::naming_category;
+#include <string>
 
-    void name_modules(const stemma::module_tree&, stemma::tag_table&) const;
+using modules = stemma::module_tree;
+
+struct members {
+    void name_modules(const modules&, stemma::tag_table&) const;
 };
 
-static_assert(stemma::explain_naming_policy<mine, stemma::module_tree>());
+struct complete : members {
+    using policy_category = stemma::naming_category;
+};
+
+// compiles
+static_assert(stemma::explain_naming_policy<complete, modules>());
+
+// expect: naming policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_naming_policy<not_copyable, modules>());
+
+// expect: naming policy: add `using policy_category = stemma::naming_category;`
+static_assert(stemma::explain_naming_policy<members, modules>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_naming_policy<of_another_role, modules>());
+
+// expect: naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`
+struct without_members {
+    using policy_category = stemma::naming_category;
+};
+static_assert(stemma::explain_naming_policy<without_members, modules>());
+
+// expect: naming policy: add `void name_modules(const Modules&, stemma::tag_table&) const`
+struct name_modules_not_const : complete {
+    void name_modules(const modules&, stemma::tag_table&);
+};
+static_assert(stemma::explain_naming_policy<name_modules_not_const, modules>());
+
+struct name_modules_in_text : complete {
+    void name_modules(const modules&, std::string&) const;
+};
+static_assert(stemma::explain_naming_policy<name_modules_in_text, modules>());

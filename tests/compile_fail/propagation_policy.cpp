@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/propagation.hpp>
 
 #include <stemma/model/operator_graph.hpp>
@@ -9,14 +8,50 @@
 struct operators {
     using graph_type = stemma::operator_graph;
 
-    [[nodiscard]] const stemma::operator_graph& graph() const;
+    const stemma::operator_graph& graph() const;
 };
 
-struct mine {
-    using policy_category = stemma::propagation_category;
-
+struct members {
     void propagate(const stemma::propagation_problem<operators>&,
                    std::span<stemma::attribution>) const;
 };
 
-static_assert(stemma::explain_propagation_policy<mine, operators>());
+struct complete : members {
+    using policy_category = stemma::propagation_category;
+};
+
+// compiles
+static_assert(stemma::explain_propagation_policy<complete, operators>());
+
+// expect: propagation policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_propagation_policy<not_copyable, operators>());
+
+// expect: propagation policy: add `using policy_category = stemma::propagation_category;`
+static_assert(stemma::explain_propagation_policy<members, operators>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_propagation_policy<of_another_role, operators>());
+
+// expect: propagation policy: add `void propagate(const stemma::propagation_problem<Ops>&,
+// std::span<stemma::attribution>) const`
+struct without_members {
+    using policy_category = stemma::propagation_category;
+};
+static_assert(stemma::explain_propagation_policy<without_members, operators>());
+
+// expect: propagation policy: add `void propagate(const stemma::propagation_problem<Ops>&,
+// std::span<stemma::attribution>) const`
+struct propagate_not_const : complete {
+    void propagate(const stemma::propagation_problem<operators>&, std::span<stemma::attribution>);
+};
+static_assert(stemma::explain_propagation_policy<propagate_not_const, operators>());
+
+struct propagate_operators : complete {
+    void propagate(const operators&, std::span<stemma::attribution>) const;
+};
+static_assert(stemma::explain_propagation_policy<propagate_operators, operators>());

@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/selection.hpp>
 
 #include <stemma/model/module_tree.hpp>
 
-struct mine {
-    using policy_category = stemma::selection_category;
+using modules = stemma::module_tree;
 
-    [[nodiscard]] bool selects(const stemma::module_tree&, stemma::id) const;
+struct members {
+    bool selects(const modules&, stemma::id) const;
 };
 
-static_assert(stemma::explain_selection_policy<mine, stemma::module_tree>());
+struct complete : members {
+    using policy_category = stemma::selection_category;
+};
+
+// compiles
+static_assert(stemma::explain_selection_policy<complete, modules>());
+
+// expect: selection policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_selection_policy<not_copyable, modules>());
+
+// expect: selection policy: add `using policy_category = stemma::selection_category;`
+static_assert(stemma::explain_selection_policy<members, modules>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_selection_policy<of_another_role, modules>());
+
+// expect: selection policy: add `bool selects(const Modules&, stemma::id module) const`
+struct without_members {
+    using policy_category = stemma::selection_category;
+};
+static_assert(stemma::explain_selection_policy<without_members, modules>());
+
+// expect: selection policy: add `bool selects(const Modules&, stemma::id module) const`
+struct selects_not_const : complete {
+    bool selects(const modules&, stemma::id);
+};
+static_assert(stemma::explain_selection_policy<selects_not_const, modules>());
+
+struct selects_void : complete {
+    void selects(const modules&, stemma::id) const;
+};
+static_assert(stemma::explain_selection_policy<selects_void, modules>());

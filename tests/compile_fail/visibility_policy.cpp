@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/policy/visibility.hpp>
 
 #include <stemma/model/operator_graph.hpp>
@@ -7,13 +6,47 @@
 struct operators {
     using graph_type = stemma::operator_graph;
 
-    [[nodiscard]] const stemma::operator_graph& graph() const;
+    const stemma::operator_graph& graph() const;
 };
 
-struct mine {
+struct members {
+    bool shows(const operators&, stemma::id) const;
+};
+
+struct complete : members {
     using policy_category = stemma::visibility_category;
-
-    [[nodiscard]] bool shows(const operators&, stemma::id) const;
 };
 
-static_assert(stemma::explain_visibility_policy<mine, operators>());
+// compiles
+static_assert(stemma::explain_visibility_policy<complete, operators>());
+
+// expect: visibility policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_visibility_policy<not_copyable, operators>());
+
+// expect: visibility policy: add `using policy_category = stemma::visibility_category;`
+static_assert(stemma::explain_visibility_policy<members, operators>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_visibility_policy<of_another_role, operators>());
+
+// expect: visibility policy: add `bool shows(const Ops&, operator) const`
+struct without_members {
+    using policy_category = stemma::visibility_category;
+};
+static_assert(stemma::explain_visibility_policy<without_members, operators>());
+
+// expect: visibility policy: add `bool shows(const Ops&, operator) const`
+struct shows_not_const : complete {
+    bool shows(const operators&, stemma::id);
+};
+static_assert(stemma::explain_visibility_policy<shows_not_const, operators>());
+
+struct shows_all : complete {
+    bool shows(const operators&) const;
+};
+static_assert(stemma::explain_visibility_policy<shows_all, operators>());

@@ -4,9 +4,11 @@
 
 usage: consumers_test.py WAY BUILD FOLDER [COMPONENT]
 
-WAY is install, find_package, subdirectory, fetch_content, pkg_config, no_exceptions, documents or debian. BUILD is a folder in
-which stemma was built, FOLDER one that this program may empty and fill.
+WAY is install, find_package, subdirectory, fetch_content, pkg_config, no_exceptions, without_json, exporting, missing, conan,
+vcpkg, benchmark, documents or debian. BUILD is a folder in which stemma was built, FOLDER one that this program may empty and fill.
 """
+import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -39,7 +41,7 @@ def emptied(folder):
 
 
 def run_consumer(program, component):
-    print(run(program, *([] if component == "core" else [MODEL])), end="")
+    print(run(program, *([] if component in ("core", "bench") else [MODEL])), end="")
 
 
 def cmake(project, folder, component, *options):
@@ -82,16 +84,125 @@ def no_exceptions(folder):
     run_consumer(folder / "consumer", "core")
 
 
+def without_json(folder):
+    """The core where there is no nlohmann-json, as a part of a project and installed."""
+    emptied(folder)
+    refused = folder / "refused/nlohmann/json.hpp"
+    refused.parent.mkdir(parents=True)
+    refused.write_text("#error the core needs no <nlohmann/json.hpp>\n")
+    hidden = ["-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON", f"-DCMAKE_CXX_FLAGS=-g0 -I{refused.parent.parent}"]
+    cmake("subdirectory", folder / "subdirectory", "core", f"-DSTEMMA={ROOT}", *hidden)
+    run("cmake", "-S", ROOT, "-B", folder / "headers", f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}",
+        "-DSTEMMA_BUILD_PROGRAM=OFF", "-DSTEMMA_BUILD_EXAMPLES=OFF", "-DSTEMMA_WITH_ONNX=OFF", *hidden)
+    run("cmake", "--install", folder / "headers")
+    cmake("find_package", folder / "installed", "core", "-DCOMPONENT=core",
+          f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}", *hidden)
+
+
+def exporting(folder):
+    """A library with stemma as a part of it exports and packs itself, as nothing but itself."""
+    emptied(folder)
+    build, prefix = folder / "build", folder / "prefix"
+    run("cmake", "-S", HERE / "exporting", "-B", build, f"-DSTEMMA={ROOT}", "-DCMAKE_CXX_FLAGS=-g0",
+        f"-DCMAKE_INSTALL_PREFIX={prefix}")
+    run("cmake", "--build", build)
+    run("cmake", "--install", build)
+    settings = dict(re.findall(r'^set\((CPACK_\w+) "(.*)"\)$', (build / "CPackConfig.cmake").read_text(), re.M))
+    if settings["CPACK_PACKAGE_NAME"] != "engine" or settings["CPACK_GENERATOR"] != "TGZ":
+        sys.exit("the settings of the whole are not its own")
+    leaked = [name for name, value in settings.items()
+              if ("stemma" in value and str(ROOT) not in value and name != "CPACK_COMPONENTS_ALL")
+              or name.startswith("CPACK_DEBIAN_") or "STEMMA" in name]
+    if leaked or list((build / "stemma").rglob("CPackConfig.cmake")):
+        sys.exit(f"what stemma packs itself with stands in the whole: {leaked}")
+    cmake("exported", folder / "user", "core", f"-DCMAKE_PREFIX_PATH={prefix}")
+
+
+def missing(folder, *with_onnx):
+    """What is not there is named, and so is the package that has it."""
+    emptied(folder)
+    bare = ["cmake", "-S", ROOT, "-DSTEMMA_BUILD_PROGRAM=OFF", "-DSTEMMA_BUILD_EXAMPLES=OFF"]
+    no_json = "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON"
+    no_onnx = f"-DCMAKE_PROJECT_INCLUDE={HERE / 'stubs/no_onnx.cmake'}"
+    cases = [([*bare, "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"], "libboost-dev"),
+             (["cmake", "-S", ROOT, no_json], "nlohmann-json3-dev"),
+             (["cmake", "-S", ROOT, "-DCMAKE_DISABLE_FIND_PACKAGE_range-v3=ON"], "librange-v3-dev"),
+             ([*bare, "-DSTEMMA_WITH_ONNX=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON"], "libprotobuf-dev")]
+    if with_onnx:
+        user = ["cmake", "-S", HERE / "find_package", "-DCOMPONENT=onnx",
+                f"-DCMAKE_PREFIX_PATH={folder.parent / 'installed'}"]
+        cases += [([*bare, "-DSTEMMA_WITH_ONNX=ON", no_onnx], "libonnx-dev"),
+                  ([*user, no_onnx], "libonnx-dev"),
+                  ([*user, "-DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON"], "libprotobuf-dev"),
+                  ([*user, no_json], "nlohmann-json3-dev"),
+                  ([*user, "-DCMAKE_DISABLE_FIND_PACKAGE_range-v3=ON"], "librange-v3-dev")]
+    for number, (words, package) in enumerate(cases):
+        result = subprocess.run([str(word) for word in [*words, "-B", folder / str(number)]], capture_output=True, text=True)
+        if result.returncode == 0 or package not in result.stderr:
+            print("$", *words)
+            print(result.stdout, result.stderr)
+            sys.exit(f"it does not name {package}")
+    print(f"{len(cases)} packages named")
+
+
+def conan(folder):
+    """The recipe, with a Conan that does what it is asked for and nothing else; and what it packs, in use."""
+    emptied(folder)
+    sys.path.insert(0, str(HERE / "stubs"))
+    spec = importlib.util.spec_from_file_location("conanfile", ROOT / "examples/packaging/conanfile.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(module)
+    recipe = module.Stemma(ROOT / "examples/packaging")
+    recipe.export_sources_folder = recipe.source_folder = str(folder / "sources")
+    recipe.package_folder = str(folder / "package")
+    recipe.set_version()
+    if not re.fullmatch(r"\d+\.\d+\.\d+", recipe.version):
+        sys.exit(f"the version is '{recipe.version}'")
+    for step in ("export_sources", "requirements", "layout", "build", "package", "package_id", "package_info"):
+        getattr(recipe, step)()
+    places = ";".join(str(folder / "package" / place) for place in recipe.cpp_info.builddirs)
+    cmake("find_package", folder / "user", "wire", "-DCOMPONENT=wire", f"-Dstemma_DIR={places}")
+
+
+def vcpkg(folder):
+    """The port, with a vcpkg that does what it is asked for and nothing else; and what it installs, in use."""
+    emptied(folder)
+    package = folder / "package"
+    run("cmake", f"-DPORTFILE={ROOT / 'examples/packaging/vcpkg/portfile.cmake'}", f"-DPACKAGE={package}",
+        f"-DBUILDTREES={folder / 'buildtrees'}", "-P", HERE / "stubs/vcpkg.cmake")
+    for name in ("include/stemma/stemma.hpp", "share/stemma/copyright", "share/stemma/stemma-config.cmake"):
+        if not (package / name).exists():
+            sys.exit(f"{name} is not installed")
+    for name in ("debug", "share/cmake"):
+        if (package / name).exists():
+            sys.exit(f"{name} is installed")
+    cmake("find_package", folder / "user", "wire", "-DCOMPONENT=wire", f"-Dstemma_DIR={package / 'share/stemma'}")
+
+
+def benchmark(folder):
+    """A policy beside the default, in a project of its own, on few operators."""
+    build = emptied(folder)
+    run("cmake", "-S", ROOT / "examples/benchmark", "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS=-g0")
+    run("cmake", "--build", build)
+    told = run(build / "my_policy", "400", "--benchmark_min_time=0.001", "--benchmark_format=json")
+    found = json.loads(told[told.index("{"):])["benchmarks"]
+    print(*(f"{one['name']} {one['real_time']:.3f} {one['time_unit']}" for one in found), sep="\n")
+    expected = ["selection/default", "selection/mine", "tag_operators/default", "tag_operators/mine"]
+    if [one["name"] for one in found] != expected or any(one["items_per_second"] <= 0 for one in found):
+        sys.exit("that is not what was to be measured")
+
+
 def documents(folder):
     """What documents show for CMake can be configured, in a project with the installed stemma."""
     emptied(folder)
-    blocks = [block for name in ("docs/library.md", "docs/install.md", "docs/policies.md")
+    blocks = [block for name in ("docs/library.md", "docs/install.md", "docs/policies.md", "docs/policies/benchmark.md")
               for block in re.findall(r"^```cmake\n(.*?)^```$", (ROOT / name).read_text(), re.M | re.S)]
     for number, block in enumerate(blocks):
         project = emptied(folder / str(number))
         (project / "stemma").symlink_to(ROOT)
         (project / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.24)\nproject(shown CXX)\n"
+            "cmake_minimum_required(VERSION 3.21)\nproject(shown CXX)\n"
             f"add_executable(my_program main.cpp)\n{block}")
         (project / "main.cpp").write_text("int main() {}\n")
         run("cmake", "-S", project, "-B", project / "build",
@@ -145,8 +256,10 @@ def main():
         pkg_config(folder, *component)
     elif way == "no_exceptions":
         no_exceptions(folder)
-    elif way == "documents":
-        documents(folder)
+    elif way == "missing":
+        missing(folder, *component)
+    elif way in ("without_json", "exporting", "conan", "vcpkg", "benchmark", "documents"):
+        globals()[way](folder)
     elif way == "subdirectory":
         cmake("subdirectory", folder, "core", f"-DSTEMMA={ROOT}")
     elif way == "fetch_content":

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses a header of the core.
+// Uses a header of the core, and views of range-v3 on what it gives.
 #include <stemma/model/module_tree_builder.hpp>
+
+#include <range/v3/view/filter.hpp>
 
 #include <iostream>
 
 int main() {
     stemma::module_tree_builder builder;
     builder.at_path("engine.pump");
-    const auto path = builder.build().path(2);
-    std::cout << path << "\n";
-    return path == "engine.pump" ? 0 : 1;
+    const auto tree = builder.build();
+    const auto is_leaf = [&](stemma::id m) { return tree.children(m).empty(); };
+    for (const auto m : tree.modules() | ranges::views::filter(is_leaf)) {
+        std::cout << tree.path(m) << "\n";
+        return tree.path(m) == "engine.pump" ? 0 : 1;
+    }
+    return 1;
 }

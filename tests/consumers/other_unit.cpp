@@ -2,7 +2,7 @@
 // A second translation unit with the whole of the library: nothing may be defined twice.
 #include "other_unit.hpp"
 
-#include <stemma/stemma.hpp>
+#include <stemma/core.hpp>
 
 std::string other_unit() {
     stemma::module_tree_builder builder;

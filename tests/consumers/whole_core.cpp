@@ -2,7 +2,7 @@
 // Uses all of the core as somebody else's program does: a graph of their own, tagged by its names.
 #include "other_unit.hpp"
 
-#include <stemma/stemma.hpp>
+#include <stemma/core.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 

@@ -27,6 +27,7 @@ using boost::vecS;
 
 using both_ways = boost::adjacency_list<vecS, vecS, bidirectionalS>;
 using one_way = boost::adjacency_list<vecS, vecS, directedS>;
+using unnumbered = boost::adjacency_list<vecS, listS, bidirectionalS>;
 using indexed_list = boost::adjacency_list<vecS, listS, bidirectionalS,
                                            boost::property<boost::vertex_index_t, std::size_t>>;
 
@@ -37,6 +38,9 @@ struct plain {};
 TEST_CASE("concepts: Boost's graphs model what they offer and no more", "[core][concepts]") {
     STATIC_REQUIRE(stemma::operator_graph_like<both_ways>);
     STATIC_REQUIRE(stemma::operator_graph_like<indexed_list>);
+    STATIC_REQUIRE(stemma::explain_operator_graph<indexed_list>());
+    STATIC_REQUIRE(stemma::bidirectional_graph<unnumbered>);
+    STATIC_REQUIRE_FALSE(stemma::vertex_indexed_graph<unnumbered>);
     STATIC_REQUIRE(stemma::operator_graph_like<boost::reverse_graph<both_ways>>);
 
     STATIC_REQUIRE(stemma::vertex_list_graph<one_way>);

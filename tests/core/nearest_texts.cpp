@@ -92,4 +92,18 @@ TEST_CASE("nearest_texts: nothing is near to nothing", "[core][nearest_texts]") 
     CHECK(nearest.take().empty());
 }
 
+TEST_CASE("unknown_name_text: names what may be meant, and all that there are",
+          "[core][nearest_texts]") {
+    using stemma::unknown_name_text;
+    CHECK(unknown_name_text("cost", "byte", "operators, bytes") ==
+          "unknown cost 'byte'; did you mean 'bytes'? known: operators, bytes");
+    CHECK(unknown_name_text("selection", "dept:3", "all, depth:N") ==
+          "unknown selection 'dept:3'; did you mean 'depth:N'? known: all, depth:N");
+    CHECK(unknown_name_text("selection", "depth:x", "depth:N") ==
+          "unknown selection 'depth:x'; did you mean 'depth:N'? known: depth:N");
+    CHECK(unknown_name_text("cost", "something", "bytes") ==
+          "unknown cost 'something'; known: bytes");
+    CHECK(unknown_name_text("cost", "", "bytes") == "unknown cost ''; known: bytes");
+}
+
 } // namespace test::core_nearest_texts

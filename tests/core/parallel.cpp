@@ -89,4 +89,17 @@ TEST_CASE("run_tasks: runs every task once, with any number of threads", "[core]
     }
 }
 
+TEST_CASE("start_beside: gives what is made, whatever number of threads", "[parallel]") {
+    for (const unsigned most : {1U, 4U}) {
+        const stemma::thread_limit threads{most, 1};
+        int calls = 0;
+        auto made = stemma::start_beside(threads, 1000, [&] { return ++calls; });
+        CHECK(made.get() == 1);
+        CHECK(calls == 1);
+        auto thrown = stemma::start_beside(threads, 1000,
+                                           []() -> int { throw std::runtime_error("failed"); });
+        CHECK_THROWS_WITH(thrown.get(), "failed");
+    }
+}
+
 } // namespace test::core_parallel

@@ -53,6 +53,22 @@ void check_single(const std::vector<id>& parents, const tree_index& tree, id r) 
         return std::find(way.begin(), way.end(), r) != way.end();
     });
     REQUIRE(tree.end(r) == r + static_cast<id>(below));
+    auto way = way_to(parents, r);
+    way.pop_back();
+    std::reverse(way.begin(), way.end());
+    REQUIRE(std::ranges::equal(tree.ancestors(r), way));
+    std::vector<id> children;
+    std::vector<id> descendants;
+    for (id other = 0; other < parents.size(); ++other) {
+        if (parents[other] == r) {
+            children.push_back(other);
+        }
+        if (other != r && tree.is_ancestor(r, other)) {
+            descendants.push_back(other);
+        }
+    }
+    REQUIRE(std::ranges::equal(tree.children(r), children));
+    REQUIRE(std::ranges::equal(tree.descendants(r), descendants));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../operator_scene.hpp"
 
+#include <stemma/core/id.hpp>
 #include <stemma/evidence/scope_table.hpp>
 
 #include <string>
@@ -14,12 +15,14 @@ namespace test::detail_reordered_names {
 
 namespace {
 
-bool are_reordered(const std::vector<std::pair<std::string, std::string>>& operators) {
+bool are_reordered(const std::vector<std::pair<std::string, std::string>>& operators,
+                   bool one = false) {
     test::operator_scene ops;
     for (const auto& [name, type] : operators) {
         ops.add({}, name, type);
     }
-    return stemma::detail::are_reordered(ops, stemma::collect_scopes(ops));
+    return stemma::detail::are_reordered(ops, stemma::collect_scopes(ops),
+                                         [&](stemma::id, stemma::id) { return one; });
 }
 
 } // namespace
@@ -27,6 +30,13 @@ bool are_reordered(const std::vector<std::pair<std::string, std::string>>& opera
 TEST_CASE("are_reordered: counts that fall within one scope and type") {
     CHECK(are_reordered({{"/a/Mul_1", "Mul"}, {"/a/Mul", "Mul"}}));
     CHECK(are_reordered({{"/a/Mul_10", "Mul"}, {"/b/Mul", "Mul"}, {"/a/Mul_9", "Mul"}}));
+}
+
+TEST_CASE("are_reordered: a later call of a list's member ahead of an earlier one") {
+    CHECK(are_reordered({{"/a/b.0_1/Relu", "Relu"}, {"/a/b.0/Relu", "Relu"}}));
+    CHECK_FALSE(are_reordered({{"/a/b.0/Relu", "Relu"}, {"/a/b.0_1/Relu", "Relu"}}));
+    CHECK_FALSE(are_reordered({{"/a/b_1/Relu", "Relu"}, {"/a/b/Relu", "Relu"}}));
+    CHECK(are_reordered({{"/a/b_1/Relu", "Relu"}, {"/a/b/Relu", "Relu"}}, true));
 }
 
 TEST_CASE("are_reordered: not counts that rise, or of other scopes and types") {

@@ -136,4 +136,15 @@ TEST_CASE("find_merged_parameters: a module that runs twice reads all that it ha
     CHECK(ops.merged(test::tree_of({"fc"})).empty());
 }
 
+TEST_CASE("find_merged_parameters: a vector of several roles, but not a table that is also one") {
+    scene ops;
+    ops.add_reader("/a/fc/Gemm", "a.norm.bias");
+    ops.add_reader("/a/norm/LayerNormalization", "a.norm.bias");
+    ops.add_reader("/words/Gather", "words.weight");
+    ops.add_reader("/head/Gemm", "words.weight");
+    ops.add_reader("/scale/Mul", "scale.gamma");
+    ops.add_reader("/scale/Add", "scale.gamma");
+    CHECK(ops.merged(test::tree_of({"a.norm", "words", "scale"})) == names{"a.norm.bias"});
+}
+
 } // namespace test::evidence_merged_parameters

@@ -5,8 +5,10 @@
 #include "../evidence_scene.hpp"
 #include "../find_in_model.hpp"
 #include "../model_with_metadata.hpp"
+#include "../operator_scene.hpp"
 
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/parameter_names.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
@@ -165,7 +167,55 @@ TEST_CASE("parameter_regions: an operator between two owners belongs to what cal
          bare("MatMul", {"across", "b.1.fc1.weight"}, "m3")},
         {"m3"}, {"b.0.fc1.weight", "b.0.fc2.weight", "b.1.fc1.weight"}));
     CHECK(scene.paths<parameter_regions>("inside") == texts{"b.0"});
-    CHECK(scene.paths<parameter_regions>("across") == texts{"b"});
+    // A list computes nothing.
+    CHECK(scene.paths<parameter_regions>("across") == texts{"/"});
+}
+
+TEST_CASE("parameter_regions: a sequence has the members that its numbers leave out") {
+    test::evidence_scene scene(
+        bare_model({bare("MatMul", {"x", "net.0.weight"}, "a"), bare("Relu", {"a"}, "act"),
+                    bare("MatMul", {"act", "net.2.weight"}, "b"), bare("Softmax", {"b"}, "last")},
+                   {"last"}, {"net.0.weight", "net.2.weight"}));
+    CHECK(scene.paths<parameter_regions>("act") == texts{"net.1"});
+    CHECK(scene.modules().size() == 5);
+    // A capture knows what there is.
+    const stemma::onnx_operators<stemma::wire_model> ops(scene.model());
+    const auto tree = test::tree_of({"net.0", "net.2"});
+    stemma::evidence_context context(ops, tree);
+    const auto missing = parameter_regions::find_missing_members(context);
+    REQUIRE(missing.size() == 1);
+    CHECK(tree.path(missing.front().first) == "net");
+    CHECK(missing.front().second == 1);
+    parameter_regions{}.prepare(context).for_each_claim(
+        scene.node("act"),
+        [&](const stemma::claim& made) { CHECK(tree.path(made.module).empty()); });
+}
+
+TEST_CASE("parameter_regions: torch's attention computes what its projection would") {
+    test::evidence_scene scene(bare_model(
+        {bare("MatMul", {"x", "b.norm.weight"}, "n"), bare("Transpose", {"n"}, "turned"),
+         bare("MatMul", {"turned", "b.attn.in_proj_weight"}, "p"), bare("Softmax", {"p"}, "scores"),
+         bare("MatMul", {"scores", "b.attn.out_proj.weight"}, "o"),
+         bare("Transpose", {"o"}, "back"), bare("MatMul", {"back", "b.fc.weight"}, "y")},
+        {"y"},
+        {"b.norm.weight", "b.attn.in_proj_weight", "b.attn.out_proj.weight", "b.fc.weight"}));
+    CHECK(scene.paths<stemma::parameter_names>("o") == texts{"b.attn"});
+    for (const char* name : {"turned", "scores", "back"}) {
+        CHECK(scene.paths<parameter_regions>(name) == texts{"b.attn"});
+    }
+}
+
+TEST_CASE("parameter_regions: what comes before all parameters is for all that reads it first") {
+    test::evidence_scene scene(bare_model(
+        {bare("Reshape", {"x", "shape"}, "flat"), bare("Neg", {"x"}, "mask"),
+         bare("MatMul", {"flat", "m.embed.words.weight"}, "e"),
+         bare("MatMul", {"e", "m.enc.q.weight"}, "q"), bare("Add", {"q", "mask"}, "masked"),
+         bare("MatMul", {"masked", "m.enc.v.weight"}, "v"),
+         bare("MatMul", {"v", "head.weight"}, "y")},
+        {"y"},
+        {"shape", "m.embed.words.weight", "m.enc.q.weight", "m.enc.v.weight", "head.weight"}));
+    CHECK(scene.paths<parameter_regions>("flat") == texts{"m"});
+    CHECK(scene.paths<parameter_regions>("mask") == texts{"m"});
 }
 
 TEST_CASE("parameter_regions: a weight whose name is lost belongs somewhere, nobody knows where") {

@@ -8,12 +8,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 
-#include <array>
 #include <cstddef>
-#include <functional>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -163,22 +160,6 @@ TEST_CASE("collect_scopes: any number of threads collects the same") {
                 REQUIRE((a.parent == no_id || several.find(a.parent, a.segment) == s));
             }
         }
-    }
-}
-
-TEST_CASE("collect_scopes: its threads do what else there is, and hand on what that throws") {
-    test::operator_scene ops;
-    for (int i = 0; i < 20; ++i) {
-        ops.add({}, "/layer." + std::to_string(i) + "/Add", "Add");
-    }
-    for (const unsigned threads : {1U, 3U}) {
-        std::array<int, 2> runs{};
-        const std::array<std::function<void()>, 2> beside{[&] { ++runs[0]; }, [&] { ++runs[1]; }};
-        const auto table = stemma::collect_scopes(ops, {threads, 1}, beside);
-        CHECK(runs == std::array{1, 1});
-        CHECK(table.scopes.size() == stemma::scope_style_count + 20);
-        const std::array<std::function<void()>, 1> failing{[] { throw std::runtime_error("no"); }};
-        CHECK_THROWS_AS(stemma::collect_scopes(ops, {threads, 1}, failing), std::runtime_error);
     }
 }
 

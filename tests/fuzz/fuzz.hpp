@@ -2,15 +2,18 @@
 #ifndef STEMMA_TESTS_FUZZ_FUZZ_HPP
 #define STEMMA_TESTS_FUZZ_FUZZ_HPP
 
+#include <stemma/error.hpp>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// A fuzz target is a source of its own. It refuses an input by `stemma::error`, which it catches,
+// A fuzz target is a source of its own. It refuses an input by `stemma::error`, see `try_input`,
 // and else what it demands holds.
 namespace fuzz {
 
@@ -19,6 +22,17 @@ inline void demand(bool holds, const std::string& what) {
         std::fprintf(stderr, "fuzz: %s\n", what.c_str());
         std::abort();
     }
+}
+
+/// Hands an input to a target, which may refuse it. Returns: 0, as libFuzzer wants.
+template <class Target>
+int try_input(const std::uint8_t* data, std::size_t size, Target target) {
+    try {
+        target(std::string_view(reinterpret_cast<const char*>(data), size));
+    } catch (const stemma::error&) {
+        // Refused, as it should be.
+    }
+    return 0;
 }
 
 /// Returns: the parts of a text between separators.

@@ -23,11 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
     }
     const auto bytes = test::chain_of(nodes);
-    const test::tagged_model tagged(bytes);
+    test::tagged_model tagged(bytes);
     for (const auto& made : tagged.found.attributions) {
         fuzz::demand(made.module < tagged.modules.size(), "a node is of no module");
     }
-    fuzz::demand(test::strip(test::tag(bytes, test::carriers_of(31))) == test::strip(bytes),
+    fuzz::demand(test::strip(tagged.write(test::carriers_of(31))) == test::strip(bytes),
                  "what was tagged and stripped is not the original");
     return 0;
 }

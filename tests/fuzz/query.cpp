@@ -4,7 +4,6 @@
 #include "fuzz.hpp"
 
 #include <stemma/algorithm/explain_no_match.hpp>
-#include <stemma/error.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -34,10 +33,5 @@ void use(std::string_view text) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    try {
-        use({reinterpret_cast<const char*>(data), size});
-    } catch (const stemma::error&) {
-        // Refused, as it should be.
-    }
-    return 0;
+    return fuzz::try_input(data, size, use);
 }

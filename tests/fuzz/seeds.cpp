@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a folder of inputs for every fuzz target, taken from the fixtures.
+// Writes a folder of inputs for every fuzz target. All are small, so that a target tries thousands
+// in a second: models of a few nodes, and what is at the beginning of fixtures.
 //
 //   fuzz_seeds FOLDER
 #include "../model_files.hpp"
+#include "../model_with_metadata.hpp"
+#include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
 
+#include <stemma/error.hpp>
+#include <stemma/io/capture.hpp>
+#include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
-// What is longer makes a target slow, and says nothing that a shorter one does not.
-constexpr std::size_t longest_file = 60000;
-constexpr std::size_t longest_text = 8000;
+constexpr std::size_t longest_file = 1000;
+constexpr std::size_t longest_text = 400;
 
 class writer {
 public:
@@ -34,6 +44,51 @@ private:
     std::string folder_;
     std::size_t count_ = 0;
 };
+
+/// Models of a few nodes, one for each thing that a file may hold.
+std::vector<std::string> small_models() {
+    using namespace test;
+    const auto branch = [](const char* to) { return graph({node("Relu", {"x"}, {to})}, {}, {to}); };
+    const std::vector<message> models{
+        model(graph({node("Relu", {"x"}, {"y"})}, {"x"}, {"y"})),
+        model(graph({node("MatMul", {"x", "a.fc.weight"}, {"t"}, "/a/fc/MatMul"),
+                     node("Add", {"t", "a.fc.bias"}, {"u"}, "/a/fc/Add"),
+                     node("Relu", {"u"}, {"y"}, "/a/act/Relu")},
+                    {"x"}, {"y"}, {"a.fc.weight", "a.fc.bias"})),
+        model(graph({owner_node("If", {"c"}, {"y"},
+                                {graph_attribute("then_branch", branch("p")),
+                                 graph_attribute("else_branch", branch("q"))})},
+                    {"c", "x"}, {"y"})),
+        model(graph({owner_node("Loop", {"n", "c", "x"}, {"y"},
+                                {graph_attribute("body", graph({node("Relu", {"v"}, {"w"})},
+                                                               {"i", "k", "v"}, {"k", "w"}))})},
+                    {"n", "c", "x"}, {"y"})),
+        model(graph({node("f", {"x"}, {"y"}, "/a/f", "local")}, {"x"}, {"y"}))
+            .inner(25, function("local", "f", {"a"}, {"b"}, {node("Relu", {"a"}, {"b"})})),
+        model(graph({node("Identity", {"s"}, {"y"})}, {}, {"y"}).inner(15, sparse_tensor("s"))),
+        model(graph({node("Identity", {"w"}, {"y"})}, {}, {"y"})
+                  .inner(5, tensor("w", {2}).inner(13, entry("location", "data")).number(14, 1))),
+        model(graph({node("Constant", {}, {"k"}).inner(5, text_attribute("value_string", "a")),
+                     node("Identity", {"k"}, {"y"})},
+                    {}, {"y"})
+                  .inner(13, value_info("k"))),
+    };
+    std::vector<std::string> bytes;
+    for (const auto& one : models) {
+        bytes.push_back(one.bytes());
+    }
+    bytes.push_back(chain_of({dynamo({"a", "a.fc", "mm"}, {"zoo.A", "torch.nn.Linear", "aten.mm"}),
+                              builder({"a", "a.act"}, {"zoo.A", "torch.nn.ReLU"})}));
+    return bytes;
+}
+
+void write_model(const std::string& bytes, writer& out) {
+    if (bytes.size() <= longest_file) {
+        for (const auto* target : {"wire_scan", "tagging", "scan_differential"}) {
+            out.write(target, bytes);
+        }
+    }
+}
 
 void write_texts(const stemma::wire_model& model, writer& out) {
     const stemma::onnx_operators ops(model);
@@ -58,6 +113,49 @@ void write_texts(const stemma::wire_model& model, writer& out) {
     out.write("metadata", metadata);
 }
 
+void write_sketch(const std::string& bytes, writer& out) {
+    const test::tagged_model tagged(bytes);
+    const auto stored = stemma::sketch_of(tagged.model, tagged.found.attributions);
+    std::string lines;
+    for (const auto& type : stored.types) {
+        lines.append(lines.empty() ? "" : "\t").append(type);
+    }
+    out.write("graph_sketch", lines + "\n" + stored.nodes + "\n" + stored.modules);
+    out.write("graph_sketch", stemma::to_json(stored));
+}
+
+/// Returns: the beginning of every list in it.
+nlohmann::json beginning_of(const nlohmann::json& whole, std::size_t length) {
+    auto part = whole;
+    if (part.is_array() && part.size() > length) {
+        part.erase(part.begin() + static_cast<std::ptrdiff_t>(length), part.end());
+    }
+    if (part.is_structured()) {
+        for (auto& inside : part) {
+            inside = beginning_of(inside, length);
+        }
+    }
+    return part;
+}
+
+/// The longest beginning of a capture that is short enough, and is one.
+void write_capture(const std::string& path, writer& out) {
+    const auto whole = nlohmann::json::parse(test::read_bytes(path));
+    for (std::size_t length = 8; length > 0; --length) {
+        const auto text = beginning_of(whole, length).dump();
+        if (text.size() > 2 * longest_file) {
+            continue;
+        }
+        try {
+            stemma::capture_reader().read(text, "capture");
+            out.write("capture", text);
+            return;
+        } catch (const stemma::error&) {
+            continue;
+        }
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -65,6 +163,12 @@ int main(int argc, char** argv) {
         return 2;
     }
     writer out(argv[1]);
+    for (const auto& bytes : small_models()) {
+        write_model(bytes, out);
+        write_model(test::tag(bytes, test::carriers_of(test::carrier_sets - 1)), out);
+        write_texts(stemma::wire_model(bytes), out);
+        write_sketch(bytes, out);
+    }
     auto models = test::model_files();
     for (const auto& file : std::filesystem::directory_iterator(STEMMA_TEST_DATA "/dialects")) {
         if (file.path().extension() == ".onnx") {
@@ -73,15 +177,12 @@ int main(int argc, char** argv) {
     }
     for (const auto& path : models) {
         const auto bytes = test::read_bytes(path);
-        if (bytes.size() <= longest_file) {
-            out.write("wire_scan", bytes);
-            out.write("scan_differential", bytes);
-        }
+        write_model(bytes, out);
         write_texts(stemma::wire_model(bytes, path), out);
     }
-    for (const auto& path : test::capture_files()) {
-        if (const auto text = test::read_bytes(path); text.size() <= longest_file) {
-            out.write("capture", text);
+    for (const auto* name : {"modules.json", "fx.json", "trace.json"}) {
+        for (const auto& path : test::files_called(name, ".json")) {
+            write_capture(path, out);
         }
     }
     for (const auto* text :

@@ -96,6 +96,49 @@ TEST_CASE("capture_reader: TorchScript operators and the record of an export are
     CHECK(reader.exported().nodes().size() == 1);
 }
 
+TEST_CASE("capture_reader: of a sidecar the modules are read, and nothing else", "[capture]") {
+    capture_reader reader;
+    reader.read(R"({"nodes":[{"index":0,"name":"n","op_type":"Relu","scope_module":"a"}],
+        "modules":[{"path":"","class":"Net","qualified_class":"app.Net","parent":null,"calls":1},
+        {"path":"a","class":"A","parent":"","aliases":["b"],"calls":2,
+         "parameters":[{"name":"w","shape":[2,3],"dtype":"float32","trainable":true}],
+         "buffers":[{"name":"mean","shape":[3],"dtype":"float32"}]}],
+        "schema":"stemma.sidecar/1"})",
+                "sidecar.json");
+    CHECK_FALSE(reader.has_operations());
+    const auto tree = reader.tree();
+    REQUIRE(tree.size() == 2);
+    CHECK(tree.qualified_class(0) == "app.Net");
+    CHECK(tree.class_name(1) == "A");
+    CHECK(tree.calls(1) == 2);
+    CHECK(tree.aliases().size() == 1);
+    REQUIRE(tree.parameter_count(1) == 1);
+    CHECK(tree.parameter(1, 0).trainable);
+    CHECK(tree.buffer_count(1) == 1);
+}
+
+TEST_CASE("capture_reader: a tree is read as if its modules had been listed", "[capture]") {
+    const auto before = test::read_capture(test::fixture("shared_twice/modules.json"));
+    capture_reader reader;
+    reader.read(before, "record");
+    reader.read(R"({"torchscript":{"operations":[{"op":"aten::relu","module":""}]}})", "more");
+    CHECK(reader.has_modules());
+    const auto after = reader.tree();
+    REQUIRE(after.size() == before.size());
+    for (stemma::id m = 0; m < before.size(); ++m) {
+        CHECK(after.path(m) == before.path(m));
+        CHECK(after.class_name(m) == before.class_name(m));
+        CHECK(after.calls(m) == before.calls(m));
+        REQUIRE(after.parameter_count(m) == before.parameter_count(m));
+        for (std::size_t i = 0; i < before.parameter_count(m); ++i) {
+            CHECK(after.parameter(m, i).name == before.parameter(m, i).name);
+        }
+    }
+    CHECK(after.aliases().size() == before.aliases().size());
+    CHECK(after.shared_parameters().size() == before.shared_parameters().size());
+    CHECK_THROWS_AS(reader.read(before, "again"), stemma::error);
+}
+
 TEST_CASE("capture_reader: what contradicts itself or is no capture is refused", "[capture]") {
     for (const char* text :
          {"", "[]", "7", R"({"modules":[7]})", R"({"modules":[{}]})", R"({"modules":[{"name":"")",

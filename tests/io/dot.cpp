@@ -2,10 +2,12 @@
 #include <stemma/io/dot.hpp>
 
 #include "../catch.hpp"
+#include "../count_of.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
 
+#include <stemma/model/module_tree_builder.hpp>
 #include <stemma/onnx/wire/value_descriptions.hpp>
 
 #include <algorithm>
@@ -17,14 +19,6 @@ namespace test::io_dot {
 namespace {
 
 using stemma::id;
-
-std::size_t count_of(std::string_view text, std::string_view part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++count;
-    }
-    return count;
-}
 
 } // namespace
 
@@ -78,6 +72,27 @@ TEST_CASE("write_dot: a root without name and class is the model", "[dot]") {
                       stemma::value_descriptions(tagged.model));
     CHECK(count_of(sink.text, "<B>model</B>") == 1);
     CHECK(count_of(sink.text, "<B></B>") == 0);
+}
+
+TEST_CASE("label_text: is never empty, and holds no control characters", "[dot]") {
+    CHECK(stemma::detail::label_text("") == " ");
+    CHECK(stemma::detail::label_text("a\n<\t") == "a &lt; ");
+    CHECK(stemma::detail::label_text("\xc3\xa4") == "\xc3\xa4");
+}
+
+TEST_CASE("write_dot: a name of nothing but control characters is a label all the same", "[dot]") {
+    const auto bytes =
+        test::model(test::graph({test::node("", {"x"}, {"\t"})}, {"x"}, {"\t"})).bytes();
+    stemma::module_tree_builder builder("\t\n");
+    builder.set_class(0, "\n", "");
+    const auto tree = builder.build();
+    const test::tagged_model tagged(bytes, &tree);
+    stemma::string_sink sink;
+    stemma::write_dot(sink, tagged.ops, tree, tagged.found, {},
+                      stemma::value_descriptions(tagged.model));
+    CHECK(count_of(sink.text, "<B></B>") + count_of(sink.text, "label=<>") == 0);
+    CHECK(count_of(sink.text, "label=<&#") + count_of(sink.text, "<B>&#") == 0);
+    CHECK(count_of(sink.text, "label=< >") == 1);
 }
 
 TEST_CASE("write_dot: text of a model cannot break out of its place", "[dot]") {

@@ -84,6 +84,33 @@ TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", 
     CHECK(moved.bytes() == "first");
 }
 
+TEST_CASE("mapped_file: holds bytes in memory, or looks at the caller's", "[file]") {
+    auto held = mapped_file::holding("short", "mine");
+    const mapped_file moved(std::move(held));
+    CHECK(moved.bytes() == "short");
+    CHECK(moved.path() == "mine");
+    CHECK(moved.descriptor() == -1);
+
+    const std::string bytes(std::size_t{1} << 16U, 'x');
+    const auto seen = mapped_file::viewing(bytes, "theirs");
+    CHECK(seen.bytes().data() == bytes.data());
+    seen.release(0, bytes.size());
+    CHECK(seen.bytes() == std::string(bytes.size(), 'x'));
+    std::string copy(3, ' ');
+    seen.read(10, copy.size(), copy.data());
+    CHECK(copy == "xxx");
+}
+
+TEST_CASE("mapped_file: bytes in memory go where those of a file go", "[file]") {
+    const test::scratch_folder folder;
+    const std::string bytes = "0123456789";
+    const auto in = mapped_file::viewing(bytes, "mine");
+    stemma::output_file out(folder.file("out"));
+    out.copy(in, 2, 5);
+    out.commit(false);
+    CHECK(content(folder.file("out")) == "23456");
+}
+
 TEST_CASE("mapped_file: in small pages, only what is read of a new file is mapped", "[file]") {
     const test::scratch_folder folder;
     constexpr std::size_t size = 64U << 20U;

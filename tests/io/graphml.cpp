@@ -2,6 +2,7 @@
 #include <stemma/io/graphml.hpp>
 
 #include "../catch.hpp"
+#include "../count_of.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
 
@@ -19,14 +20,6 @@ namespace test::io_graphml {
 namespace {
 
 using stemma::id;
-
-std::size_t count_of(std::string_view text, std::string_view part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
-        ++count;
-    }
-    return count;
-}
 
 } // namespace
 

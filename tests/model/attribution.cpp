@@ -57,4 +57,34 @@ TEST_CASE("attribution: without more, nothing is known", "[model][attribution]")
     CHECK_FALSE(none.doubtful);
 }
 
+TEST_CASE("provenance_names: sources of one's own come behind those of the library",
+          "[model][attribution]") {
+    stemma::provenance_names names;
+    CHECK(names.size() == provenance_count);
+    const auto labels = names.add("labels");
+    const auto guesses = names.add("guesses");
+    CHECK(labels != guesses);
+    CHECK(names.add("labels") == labels);
+    CHECK(names.size() == provenance_count + 2);
+    CHECK(names[labels] == "labels");
+    CHECK(names.find("guesses") == guesses);
+    CHECK(names[provenance::scope] == "scope");
+    CHECK(names.find("scope") == provenance::scope);
+    CHECK_FALSE(names.find("other"));
+    CHECK(is_evidence(labels));
+    CHECK(to_string(labels) == "other");
+    CHECK(stemma::provenance_names()[labels] == "other");
+    for (const auto* taken : {"", "other", "scope", "consumer", "root"}) {
+        CHECK_THROWS_AS(names.add(taken), stemma::error);
+    }
+}
+
+TEST_CASE("provenance_names: there are no more than numbers", "[model][attribution]") {
+    stemma::provenance_names names;
+    for (std::size_t i = 0; i < stemma::provenance_names::most_added; ++i) {
+        CHECK(names[names.add("s" + std::to_string(i))] == "s" + std::to_string(i));
+    }
+    CHECK_THROWS_AS(names.add("one more"), stemma::error);
+}
+
 } // namespace test::model_attribution

@@ -11,6 +11,13 @@
 
 #include <boost/concept/assert.hpp>
 #include <boost/graph/graph_concepts.hpp>
+#include <range/v3/algorithm/equal.hpp>
+#include <range/v3/iterator/operations.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/reverse.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,6 +34,7 @@ using stemma::module_tree_builder;
 using stemma::no_id;
 
 BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<module_tree>));
+BOOST_CONCEPT_ASSERT((boost::EdgeListGraphConcept<module_tree>));
 BOOST_CONCEPT_ASSERT((boost::BidirectionalGraphConcept<module_tree>));
 BOOST_CONCEPT_ASSERT((boost::AdjacencyGraphConcept<module_tree>));
 BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<module_tree, id, boost::vertex_index_t>));
@@ -76,6 +84,7 @@ TEST_CASE("module_tree: is the graph of its parents", "[model][module_tree]") {
                                    return source(e, tree) == m && target(e, tree) == child;
                                }));
             REQUIRE(out_degree(m, tree) == children.size());
+            REQUIRE(ranges::equal(tree.children(m), children));
             REQUIRE(in_degree(m, tree) == (m == 0 ? 0 : 1));
             REQUIRE(degree(m, tree) == in_degree(m, tree) + out_degree(m, tree));
             const auto [in, in_last] = in_edges(m, tree);
@@ -99,8 +108,29 @@ TEST_CASE("module_tree: Boost's algorithms find what is there", "[model][module_
         test::check_topological_sort(tree, list);
         test::check_strong_components(tree, list);
         test::check_breadth_first_search(tree, list);
+        test::check_depth_first_search(tree, list);
         test::check_dominator_tree(tree, list);
+        test::check_write_graphviz(tree, list);
     }
+}
+
+TEST_CASE("module_tree: its ranges compose with range-v3's views", "[model][module_tree]") {
+    const auto tree = tree_of({no_id, 0, 1, 2, 1, 0, 5});
+    const auto named = [&](auto range) {
+        return range | ranges::views::transform([&](id m) { return tree.path(m); }) |
+               ranges::to<std::vector<std::string>>();
+    };
+    using texts = std::vector<std::string>;
+    CHECK(named(tree.children(0)) == texts{"1", "5"});
+    CHECK(named(tree.ancestors(3)) == texts{"1.2", "1", ""});
+    CHECK(named(tree.descendants(1)) == texts{"1.2", "1.2.3", "1.4"});
+    CHECK(tree.modules().size() == tree.size());
+    const auto is_leaf = [&](id m) { return tree.children(m).empty(); };
+    CHECK(named(tree.modules() | ranges::views::filter(is_leaf) | ranges::views::reverse) ==
+          texts{"5.6", "1.4", "1.2.3"});
+    CHECK(ranges::distance(tree.children(1) |
+                           ranges::views::transform([&](id m) { return tree.children(m); }) |
+                           ranges::views::join) == 1);
 }
 
 TEST_CASE("module_tree: without more, one unnamed module", "[model][module_tree]") {

@@ -14,7 +14,7 @@ concept edge_tag = std::same_as<typename boost::property_kind<Tag>::type, boost:
 
 TEST_CASE("operator_edge: its properties are properties of edges to Boost",
           "[model][operator_edge]") {
-    STATIC_REQUIRE(edge_tag<stemma::value_id_t>);
+    STATIC_REQUIRE(edge_tag<stemma::value_index_t>);
     STATIC_REQUIRE(edge_tag<stemma::in_port_t>);
     STATIC_REQUIRE(edge_tag<stemma::out_port_t>);
 }

@@ -10,6 +10,10 @@
 
 #include <boost/concept/assert.hpp>
 #include <boost/graph/graph_concepts.hpp>
+#include <range/v3/algorithm/equal.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/transform.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +28,7 @@ using stemma::no_id;
 using stemma::operator_edge;
 using stemma::operator_graph;
 using stemma::out_port;
-using stemma::value_id;
+using stemma::value_index;
 
 BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<operator_graph>));
 BOOST_CONCEPT_ASSERT((boost::EdgeListGraphConcept<operator_graph>));
@@ -34,8 +38,8 @@ BOOST_CONCEPT_ASSERT(
     (boost::ReadablePropertyGraphConcept<operator_graph, id, boost::vertex_index_t>));
 BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge,
                                                           boost::edge_index_t>));
-BOOST_CONCEPT_ASSERT((
-    boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge, stemma::value_id_t>));
+BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge,
+                                                          stemma::value_index_t>));
 BOOST_CONCEPT_ASSERT(
     (boost::ReadablePropertyGraphConcept<operator_graph, operator_graph::edge, stemma::in_port_t>));
 BOOST_CONCEPT_ASSERT((
@@ -57,9 +61,9 @@ std::vector<operator_edge> random_operator_edges(test::random_numbers& random, s
 bool stands_for(const operator_graph& graph, const operator_graph::edge& e,
                 const operator_edge& given) {
     return source(e, graph) == given.source && target(e, graph) == given.target &&
-           get(value_id, graph, e) == given.value && get(in_port, graph, e) == given.in_port &&
+           get(value_index, graph, e) == given.value && get(in_port, graph, e) == given.in_port &&
            get(out_port, graph, e) == given.out_port &&
-           get(get(value_id, graph), e) == given.value &&
+           get(get(value_index, graph), e) == given.value &&
            get(get(in_port, graph), e) == given.in_port &&
            get(get(out_port, graph), e) == given.out_port;
 }
@@ -133,7 +137,7 @@ TEST_CASE("operator_graph: iterators step and jump alike", "[model][operator_gra
     const operator_graph graph(3, given);
     const auto [first, last] = in_edges(2, graph);
     REQUIRE(last - first == 3);
-    CHECK(get(value_id, graph, *(first + 2)) == 7);
+    CHECK(get(value_index, graph, *(first + 2)) == 7);
     CHECK(*(last - 1) == *(first + 2));
     auto it = last;
     CHECK(*--it == *(first + 2));
@@ -142,6 +146,30 @@ TEST_CASE("operator_graph: iterators step and jump alike", "[model][operator_gra
     CHECK(target(*reader, graph) == 0);
     CHECK(end - reader == 3);
     CHECK(*std::next(adjacent_vertices(1, graph).first) == 2);
+}
+
+TEST_CASE("operator_graph: readers and producers compose with range-v3's views",
+          "[model][operator_graph]") {
+    test::random_numbers random(5);
+    for (int round = 0; round < 50; ++round) {
+        const auto graph = test::as_operator_graph(test::random_edges(random, 12, 20));
+        for (id v = 0; v < num_vertices(graph); ++v) {
+            const auto [first, last] = adjacent_vertices(v, graph);
+            REQUIRE(ranges::equal(graph.readers(v), std::vector<id>(first, last)));
+            std::vector<id> producers;
+            for (auto [it, end] = in_edges(v, graph); it != end; ++it) {
+                producers.push_back(source(*it, graph));
+            }
+            REQUIRE(ranges::equal(graph.producers(v), producers));
+        }
+        auto ways = graph.readers(0) | ranges::views::filter([](id v) { return v != 0; }) |
+                    ranges::views::transform([&](id v) { return graph.readers(v).size(); });
+        std::size_t expected = 0;
+        for (auto [it, last] = out_edges(0, graph); it != last; ++it) {
+            expected += target(*it, graph) == 0 ? 0 : out_degree(target(*it, graph), graph);
+        }
+        REQUIRE(ranges::accumulate(ways, std::size_t{0}) == expected);
+    }
 }
 
 TEST_CASE("operator_graph: may be empty", "[model][operator_graph]") {
@@ -164,7 +192,9 @@ TEST_CASE("operator_graph: Boost's algorithms find what is there", "[model][oper
         test::check_topological_sort(graph, edges);
         test::check_strong_components(graph, edges);
         test::check_breadth_first_search(graph, edges);
+        test::check_depth_first_search(graph, edges);
         test::check_dominator_tree(graph, edges);
+        test::check_write_graphviz(graph, edges);
     }
 }
 

@@ -93,6 +93,7 @@ struct calling : bare {
 
 TEST_CASE("operator_view: asks for a graph and its type", "[model][operator_view]") {
     STATIC_REQUIRE(stemma::operator_view<bare>);
+    STATIC_REQUIRE(stemma::explain_operator_view<bare>());
     STATIC_REQUIRE_FALSE(stemma::operator_view<without_graph_type>);
     STATIC_REQUIRE_FALSE(stemma::operator_view<operator_graph>);
     STATIC_REQUIRE(std::same_as<stemma::graph_of<bare>, operator_graph>);

@@ -77,7 +77,7 @@ TEST_CASE("flat_graph: an edge leads from a producer to every slot that reads it
           edge_texts{"split > add:0", "split > add:1", "split > sum:0", "add > sum:3"});
     const auto graph = stemma::flat_graph(model);
     for (auto [it, last] = edges(graph); it != last; ++it) {
-        const auto value = get(stemma::value_id, graph, *it);
+        const auto value = get(stemma::value_index, graph, *it);
         const auto out = get(stemma::out_port, graph, *it);
         CHECK(model.producer(value) == source(*it, graph));
         CHECK(value == model.first_output(source(*it, graph)) + out);
@@ -167,7 +167,7 @@ TEST_CASE("flat_graph: nothing leads from an owner into its body", "[onnx][flat_
         REQUIRE(graph.vertex_count() == model.node_count());
         for (auto [it, last] = edges(graph); it != last; ++it) {
             const auto producer = source(*it, graph);
-            CHECK(producer == model.producer(get(stemma::value_id, graph, *it)));
+            CHECK(producer == model.producer(get(stemma::value_index, graph, *it)));
             const auto reader = target(*it, graph);
             if (get(stemma::in_port, graph, *it) != no_id) {
                 CHECK(is_seen_from(model, model.graph_of(producer), model.graph_of(reader)));

@@ -57,7 +57,7 @@ TEST_CASE("write_html_report: the page holds all modules, values and nodes", "[h
             CHECK(row[2] == tagged.found.attributions[node].module);
             // All edges of the graph can be told from what the row says is read.
             for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
-                const auto value = get(stemma::value_id, graph, *it);
+                const auto value = get(stemma::value_index, graph, *it);
                 bool told = false;
                 for (const auto* list : {&row[5], &row[7]}) {
                     for (const auto& read : *list) {

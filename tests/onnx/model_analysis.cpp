@@ -6,6 +6,7 @@
 
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -39,7 +40,7 @@ stemma::model_analysis analyze(const stemma::attributed_model& opened) {
 
 stemma::attribution_options with_capture(const std::string& fixture) {
     stemma::attribution_options options;
-    options.captures.push_back(test::fixture(fixture + "/modules.json"));
+    options.captures = stemma::captures({test::fixture(fixture + "/modules.json")});
     return options;
 }
 

@@ -6,12 +6,16 @@
 
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace test::onnx_query_answer {
 
@@ -35,7 +39,8 @@ TEST_CASE("query_answer: values are made and initializers read by the nodes foun
     for (const auto* fixture : {"bert_mlm", "control_flow", "two_tower"}) {
         const stemma::attributed_model opened(
             test::fixture(std::string(fixture) + "/model.onnx"),
-            {.captures = {test::fixture(std::string(fixture) + "/modules.json")}});
+            {.captures =
+                 stemma::captures({test::fixture(std::string(fixture) + "/modules.json")})});
         const auto& model = opened.model();
         for (const auto* text : {"", "**[is:leaf]", "op:{MatMul,Gemm}", "from:consumer"}) {
             const auto answer = ask(opened, text);
@@ -64,7 +69,7 @@ TEST_CASE("query_answer: values are made and initializers read by the nodes foun
 TEST_CASE("query_answer: what is written names everything that was found") {
     const stemma::attributed_model opened(
         test::fixture("control_flow/model.onnx"),
-        {.captures = {test::fixture("control_flow/modules.json")}});
+        {.captures = stemma::captures({test::fixture("control_flow/modules.json")})});
     const auto answer = ask(opened, "");
     text_taker out;
     stemma::json_writer json(out);
@@ -84,6 +89,33 @@ TEST_CASE("query_answer: what is written names everything that was found") {
     CHECK(places.size() == answer.nodes.size());
     CHECK(std::any_of(places.begin(), places.end(),
                       [](const std::string& place) { return place.front() != '#'; }));
+}
+
+TEST_CASE("names_of: each name once, positions for nodes without one, and what they hide") {
+    const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
+    const auto& model = opened.model();
+    std::vector<id> all(model.node_count());
+    std::iota(all.begin(), all.end(), id{0});
+    const auto every = stemma::names_of(model, all);
+    CHECK(every.others == 0);
+    CHECK(std::set<std::string>(every.names.begin(), every.names.end()).size() ==
+          every.names.size());
+    for (auto node : all) {
+        const std::vector<id> one{node};
+        const auto found = stemma::names_of(model, one);
+        REQUIRE(found.names.size() == 1);
+        std::size_t others = 0;
+        for (auto other : all) {
+            others +=
+                other != node && !model.name(node).empty() && model.name(other) == model.name(node)
+                    ? 1U
+                    : 0U;
+        }
+        CHECK(found.others == others);
+        CHECK(found.unnamed == (model.name(node).empty() ? 1U : 0U));
+        CHECK(found.names.front() == (model.name(node).empty() ? stemma::position_text(model, node)
+                                                               : std::string(model.name(node))));
+    }
 }
 
 } // namespace test::onnx_query_answer

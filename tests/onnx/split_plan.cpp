@@ -67,7 +67,7 @@ TEST_CASE("split_planner: parts of every model hold every node once and run one 
         test::split_scene scene(file);
         check(scene, scene.by_leaf());
         check(scene, scene.by_leaf(true));
-        check(scene, scene.planner.into(2));
+        check(scene, scene.planner.divide(stemma::balanced_parts{2}));
     }
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("split_planner: parts of equal cost: none above the mean and the costl
         }
         REQUIRE(total > 0);
         for (std::size_t count : {1U, 2U, 3U, 5U, 9U}) {
-            const auto parts = planner.into(count);
+            const auto parts = planner.divide(stemma::balanced_parts{count});
             REQUIRE(parts.size() == count);
             check(scene, parts);
             std::uint64_t sum = 0;
@@ -103,8 +103,8 @@ TEST_CASE("split_planner: parts of equal cost: none above the mean and the costl
 
 TEST_CASE("split_planner: more parts than nodes are refused", "[onnx][split_plan]") {
     test::split_scene scene(test::fixture("mlp/model.onnx"));
-    CHECK_THROWS_AS(scene.planner.into(1000), stemma::error);
-    CHECK_THROWS_AS(scene.planner.into(0), stemma::error);
+    CHECK_THROWS_AS(scene.planner.divide(stemma::balanced_parts{1000}), stemma::error);
+    CHECK_THROWS_AS(scene.planner.divide(stemma::balanced_parts{0}), stemma::error);
 }
 
 TEST_CASE("split_planner: a cost of one's own decides", "[onnx][split_plan]") {
@@ -112,7 +112,7 @@ TEST_CASE("split_planner: a cost of one's own decides", "[onnx][split_plan]") {
     stemma::split_planner<stemma::cost_in_operators> planner(
         scene.model(), scene.cuts, scene.opened.modules().index(), scene.opened.tags().attributions,
         scene.loads);
-    const auto parts = planner.into(4);
+    const auto parts = planner.divide(stemma::balanced_parts{4});
     std::uint64_t least = ~std::uint64_t{0};
     std::uint64_t most = 0;
     for (const auto& part : parts) {

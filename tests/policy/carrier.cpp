@@ -171,4 +171,15 @@ TEST_CASE("records_namespaces: reads the list of carriers in front of the option
     CHECK_FALSE(records_namespaces(""));
 }
 
+TEST_CASE("carrier_set: a list names its carriers", "[policy][carrier]") {
+    const auto named = [](const char* list) { return stemma::carrier_set::named(list); };
+    CHECK(named("metadata") == stemma::carrier_set{});
+    CHECK(named("attribute,doc-string") == stemma::carrier_set{false, true, true, false, false});
+    CHECK(named("model,namespace,metadata,model") ==
+          stemma::carrier_set{true, false, false, true, true});
+    for (const auto* text : {"", ",", "metadata,other", "Metadata", "doc_string"}) {
+        CHECK_FALSE(named(text));
+    }
+}
+
 } // namespace test::policy_carrier

@@ -10,7 +10,6 @@
 
 namespace test::policy_cost {
 
-using stemma::named_cost;
 using stemma::operator_load;
 
 namespace {
@@ -48,7 +47,6 @@ TEST_CASE("cost_policy: accepts models and refuses near misses", "[policy][cost]
     STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_bytes>());
     STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_parameters>());
     STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_operators>());
-    STATIC_REQUIRE(stemma::explain_cost_policy<named_cost>());
     STATIC_REQUIRE(stemma::explain_cost_policy<mixed>());
     STATIC_REQUIRE_FALSE(stemma::cost_policy<without_category>);
     STATIC_REQUIRE_FALSE(stemma::cost_policy<not_const>);
@@ -61,15 +59,6 @@ TEST_CASE("cost policies: each counts one thing", "[policy][cost]") {
     STATIC_REQUIRE(stemma::cost_in_parameters{}.cost(load) == 500);
     STATIC_REQUIRE(stemma::cost_in_operators{}.cost(load) == 3);
     CHECK(mixed{}.cost(load) == 3500);
-}
-
-TEST_CASE("named_cost: costs what the policy of its name costs", "[policy][cost]") {
-    CHECK(named_cost::parse("bytes")->cost(load) == stemma::cost_in_bytes{}.cost(load));
-    CHECK(named_cost::parse("parameters")->cost(load) == stemma::cost_in_parameters{}.cost(load));
-    CHECK(named_cost::parse("operators")->cost(load) == stemma::cost_in_operators{}.cost(load));
-    for (const auto* unknown : {"", "byte", "Bytes", "operators "}) {
-        CHECK_FALSE(named_cost::parse(unknown));
-    }
 }
 
 } // namespace test::policy_cost

@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace test::policy_cut {
 
@@ -110,6 +111,24 @@ TEST_CASE("prefixed_names_cut: puts the prefix in front of every name", "[policy
     CHECK(policy.boundary_name("") == "left/");
     CHECK(policy.gaps() == gap_rule::refuse);
     STATIC_REQUIRE(stemma::explain_cut_policy<stemma::prefixed_names_cut>());
+}
+
+TEST_CASE("any_cut: answers as the policy that it holds", "[policy][cut]") {
+    STATIC_REQUIRE(stemma::explain_cut_policy<stemma::any_cut>());
+    STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_cut, int>);
+    for (auto pulled : all_dependences) {
+        for (auto rule : {gap_rule::refuse, gap_rule::absorb, gap_rule::runs}) {
+            const stemma::prefixed_names_cut policy{{pulled, rule}, "a::"};
+            const stemma::any_cut any(policy);
+            const auto copy = any;
+            for (auto d : all_dependences) {
+                CHECK(copy.pulls(d) == policy.pulls(d));
+            }
+            CHECK(copy.gaps() == rule);
+            CHECK(copy.boundary_name("x") == "a::x");
+            CHECK_FALSE(copy.keeps_unused_initializers());
+        }
+    }
 }
 
 TEST_CASE("cut: words of the command line", "[policy][cut]") {

@@ -2,11 +2,11 @@
 #include <stemma/policy/diagnostics.hpp>
 
 #include "../catch.hpp"
+#include "../laws.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/policy/category.hpp>
-#include <stemma/policy/laws.hpp>
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/policy/laws.hpp>
+#include "../laws.hpp"
 
 #include "../catch.hpp"
 #include "../operator_scene.hpp"
@@ -9,7 +9,7 @@
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/finding.hpp>
-#include <stemma/policy/named_policies.hpp>
+#include <stemma/policy/any_policy.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -273,7 +273,8 @@ const stemma::operator_tags some_tags{"/Net/A", "a.0", several, R"(["/Net/A", "/
 TEST_CASE("laws: selection", "[policy][laws]") {
     const scene s;
     CHECK(stemma::broken_selection_laws(stemma::not_infrastructure{}, s.tree).empty());
-    CHECK(stemma::broken_selection_laws(stemma::named_selection{}, s.tree).empty());
+    CHECK(stemma::broken_selection_laws(stemma::any_selection<stemma::module_tree>{}, s.tree)
+              .empty());
     CHECK(stemma::broken_selection_laws(stemma::down_to_depth{1}, s.tree).empty());
     CHECK(stemma::broken_selection_laws(stemma::all_modules{}, s.tree).empty());
     CHECK(stemma::broken_selection_laws(stemma::in_packages{{"zoo"}}, s.tree).empty());
@@ -436,6 +437,31 @@ TEST_CASE("laws: cost", "[policy][laws]") {
     CHECK(stemma::broken_cost_laws(fickle_cost{}, loads).size() == 1);
     CHECK(stemma::broken_cost_laws(huge_cost{}, loads) ==
           broken_laws{"cost: the sum of all costs is not below 2^63"});
+}
+
+TEST_CASE("laws: partition", "[policy][laws]") {
+    const stemma::operator_graph graph(3, [](auto) {});
+    const std::vector<id> order{0, 1, 2};
+    const std::vector<std::uint64_t> costs{1, 1, 1};
+    const std::vector<id> parents{stemma::no_id, 0};
+    const stemma::tree_index modules(parents);
+    const std::vector<id> module_of{0, 1, 1};
+    const stemma::partition_problem<stemma::operator_graph> problem{graph, order, costs, module_of,
+                                                                    &modules};
+    const auto broken = [&](const auto& policy) {
+        return stemma::broken_partition_laws(policy, problem);
+    };
+    CHECK(broken(stemma::balanced_parts{2}).empty());
+    CHECK(broken(stemma::balanced_parts{9}).empty()); // refuses
+    CHECK(broken(stemma::parts_by_depth{1}).empty());
+    CHECK(broken(stemma::parts_by_modules{{1}}).empty());
+    CHECK(broken(stemma::parts_by_level{}).empty());
+    CHECK(broken(stemma::parts_by_rule{3, [](id v) { return v; }}).empty());
+    CHECK(broken(stemma::parts_by_rule{2, [](id v) { return v; }}) ==
+          broken_laws{"partition: a vertex has no part, or one that is not there"});
+    CHECK(broken(stemma::parts_by_rule{2, [f = fickle()](id) { return f.flip() ? 1 : 0; }}) ==
+          broken_laws{
+              "partition: a graph is divided like this at one time and like that at another"});
 }
 
 TEST_CASE("laws: diagnostics", "[policy][laws]") {

@@ -8,6 +8,7 @@
 #include <stemma/model/module_tree.hpp>
 
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,10 +66,20 @@ TEST_CASE("policy_registry: starts with the policies in the box", "[policy][poli
         INFO(text);
         const auto found = known.selections.find(text);
         REQUIRE(found);
-        CHECK(selected(*found) == selected(*stemma::parse_selection(text)));
+        CHECK(found->name() == text);
+        CHECK(found->is_chosen() == !text.empty());
     }
+    CHECK(selected(*known.selections.find("")) == selected(stemma::not_infrastructure{}));
+    CHECK(selected(*known.selections.find("all")) == selected(stemma::all_modules{}));
+    CHECK(selected(*known.selections.find("package:zoo")) ==
+          selected(stemma::in_packages{{"zoo"}}));
+    CHECK(selected(*known.selections.find("class:L*,Fc")) ==
+          selected(stemma::of_classes{{"L*", "Fc"}}));
+    CHECK(selected(*known.selections.find("depth:1")) == selected(stemma::down_to_depth{1}));
     for (const auto* text :
-         {"all:", "all:x", "package", "package:", "depth:x", "depth", "Depth:1"}) {
+         {"everything", "All", "all:", "all:x", "default:x", "package", "package:", "package:,",
+          "class", "class:", "class:,,", "depth", "depth:", "depth:x", "depth:1x", "Depth:1",
+          "depth:-1", "depth:1 ", "depth:99999999999"}) {
         INFO(text);
         CHECK_FALSE(known.selections.find(text));
     }
@@ -81,9 +92,50 @@ TEST_CASE("policy_registry: starts with the policies in the box", "[policy][poli
     for (const auto* text : {"default", "strict", "errors", "without:a.*,b"}) {
         CHECK(known.diagnostics.find(text));
     }
-    CHECK_FALSE(known.diagnostics.find("without:,"));
+    for (const auto* text : {"none", "without", "without:", "without:,"}) {
+        CHECK_FALSE(known.diagnostics.find(text));
+    }
+    for (const auto* text : {"on", "Default", "none", "residual "}) {
+        CHECK_FALSE(known.propagations.find(text));
+    }
     CHECK_FALSE(known.costs.find("default"));
     CHECK_FALSE(known.costs.find(""));
+}
+
+TEST_CASE("policy_registry: the policies of the library are called as they call themselves",
+          "[policy][policy_registry]") {
+    const registry known;
+    const auto agree = [](const auto& policies) {
+        std::size_t count = 0;
+        policies.for_each([&](const std::string& name, const auto& policy) {
+            CHECK(policy.name() == name);
+            ++count;
+        });
+        CHECK(count > 1);
+    };
+    agree(known.selections);
+    agree(known.namings);
+    agree(known.resolutions);
+    agree(known.propagations);
+    agree(known.costs);
+    agree(known.diagnostics);
+    for (const std::string text : {"package:zoo,b", "class:L*,Fc", "depth:1"}) {
+        const auto name = text[0] == 'p'   ? stemma::in_packages{{"zoo", "b"}}.name()
+                          : text[0] == 'c' ? stemma::of_classes{{"L*", "Fc"}}.name()
+                                           : stemma::down_to_depth{1}.name();
+        CHECK(name == text);
+    }
+    CHECK(stemma::without_findings{{"a.*", "b"}}.name() == "without:a.*,b");
+}
+
+TEST_CASE("policies_by_name: a name of nothing is refused with those there are",
+          "[policy][policy_registry]") {
+    const registry known;
+    CHECK(known.propagations.get("propagation", "off").name() == "off");
+    CHECK_THROWS_WITH(
+        known.propagations.get("propagation", "residul"),
+        "unknown propagation 'residul'; did you mean 'residual'? known: default, residual, "
+        "consumers, producers, nearest, off");
 }
 
 TEST_CASE("policies_by_name: finds what was added", "[policy][policy_registry]") {

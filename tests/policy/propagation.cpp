@@ -12,7 +12,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/policy/named_policies.hpp>
+#include <stemma/policy/any_policy.hpp>
 
 #include <cstddef>
 #include <span>
@@ -52,7 +52,7 @@ struct steered_operators : plain_operators {
     id condition = no_id; ///< the value that is read as one
 
     [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
-        return get(stemma::value_id, wires, e) == condition;
+        return get(stemma::value_index, wires, e) == condition;
     }
 };
 
@@ -271,13 +271,14 @@ TEST_CASE("no_propagation: leaves the rest to the root", "[policy][propagation]"
           ids{root, ax, root, root});
 }
 
-TEST_CASE("propagates: only no_propagation says no, under its name as well",
+TEST_CASE("propagates: only no_propagation says no, as any policy as well",
           "[policy][propagation]") {
+    using any_propagation = stemma::any_propagation<nested_operators>;
     const auto asks = [](const auto& policy) { return stemma::detail::propagates(policy); };
     CHECK(asks(stemma::both_sides{}));
     CHECK_FALSE(asks(stemma::no_propagation{}));
-    CHECK_FALSE(asks(stemma::named_propagation{stemma::no_propagation{}}));
-    CHECK(asks(stemma::named_propagation{}));
+    CHECK_FALSE(asks(any_propagation{stemma::no_propagation{}}));
+    CHECK(asks(any_propagation{}));
     // An owner whose body is known hears it, unless nothing is spread.
     nested_operators ops;
     ops.wires = test::as_operator_graph({2, {}});
@@ -285,10 +286,9 @@ TEST_CASE("propagates: only no_propagation says no, under its name as well",
     std::vector<attribution> result(2);
     result[0].module = ax;
     auto untouched = result;
-    stemma::propagate(ops, some_modules(), result, stemma::named_propagation{});
+    stemma::propagate(ops, some_modules(), result, any_propagation{});
     CHECK(result[1].module == ax);
-    stemma::propagate(ops, some_modules(), untouched,
-                      stemma::named_propagation{stemma::no_propagation{}});
+    stemma::propagate(ops, some_modules(), untouched, any_propagation{stemma::no_propagation{}});
     CHECK(untouched[1].module == root);
     CHECK(untouched[1].source == provenance::root);
 }

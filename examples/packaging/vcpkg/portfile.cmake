@@ -1,5 +1,5 @@
-# A port as vcpkg's conventions are, for an overlay beside the sources. No test runs it.
-get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+# A port as vcpkg's conventions are, for an overlay beside the sources.
+get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
                       OPTIONS -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_BUILD_PROGRAM=OFF
                               -DSTEMMA_BUILD_EXAMPLES=OFF)

@@ -2,12 +2,16 @@
 #ifndef STEMMA_ALGORITHM_ATTRIBUTE_HPP
 #define STEMMA_ALGORITHM_ATTRIBUTE_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/pipeline.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertex_ranges.hpp>
+#include <stemma/detail/named_claims.hpp>
+#include <stemma/detail/policy_answer.hpp>
+#include <stemma/error.hpp>
 #include <stemma/evidence/class_tags.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/evidence_sources.hpp>
@@ -117,6 +121,11 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         bool as_before = true;
         bool is_called = false;
         sources.for_each_claim(*it, [&](const claim& made) {
+            if (made.module >= tree.size() ||
+                (made.caller != no_id && made.caller >= tree.size())) {
+                STEMMA_THROW(error(error_code::refused, "", "evidence",
+                                   "a source claims a module that is not in the tree"));
+            }
             is_called |= made.caller != no_id;
             if (end == claims.end()) {
                 claims.push_back(made);
@@ -136,6 +145,10 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         if (!as_before || end != claims.end()) {
             claims.erase(end, claims.end());
             resolved = resolution.resolve(tree, claims);
+            if (resolved.module != no_id && resolved.module >= tree.size()) {
+                detail::refuse_answer(resolution, "resolution",
+                                      "names a module that is not in the tree");
+            }
         }
         const auto v = static_cast<id>(index_of(graph, *it));
         of[v] = resolved;
@@ -177,7 +190,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
                                         thread_limit threads) {
     const auto& graph = context.ops().graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto sources = evidence.prepare(context);
+    const auto sources = detail::prepare_source(evidence, context);
     std::vector<attribution> of(size);
     // Operators do not take equally long, so there are more parts than threads.
     const auto workers = threads.parts_of_operators(size);

@@ -26,7 +26,7 @@ namespace detail {
 template <class Graph>
 concept lacks_value_property = requires {
     typename Graph::edge_property_type;
-    requires !boost::lookup_one_property<typename Graph::edge_property_type, value_id_t>::found;
+    requires !boost::lookup_one_property<typename Graph::edge_property_type, value_index_t>::found;
 };
 
 } // namespace detail
@@ -36,14 +36,14 @@ concept lacks_value_property = requires {
 template <class Graph>
 concept carries_values =
     !detail::lacks_value_property<Graph> && requires(const Graph& graph, edge_t<Graph> e) {
-    { get(value_id, graph, e) } -> std::convertible_to<id>;
+    { get(value_index, graph, e) } -> std::convertible_to<id>;
 };
 
 /// Returns: what flows along an edge.
 template <operator_graph_like Graph>
 [[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
     if constexpr (carries_values<Graph>) {
-        return get(value_id, graph, e);
+        return get(value_index, graph, e);
     } else {
         return static_cast<id>(index_of(graph, source(e, graph)));
     }

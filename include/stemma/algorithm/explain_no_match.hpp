@@ -27,11 +27,12 @@ template <module_view Modules, named_operators Ops>
 class lost_terms {
 public:
     lost_terms(const Modules& modules, const tag_table& tags, const Ops& ops,
-               std::span<const attribution> attributions)
+               std::span<const attribution> attributions, const provenance_names& provenances)
         : modules_(modules)
         , tags_(tags)
         , ops_(ops)
         , attributions_(attributions)
+        , provenances_(provenances)
         , matcher_(modules, tags) {}
 
     /// Returns: a sentence about the first of them, or "". What is negated is not lost.
@@ -54,7 +55,9 @@ public:
 private:
     [[nodiscard]] bool holds_for_something(const query& term) const {
         if (term.kind >= query_kind::op_type) {
-            return !find_matching_operators(term, modules_, tags_, ops_, attributions_).empty();
+            return !find_matching_operators(term, modules_, tags_, ops_, attributions_,
+                                            provenances_)
+                        .empty();
         }
         const auto holds = matcher_.of_modules(term);
         return std::find(holds.begin(), holds.end(), 1) != holds.end();
@@ -152,8 +155,8 @@ private:
                 like.offer(modules_.class_name(m));
             }
         } else if (kind == query_kind::source) {
-            for (std::size_t p = 0; p < provenance_count; ++p) {
-                like.offer(to_string(static_cast<provenance>(p)));
+            for (std::size_t p = 0; p < provenances_.size(); ++p) {
+                like.offer(provenances_[static_cast<provenance>(p)]);
             }
         } else if (kind == query_kind::reads) {
             if constexpr (parameter_readers<Ops>) {
@@ -172,6 +175,7 @@ private:
     const tag_table& tags_;
     const Ops& ops_;
     std::span<const attribution> attributions_;
+    const provenance_names& provenances_;
     module_matcher<Modules> matcher_;
 };
 
@@ -185,8 +189,10 @@ private:
 template <module_view Modules, named_operators Ops>
 [[nodiscard]] std::string explain_no_match(const query& asked, const Modules& modules,
                                            const tag_table& tags, const Ops& ops,
-                                           std::span<const attribution> attributions) {
-    auto text = detail::lost_terms<Modules, Ops>(modules, tags, ops, attributions).find(asked);
+                                           std::span<const attribution> attributions,
+                                           const provenance_names& provenances = {}) {
+    auto text =
+        detail::lost_terms<Modules, Ops>(modules, tags, ops, attributions, provenances).find(asked);
     return !text.empty()                ? text
            : asked.asks_for_operators() ? "no node fits all that is asked"
                                         : "no module fits all that is asked";

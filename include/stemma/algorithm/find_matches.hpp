@@ -196,8 +196,8 @@ class operator_matcher {
 public:
     /// Requires: all outlive the matcher.
     operator_matcher(const module_matcher<Modules>& modules, const Ops& ops,
-                     std::span<const attribution> attributions)
-        : modules_(&modules), ops_(&ops), attributions_(attributions) {}
+                     std::span<const attribution> attributions, const provenance_names& provenances)
+        : modules_(&modules), ops_(&ops), attributions_(attributions), provenances_(&provenances) {}
 
     /// Returns: the operators for which `asked` holds, by vertex index, ascending.
     [[nodiscard]] std::vector<id> find(const query& asked) const {
@@ -242,7 +242,7 @@ private:
                 wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
         case query_kind::source:
             return keep_if_made(left, wanted, [&](const attribution& made) {
-                return pattern.matches(to_string(made.source));
+                return pattern.matches((*provenances_)[made.source]);
             });
         case query_kind::confidence:
             return keep_if_made(left, wanted, [&](const attribution& made) {
@@ -308,6 +308,7 @@ private:
     const module_matcher<Modules>* modules_;
     const Ops* ops_;
     std::span<const attribution> attributions_;
+    const provenance_names* provenances_;
 };
 
 } // namespace detail
@@ -340,15 +341,17 @@ template <module_view Modules>
 
 /// Returns: the operators for which a query holds, by vertex index, ascending.
 ///
-/// `attributions` is by vertex index; everyone has a module. An operator is in its module and in
+/// `attributions` is by vertex index; everyone has a module; their sources are called as
+/// `provenances` says. An operator is in its module and in
 /// all above. Complexity: O(terms * (modules + length of all paths + operators)), and the operators
 /// with their parameters for terms that ask what is read.
 template <module_view Modules, named_operators Ops>
 [[nodiscard]] std::vector<id> find_matching_operators(const query& asked, const Modules& modules,
                                                       const tag_table& tags, const Ops& ops,
-                                                      std::span<const attribution> attributions) {
+                                                      std::span<const attribution> attributions,
+                                                      const provenance_names& provenances = {}) {
     const detail::module_matcher<Modules> of_modules(modules, tags);
-    return detail::operator_matcher(of_modules, ops, attributions).find(asked);
+    return detail::operator_matcher(of_modules, ops, attributions, provenances).find(asked);
 }
 
 } // namespace stemma

@@ -106,7 +106,7 @@ public:
 
 private:
     void append_children(id m, std::vector<id>& level) const {
-        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
+        for (const id c : tree_.children(m)) {
             if (is_filled(c)) {
                 level.push_back(c);
             }

@@ -3,6 +3,7 @@
 #define STEMMA_ALGORITHM_NAME_MODULES_HPP
 
 #include <stemma/algorithm/select_modules.hpp>
+#include <stemma/detail/policy_answer.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/policy/naming.hpp>
@@ -18,6 +19,11 @@ template <module_view Modules, selection_policy<Modules> Selection = not_infrast
                                      const Naming& naming = {}) {
     tag_table tags(modules.index(), select_modules(modules, selection));
     naming.name_modules(modules, tags);
+    for (id m = 0; m < tags.size(); ++m) {
+        if (tags.is_selected(m) && !tags.has_segment(m)) {
+            detail::refuse_answer(naming, "naming", "gives a selected module no segment");
+        }
+    }
     tags.finish();
     return tags;
 }

@@ -11,6 +11,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/detail/nesting.hpp>
+#include <stemma/detail/policy_answer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/propagation.hpp>
@@ -85,7 +86,22 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     }
     policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
                      result);
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        if (result[v].module >= modules.size()) {
+            detail::refuse_answer(policy, "propagation",
+                                  result[v].module == no_id
+                                      ? "gives an operator without evidence no module"
+                                      : "names a module that is not in the tree");
+        }
+    }
     limit_confidence(ops, order, evidence, result);
+}
+
+/// Refuses operators that are none, with a sentence.
+template <class Ops, class... Others>
+    requires(!operator_view<Ops>)
+void propagate(const Ops&, const tree_index&, const Others&...) {
+    static_assert(explain_operator_view<Ops>());
 }
 
 } // namespace stemma

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_BASE64_HPP
 #define STEMMA_CORE_BASE64_HPP
 
+#include <stemma/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_CONCEPTS_HPP
 #define STEMMA_CORE_CONCEPTS_HPP
 
+#include <stemma/config.hpp>
+
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
 
@@ -45,11 +47,31 @@ concept bidirectional_graph = incidence_graph<Graph> &&
     { *in_edges(v, g).first } -> std::convertible_to<edge_t<Graph>>;
 };
 
+namespace detail {
+
+/// An adjacency_list that does not number its vertices by itself.
+template <class Graph>
+concept unnumbered_list = std::is_void_v<std::remove_pointer_t<vertex_t<Graph>>> && requires {
+    typename Graph::vertex_property_type;
+};
+
+/// Whether `get(boost::vertex_index, ...)` may be asked for: of an adjacency_list whose vertices
+/// have no such property, that is an error inside of Boost and not a concept that does not hold.
+template <class Graph>
+inline constexpr bool may_have_vertex_index = true;
+
+template <unnumbered_list Graph>
+inline constexpr bool may_have_vertex_index<Graph> =
+    boost::lookup_one_property<typename Graph::vertex_property_type, boost::vertex_index_t>::found;
+
+} // namespace detail
+
 /// A graph whose vertices carry an interior `vertex_index`.
 ///
 /// Requires: the indices are 0 to `num_vertices(g)` - 1, each once.
 template <class Graph>
-concept vertex_indexed_graph = requires(const Graph& g, vertex_t<Graph> v) {
+concept vertex_indexed_graph = detail::may_have_vertex_index<Graph> &&
+    requires(const Graph& g, vertex_t<Graph> v) {
     { get(boost::vertex_index, g, v) } -> std::convertible_to<std::size_t>;
 };
 
@@ -57,6 +79,22 @@ concept vertex_indexed_graph = requires(const Graph& g, vertex_t<Graph> v) {
 template <class Graph>
 concept operator_graph_like =
     vertex_list_graph<Graph> && bidirectional_graph<Graph> && vertex_indexed_graph<Graph>;
+
+/// Put `static_assert(explain_operator_graph<mine>());` beside a graph that is refused.
+template <class Graph>
+consteval bool explain_operator_graph() {
+    static_assert(vertex_list_graph<Graph>, "graph of operators: model Boost's VertexListGraph "
+                                            "(`vertices(g)`, `num_vertices(g)`)");
+    static_assert(incidence_graph<Graph>, "graph of operators: model Boost's IncidenceGraph "
+                                          "(`out_edges(v, g)`, `source(e, g)`, `target(e, g)`)");
+    static_assert(bidirectional_graph<Graph> || !incidence_graph<Graph>,
+                  "graph of operators: add `in_edges(v, g)`; an adjacency_list has it with "
+                  "`boost::bidirectionalS`");
+    static_assert(vertex_indexed_graph<Graph>,
+                  "graph of operators: add a `vertex_index` from 0; an adjacency_list has it with "
+                  "`boost::vecS` for vertices, or as a property of these");
+    return true; // else it was said
+}
 
 /// Text that does not go away with the expression that gave it: a view, a pointer, a reference, but
 /// no string by value.

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_DOTTED_PATH_HPP
 #define STEMMA_CORE_DOTTED_PATH_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <string_view>
 

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_GLOB_HPP
 #define STEMMA_CORE_GLOB_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_HASH_HPP
 #define STEMMA_CORE_HASH_HPP
 
+#include <stemma/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_ID_HPP
 #define STEMMA_CORE_ID_HPP
 
+#include <stemma/config.hpp>
+
 #include <cstdint>
 
 namespace stemma {

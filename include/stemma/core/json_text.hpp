@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_JSON_TEXT_HPP
 #define STEMMA_CORE_JSON_TEXT_HPP
 
+#include <stemma/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

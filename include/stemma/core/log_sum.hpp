@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_LOG_SUM_HPP
 #define STEMMA_CORE_LOG_SUM_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_NEAREST_TEXTS_HPP
 #define STEMMA_CORE_NEAREST_TEXTS_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -88,6 +90,29 @@ private:
     std::vector<std::pair<std::size_t, std::string>> best_;
     std::vector<std::size_t> row_;
 };
+
+/// Returns: that a program knows no `what` of this name, which one may be meant, and which there
+/// are. In `known`, names stand between commas, what they take behind a colon.
+/// Complexity: that of the edit distances.
+[[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
+                                                   std::string_view known) {
+    const auto without_argument = [](std::string_view text) {
+        return text.substr(0, text.find(':'));
+    };
+    nearest_texts like(without_argument(name), 1);
+    std::string meant;
+    for (auto rest = known; !rest.empty();) {
+        const auto one = rest.substr(0, rest.find(", "));
+        like.offer(without_argument(one));
+        if (const auto best = like.take(); !best.empty() && best[0] == without_argument(one)) {
+            meant = one;
+        }
+        rest.remove_prefix(one.size() == rest.size() ? rest.size() : one.size() + 2);
+    }
+    auto text = std::string("unknown ").append(what).append(" '").append(name).append("'");
+    text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
+    return text.append("known: ").append(known);
+}
 
 } // namespace stemma
 

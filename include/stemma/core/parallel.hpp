@@ -2,13 +2,17 @@
 #ifndef STEMMA_CORE_PARALLEL_HPP
 #define STEMMA_CORE_PARALLEL_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <future>
 #include <initializer_list>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace stemma {
@@ -117,6 +121,28 @@ void for_each_range(std::size_t size, std::size_t count, Function f) {
     for_each_part(count, [&](std::size_t part) {
         f(part, range_begin(size, count, part), range_begin(size, count, part + 1));
     });
+}
+
+/// Starts `make()` in a thread of its own where `threads` allows several and so many operators are
+/// worth one; else it is called when its result is asked for. Whoever goes on meanwhile has
+/// `threads.without_one()`.
+///
+/// Returns: a future of what it returns, which is waited for before it goes out of scope.
+/// Requires: what it refers to outlives the future.
+/// Throws: where the result is asked for, what `make` throws.
+template <class Make>
+[[nodiscard]] auto start_beside(thread_limit threads, std::size_t operators, Make make) {
+    if (threads.parts_of_operators(operators) > 1) {
+#if defined(__cpp_exceptions)
+        try {
+            return std::async(std::launch::async, make);
+        } catch (const std::system_error&) { // no more threads for this process
+        }
+#else
+        return std::async(std::launch::async, make);
+#endif
+    }
+    return std::async(std::launch::deferred, std::move(make));
 }
 
 /// Runs all tasks, each once, in at most so many threads, this one among them, and waits for all.

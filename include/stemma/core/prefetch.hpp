@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_PREFETCH_HPP
 #define STEMMA_CORE_PREFETCH_HPP
 
+#include <stemma/config.hpp>
+
 namespace stemma {
 
 /// Asks the processor to load what will be read soon. Without effect on what is computed; any

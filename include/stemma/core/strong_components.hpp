@@ -14,8 +14,8 @@ namespace stemma {
 
 namespace detail {
 
-/// Tarjan's algorithm without recursion; what Boost.Graph's does, at a fraction of what that costs
-/// a compiler.
+/// Tarjan's algorithm without recursion. `boost::strong_components` finds the same in up to 1.4
+/// times the time (bench/core/strong_components_bench.cpp), and takes a compiler twice as long.
 ///
 /// `for_each_vertex(f)` calls `f(v)` for all of `size` vertices, `index(v)` numbers them, and
 /// `edges(v)` gives the iterators over what leads from one to `target(*iterator)`.

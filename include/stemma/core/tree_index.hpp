@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/id_ranges.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -39,6 +40,21 @@ public:
 
     /// Returns: one past the last rank of the subtree of `r`.
     [[nodiscard]] id end(id r) const noexcept { return end_[r]; }
+
+    /// The vertices one below `r`, in order; valid as long as the index, as are the other ranges.
+    [[nodiscard]] linked_ids children(id r) const noexcept {
+        return {{end_.data(), r + 1}, {end_.data(), end_[r]}};
+    }
+
+    /// The vertices above `r`, from its parent to the root.
+    [[nodiscard]] linked_ids ancestors(id r) const noexcept {
+        return {{parent_.data(), parent_[r]}, {parent_.data(), no_id}};
+    }
+
+    /// The vertices below `r`, however deep, in order.
+    [[nodiscard]] consecutive_ids descendants(id r) const noexcept {
+        return {detail::id_iterator(r + 1), detail::id_iterator(end_[r])};
+    }
 
     /// Returns: edges between the root and `r`.
     [[nodiscard]] id depth(id r) const noexcept { return depth_[r]; }

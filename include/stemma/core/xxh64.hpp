@@ -2,6 +2,8 @@
 #ifndef STEMMA_CORE_XXH64_HPP
 #define STEMMA_CORE_XXH64_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_FUSED_OPERATORS_HPP
 #define STEMMA_DETAIL_FUSED_OPERATORS_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -2,7 +2,9 @@
 #ifndef STEMMA_DETAIL_NEAREST_OWNERS_HPP
 #define STEMMA_DETAIL_NEAREST_OWNERS_HPP
 
+#include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
 
 #include <algorithm>
 #include <array>
@@ -60,6 +62,44 @@ private:
     std::array<entry, capacity> entries_{};
     std::size_t size_ = 0;
 };
+
+/// Returns: what calls a module without any inside, else the module itself.
+[[nodiscard]] inline id around(const tree_index& tree, id module) {
+    const bool leaf = tree.end(module) == module + 1;
+    return leaf && module != 0 ? tree.parent(module) : module;
+}
+
+/// Returns: the deepest module shared by an owner before and one behind; the root before the first
+/// owner, and behind the last what all before have in common.
+[[nodiscard]] inline id shared_around(const tree_index& tree, id here, const nearest_owners& before,
+                                      const nearest_owners& behind) {
+    if (behind.begin() == behind.end()) { // the end of a model: who knows whose
+        common_module all;
+        for (const auto& e : before) {
+            all.add(e.module == no_id ? 0 : around(tree, e.module));
+        }
+        return all.low == no_id ? no_id : all.get(tree);
+    }
+    id best = 0;
+    id best_distance = no_id;
+    for (const auto& a : before) {
+        for (const auto& b : behind) {
+            if (a.module == no_id || b.module == no_id) {
+                continue;
+            }
+            const auto shared = a.module != b.module ? tree.lca(a.module, b.module)
+                                : a.named && b.named ? a.module
+                                                     : around(tree, a.module);
+            const auto distance = std::max(here - a.position, b.position - here);
+            if (tree.depth(shared) > tree.depth(best) ||
+                (tree.depth(shared) == tree.depth(best) && distance < best_distance)) {
+                best = shared;
+                best_distance = distance;
+            }
+        }
+    }
+    return best;
+}
 
 } // namespace stemma::detail
 

@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_ONNX_FIELDS_HPP
 #define STEMMA_DETAIL_ONNX_FIELDS_HPP
 
+#include <stemma/config.hpp>
+
 #include <cstdint>
 
 /// Field numbers of the messages in onnx.proto3, IR version 13, by message.

@@ -8,17 +8,23 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/core/vertices_by_index.hpp>
+#include <stemma/detail/equal_modules.hpp>
+#include <stemma/detail/functional_units.hpp>
+#include <stemma/detail/module_code.hpp>
+#include <stemma/detail/module_exits.hpp>
 #include <stemma/detail/nearest_owners.hpp>
 #include <stemma/detail/parameter_blocks.hpp>
+#include <stemma/detail/region_facts.hpp>
+#include <stemma/detail/sequence_steps.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
-#include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -37,34 +43,21 @@ public:
         , modules_(context.modules())
         , tree_(context.index())
         , owners_(context.owners())
-        , tied_(ops_, owners_)
+        , code_(ops_, modules_, owners_)
         , order_(graph_)
         , steady_(context.independent())
-        , owner_(num_vertices(graph_), no_id)
-        , named_(owner_.size(), no_id)
+        , known_(context)
+        , owner_(known_.owner)
+        , named_(known_.named)
+        , products_(known_.products)
+        , lost_(known_.lost)
+        , bare_(known_.bare)
         , vertex_(graph_)
-        , goes_on_(owner_.size(), false) {
-        const auto& scopes = context.scopes();
-        const auto& chains = context.hierarchies().chain_of;
-        bare_.resize(owner_.size());
-        for (auto [it, last] = vertices(graph_); it != last; ++it) {
-            const auto v = index_of(graph_, *it);
-            bool named = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);
-            if constexpr (calling_operators<Ops>) {
-                named = named || ops_.callee(*it) != no_id || ops_.enclosing_function(*it) != no_id;
-            }
-            bare_[v] = !named;
-            owner_[v] = owner_of(*it);
-            named_[v] = named_module(context, v);
-            // What is computed without data has the name of whoever was first to need it.
-            owner_[v] = named_[v] != no_id && !steady_[v] ? named_[v] : owner_[v];
-        }
-        find_products();
-    }
+        , goes_on_(owner_.size(), false) {}
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
-        const auto direct = owner_;
+        const auto& direct = known_.reads;
         parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
         for (std::size_t v = 0; v < owner_.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
@@ -80,56 +73,45 @@ public:
             owner_[v] = joins_[v] ? found[v] : owner_[v];
         }
         surround(found);
+        lay_out(found);
+        take_steps(found);
         // Regions end where parameters are read, whoever ran there.
         for (auto& module : found) {
             module = caller(module);
         }
-        serve_readers(direct, found);
+        serve_readers(found);
         return found;
     }
 
+    /// Returns: members of sequences that operators speak of and the tree lacks: the sequence and a
+    /// number.
+    [[nodiscard]] const std::vector<std::pair<id, std::uint64_t>>& missing() const noexcept {
+        return missing_;
+    }
+
 private:
-    /// Returns: the module in the metadata or the name of an operator, or `no_id`.
-    [[nodiscard]] static id named_module(evidence_context<Ops, Modules>& context, std::size_t v) {
-        const auto& chains = context.hierarchies().chain_of;
-        if (!chains.empty() && chains[v] != no_id) {
-            const auto& place = context.modules_of_hierarchies().of_chain[chains[v]];
-            return place.exact ? place.module : no_id;
+    /// Gives what members of sequences do to these.
+    void take_steps(std::vector<id>& found) {
+        std::vector<bool> free(found.size());
+        std::vector<id> placed = found;
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            free[v] = bare_[v] && owner_[v] == no_id && !steady_[v];
+            placed[v] = steady_[v] ? no_id : owner_[v] != no_id ? owner_[v] : found[v];
         }
-        const auto scope = context.scopes().scope_of[v];
-        return scope == no_id ? no_id
-                              : context.modules_of_scopes().of(static_cast<id>(v), scope).module;
-    }
-
-    [[nodiscard]] id owner_of(operator_t<Ops> v) const {
-        id module = no_id;
-        ops_.for_each_parameter(v, [&](id p) {
-            const auto owners = owners_.of(p);
-            for (std::size_t i = 0; i < owners.size(); ++i) {
-                if (tied_.favours(v, p, i)) {
-                    module = module == no_id ? owners[i] : tree_.lca(module, owners[i]);
-                }
+        const functional_units<Ops> units(ops_, steady_, free);
+        const module_exits<Ops> exits(ops_, tree_, owners_, units, placed);
+        const auto give = [&](id module, const std::vector<id>& operators) {
+            for (auto v : operators) {
+                found[v] = module;
             }
-        });
-        return module;
-    }
-
-    /// Finds the operators that read weights, and those of them that read one whose name is lost:
-    /// they belong to some module, and nobody knows to which. Other constants without an owner tell
-    /// nothing.
-    void find_products() {
-        products_.resize(owner_.size());
-        lost_.resize(owner_.size());
-        if constexpr (sized_parameters<Ops>) {
-            std::vector<bool> weights(static_cast<std::size_t>(ops_.parameter_count()), true);
-            ops_.keep_matrices(weights);
-            for (std::size_t v = 0; v < owner_.size(); ++v) {
-                ops_.for_each_parameter(vertex_[v], [&](id p) {
-                    products_[v] = products_[v] || weights[p];
-                    lost_[v] = lost_[v] || (weights[p] && owners_.of(p).empty() &&
-                                            owner_[v] == no_id && bare_[v]);
-                });
+        };
+        equal_modules(ops_, modules_, code_, owners_, units, exits).for_each_end(give);
+        sequence_steps<Ops, Modules> steps(ops_, modules_, code_, units, exits);
+        for (const auto& step : steps.run()) {
+            if (step.member == no_id) {
+                missing_.emplace_back(step.sequence, step.number);
             }
+            give(step.member == no_id ? step.sequence : step.member, step.operators);
         }
     }
 
@@ -153,7 +135,8 @@ private:
     /// What is computed without data, as shapes and positions are, serves who reads it. What reads
     /// parameters itself is served by whoever calls its module. Some module ran that; a constant
     /// runs nowhere, so several readers share it in what holds them all, called or not.
-    void serve_readers(const std::vector<id>& direct, std::vector<id>& found) const {
+    void serve_readers(std::vector<id>& found) const {
+        const auto& direct = known_.reads;
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             if (!steady_[v] || !bare_[v] || owner_[v] != no_id) {
@@ -167,7 +150,7 @@ private:
                                     : direct[w] != no_id ? direct[w]
                                                          : found[w];
                 if (module != no_id) {
-                    readers.add(reads ? caller(around(module)) : module);
+                    readers.add(reads ? caller(around(tree_, module)) : module);
                 }
             }
             const auto shared = readers.get(tree_);
@@ -187,7 +170,7 @@ private:
 
     /// Returns: the module, or the one above that ran it if none did; `no_id` of that.
     [[nodiscard]] id caller(id module) const {
-        return module == no_id ? no_id : nearest_called(modules_, module);
+        return module == no_id ? no_id : nearest_called(modules_, code_.nearest(module));
     }
 
     /// Whether two operators are in the same body.
@@ -236,22 +219,76 @@ private:
             }
             const bool adds = ops_.op_type(vertex) == std::string_view("Add");
             // A single call that is skipped tells little of who calls.
-            const bool several = residual[v] != no_id && around(residual[v]) == residual[v];
+            const bool several = residual[v] != no_id && around(tree_, residual[v]) == residual[v];
             const auto skipped = adds && several ? residual[v] : no_id;
             const auto between = lost_[v] && behind[v].begin() == behind[v].end()
                                      ? 0
-                                     : shared_around(position[v], before[v], behind[v]);
+                                     : shared_around(tree_, position[v], before[v], behind[v]);
             const auto joined = meeting_point(v, before, skipped);
             joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
             found[v] = joins_[v] ? joined : between;
             goes_on[v] = joins_[v] && skipped == no_id;
             const auto u = only_source(graph_, vertex, steady_);
-            if (!joins_[v] && u != no_id && goes_on[u] && arranges(vertex)) {
+            if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
+                arranges(vertex)) {
                 found[v] = owner_[u] != no_id ? owner_[u] : found[u];
                 goes_on[v] = true;
             }
         });
         goes_on_ = std::move(goes_on);
+        place_inputs(before, behind, found);
+    }
+
+    /// What is computed before anything reads parameters is for all that reads it first.
+    void place_inputs(const std::vector<nearest_owners>& before,
+                      const std::vector<nearest_owners>& behind, std::vector<id>& found) const {
+        const auto comes_first = [&](std::size_t v) {
+            return owner_[v] == no_id && before[v].begin() == before[v].end();
+        };
+        common_module first;
+        for (std::size_t v = 0; v < found.size(); ++v) {
+            bool reads_first = owner_[v] != no_id && before[v].begin() == before[v].end();
+            for (auto [in, last] = in_edges(vertex_[v], graph_); in != last && !steady_[v]; ++in) {
+                const auto u = index_of(graph_, source(*in, graph_));
+                reads_first = reads_first || (!steady_[u] && comes_first(u) && !comes_first(v));
+            }
+            const auto module = owner_[v] != no_id ? owner_[v] : found[v];
+            first.add(reads_first && module != no_id ? around(tree_, module) : no_id);
+        }
+        for (std::size_t v = 0; v < found.size() && first.low + 1 < first.behind; ++v) {
+            if (bare_[v] && !steady_[v] && comes_first(v) && behind[v].begin() != behind[v].end()) {
+                found[v] = first.get(tree_);
+            }
+        }
+    }
+
+    /// Gives what only lays out values for a module that computes with parameters itself to it.
+    void lay_out(std::vector<id>& found) const {
+        order_.backward([&](operator_t<Ops> vertex) {
+            const auto v = index_of(graph_, vertex);
+            if (!bare_[v] || owner_[v] != no_id || steady_[v] || !arranges(vertex)) {
+                return;
+            }
+            common_module readers;
+            bool all = true;
+            bool direct = false;
+            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
+                const auto w = index_of(graph_, target(*out, graph_));
+                if (!steady_[w]) {
+                    all = all && owner_[w] != no_id;
+                    direct = direct || computes_itself(w);
+                    readers.add(owner_[w]);
+                }
+            }
+            if (all && direct && readers.low + 1 == readers.behind) {
+                found[v] = readers.low;
+            }
+        });
+    }
+
+    /// Whether an operator reads parameters of a module that holds others.
+    [[nodiscard]] bool computes_itself(std::size_t v) const {
+        return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
     /// Whether an operator only lays out anew what it reads: a module does that with what it
@@ -296,60 +333,24 @@ private:
         return best;
     }
 
-    /// Returns: the deepest module shared by an owner before and one behind; the root before the
-    /// first owner, and behind the last what all before have in common.
-    [[nodiscard]] id shared_around(id here, const nearest_owners& before,
-                                   const nearest_owners& behind) const {
-        if (behind.begin() == behind.end()) { // the end of a model: who knows whose
-            common_module all;
-            for (const auto& e : before) {
-                all.add(e.module == no_id ? 0 : around(e.module));
-            }
-            return all.low == no_id ? no_id : all.get(tree_);
-        }
-        id best = 0;
-        id best_distance = no_id;
-        for (const auto& a : before) {
-            for (const auto& b : behind) {
-                if (a.module == no_id || b.module == no_id) {
-                    continue;
-                }
-                const auto shared = a.module != b.module ? tree_.lca(a.module, b.module)
-                                    : a.named && b.named ? a.module
-                                                         : around(a.module);
-                const auto distance = std::max(here - a.position, b.position - here);
-                if (tree_.depth(shared) > tree_.depth(best) ||
-                    (tree_.depth(shared) == tree_.depth(best) && distance < best_distance)) {
-                    best = shared;
-                    best_distance = distance;
-                }
-            }
-        }
-        return best;
-    }
-
-    /// Returns: what calls a module without any inside, else the module itself.
-    [[nodiscard]] id around(id module) const {
-        const bool leaf = tree_.end(module) == module + 1;
-        return leaf && module != 0 ? tree_.parent(module) : module;
-    }
-
     const Ops& ops_;
     const graph_of<Ops>& graph_;
     const Modules& modules_;
     const tree_index& tree_;
     const parameter_owners& owners_;
-    tied_parameters<Ops> tied_;
+    module_code<Modules> code_;
     sweep_order<graph_of<Ops>> order_;
     const std::vector<bool>& steady_; // independent of data
-    std::vector<id> owner_;           // whose parameters an operator reads or is part of reading
-    std::vector<id> named_;           // what metadata or a name says
+    region_facts<Ops, Modules> known_;
+    std::vector<id>& owner_; // whose parameters an operator reads or is part of reading
+    const std::vector<id>& named_;
+    const std::vector<bool>& products_;
+    std::vector<bool>& lost_; // of those whose module is not known
+    const std::vector<bool>& bare_;
     vertices_by_index<graph_of<Ops>> vertex_;
-    std::vector<bool> goes_on_;  // joins results that its module goes on with
-    std::vector<bool> joins_;    // joins results of several modules
-    std::vector<bool> products_; // reads a weight
-    std::vector<bool> lost_;     // reads a weight whose name is lost
-    std::vector<bool> bare_;     // nothing but parameters can tell where it comes from
+    std::vector<std::pair<id, std::uint64_t>> missing_;
+    std::vector<bool> goes_on_; // joins results that its module goes on with
+    std::vector<bool> joins_;   // joins results of several modules
 };
 
 } // namespace stemma::detail

@@ -3,7 +3,9 @@
 #define STEMMA_DETAIL_REORDERED_NAMES_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/dotted_path.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/detail/scope_resolver.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -16,9 +18,11 @@ namespace stemma::detail {
 
 /// Whether somebody changed the order of operators: exporters count those of one type in a scope,
 /// `Mul`, `Mul_1`, `Mul_2`, in the order in which they run.
+/// They count calls in the same way, `fc`, `fc_1`: of members of lists, and where `are_one(s, t)`
+/// says that two scopes stand for one module.
 /// Complexity: O(operators * log of the scopes), until some pair stands the wrong way round.
-template <named_operators Ops>
-[[nodiscard]] bool are_reordered(const Ops& ops, const scope_table& table) {
+template <named_operators Ops, class AreOne>
+[[nodiscard]] bool are_reordered(const Ops& ops, const scope_table& table, AreOne are_one) {
     std::map<std::pair<id, std::string_view>, std::size_t> last;
     for (auto [it, end] = vertices(ops.graph()); it != end; ++it) {
         const auto scope = table.scope_of[index_of(ops.graph(), *it)];
@@ -37,6 +41,16 @@ template <named_operators Ops>
             return true;
         }
         known->second = count;
+    }
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        const auto& scope = table.scopes[s];
+        const auto counted = split_count(scope.instance());
+        const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
+        if (first != no_id && first > s &&
+            (is_number(counted->first.substr(counted->first.rfind('.') + 1)) ||
+             are_one(s, first))) {
+            return true;
+        }
     }
     return false;
 }

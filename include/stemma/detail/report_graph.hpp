@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_REPORT_GRAPH_HPP
 #define STEMMA_DETAIL_REPORT_GRAPH_HPP
 
+#include <stemma/config.hpp>
+
 #include <string_view>
 
 namespace stemma::detail {

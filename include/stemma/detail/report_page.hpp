@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_REPORT_PAGE_HPP
 #define STEMMA_DETAIL_REPORT_PAGE_HPP
 
+#include <stemma/config.hpp>
+
 #include <string_view>
 
 namespace stemma::detail {

@@ -131,8 +131,11 @@ public:
         return module == no_id ? scope_module{} : scope_module{module, no_id, no_id, 0.9F};
     }
 
-    /// Whether no parameter is read in a scope, or below it, that tells whose it is.
-    [[nodiscard]] bool owns_nothing(id s) const { return shared_->witness[s].deep.low == no_id; }
+    /// Whether what is read in one scope and below it, and in another, tells of the same modules.
+    [[nodiscard]] bool read_alike(id s, id t) const {
+        const auto& [a, b] = std::pair(shared_->witness[s].deep, shared_->witness[t].deep);
+        return a.low == b.low && a.behind == b.behind;
+    }
 
     /// Whether `module` could print as the segment of scope `s` below `around`.
     [[nodiscard]] bool could_print(id s, id around, id module) const {

@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_SLICE_RANGE_HPP
 #define STEMMA_DETAIL_SLICE_RANGE_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>

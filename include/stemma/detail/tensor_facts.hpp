@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_TENSOR_FACTS_HPP
 #define STEMMA_DETAIL_TENSOR_FACTS_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

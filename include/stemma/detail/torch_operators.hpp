@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_TORCH_OPERATORS_HPP
 #define STEMMA_DETAIL_TORCH_OPERATORS_HPP
 
+#include <stemma/config.hpp>
+
 #include <string_view>
 
 namespace stemma::detail {

@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_UNIFORM_DATA_HPP
 #define STEMMA_DETAIL_UNIFORM_DATA_HPP
 
+#include <stemma/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <string_view>

@@ -2,6 +2,8 @@
 #ifndef STEMMA_DETAIL_WEIGHT_MATRIX_HPP
 #define STEMMA_DETAIL_WEIGHT_MATRIX_HPP
 
+#include <stemma/config.hpp>
+
 #include <cstdint>
 
 namespace stemma::detail {

@@ -5,6 +5,7 @@
 #include <stemma/algorithm/sweeps.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
+#include <stemma/evidence/bypassed_modules.hpp>
 #include <stemma/evidence/hierarchy_modules.hpp>
 #include <stemma/evidence/hierarchy_table.hpp>
 #include <stemma/evidence/merged_parameters.hpp>
@@ -12,14 +13,25 @@
 #include <stemma/evidence/scope_modules.hpp>
 #include <stemma/evidence/scope_table.hpp>
 #include <stemma/evidence/shallow_modules.hpp>
+#include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace stemma {
+
+/// What several sources of evidence read of operators and modules, as far as it is known.
+struct evidence_facts {
+    std::optional<scope_table> scopes{};            ///< in the names of the operators
+    std::optional<parameter_owners> owners{};       ///< modules that own the parameters
+    std::optional<scope_modules> bound{};           ///< modules that the scopes stand for
+    std::optional<hierarchy_table> hierarchies{};   ///< in the metadata of the operators
+    std::optional<std::vector<bool>> independent{}; ///< what `data_independent` says of them
+};
 
 /// What sources of evidence read: the operators, the modules, and facts that several of them need,
 /// each found when it is first asked for.
@@ -30,6 +42,15 @@ public:
     ///   sources prepare, if so many are given.
     evidence_context(const Ops& ops, const Modules& modules, thread_limit threads = {})
         : ops_(&ops), modules_(&modules), threads_(threads) {}
+
+    /// As above; what is known already is not found anew. Requires: it is of these operators and
+    /// modules.
+    evidence_context(const Ops& ops, const Modules& modules, evidence_facts known,
+                     thread_limit threads = {})
+        : ops_(&ops), modules_(&modules), threads_(threads), known_(std::move(known)) {}
+
+    /// Gives back what was known, and what was found since.
+    [[nodiscard]] evidence_facts release() && { return std::move(known_); }
 
     /// The operators that were given.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
@@ -43,41 +64,45 @@ public:
     /// How many threads may read what was given.
     [[nodiscard]] thread_limit threads() const noexcept { return threads_; }
 
+    /// The names of the sources that were asked; one with a name of its own is added when it
+    /// prepares itself.
+    [[nodiscard]] provenance_names& provenances() noexcept { return provenances_; }
+
     /// The scopes in the names of the operators.
     [[nodiscard]] const scope_table& scopes() requires named_operators<Ops> {
-        if (!scopes_) {
-            scopes_ = collect_scopes(*ops_, threads_);
+        if (!known_.scopes) {
+            known_.scopes = collect_scopes(*ops_, threads_);
         }
-        return *scopes_;
+        return *known_.scopes;
     }
 
     /// The modules that own the parameters.
     [[nodiscard]] const parameter_owners& owners() requires parameter_readers<Ops> {
-        if (!owners_) {
+        if (!known_.owners) {
             std::vector<bool> merged;
             if constexpr (named_operators<Ops>) {
                 merged = find_merged_parameters(*ops_, scopes(), *modules_);
             }
-            owners_ = find_parameter_owners(*ops_, *modules_, merged);
+            known_.owners = find_parameter_owners(*ops_, *modules_, merged);
         }
-        return *owners_;
+        return *known_.owners;
     }
 
     /// The modules that the scopes stand for.
     [[nodiscard]] const scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
-        if (!bound_) {
-            bound_ = bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
+        if (!known_.bound) {
+            known_.bound = bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
         }
-        return *bound_;
+        return *known_.bound;
     }
 
     /// The hierarchies in the metadata of the operators.
     [[nodiscard]] const hierarchy_table& hierarchies() {
-        if (!hierarchies_) {
-            hierarchies_ = collect_hierarchies(*ops_);
+        if (!known_.hierarchies) {
+            known_.hierarchies = collect_hierarchies(*ops_);
         }
-        return *hierarchies_;
+        return *known_.hierarchies;
     }
 
     /// The modules that those speak of.
@@ -95,6 +120,9 @@ public:
     /// The modules at which names and metadata stop short; see `find_shallow_modules`.
     [[nodiscard]] const std::vector<id>&
     shallow() requires named_operators<Ops> && parameter_readers<Ops> {
+        if (!shallow_ && names_reach_parameters()) {
+            shallow_.emplace();
+        }
         if (!shallow_) {
             const auto& table = scopes();
             const auto& bound = modules_of_scopes();
@@ -113,34 +141,60 @@ public:
         return *shallow_;
     }
 
-    /// What `data_independent` says of the operators.
-    [[nodiscard]] const std::vector<bool>& independent() {
-        if (!independent_) {
-            independent_ = data_independent(*ops_, sweep_order(ops_->graph()));
+    /// The modules whose parameters the ones around compute with; see `find_bypassed_modules`.
+    [[nodiscard]] const std::vector<id>& bypassed() requires parameter_readers<Ops> {
+        if (!bypassed_) {
+            bypassed_ = find_bypassed_modules(*ops_, *modules_, owners());
         }
-        return *independent_;
+        return *bypassed_;
     }
 
-    /// Takes over facts that were found while the tree was built.
-    void adopt(scope_table scopes, parameter_owners owners, scope_modules bound,
-               hierarchy_table hierarchies) {
-        scopes_ = std::move(scopes);
-        owners_ = std::move(owners);
-        bound_ = std::move(bound);
-        hierarchies_ = std::move(hierarchies);
+    /// What `data_independent` says of the operators.
+    [[nodiscard]] const std::vector<bool>& independent() {
+        if (!known_.independent) {
+            known_.independent = data_independent(*ops_, sweep_order(ops_->graph()));
+        }
+        return *known_.independent;
     }
 
 private:
+    /// Whether every module that runs with parameters is named by some operator, so that names and
+    /// metadata stop short of none. Complexity: O(scopes + parameters).
+    [[nodiscard]] bool
+    names_reach_parameters() requires named_operators<Ops> && parameter_readers<Ops> {
+        std::vector<bool> is_named(index().size(), false);
+        if (!hierarchies().chain_of.empty()) {
+            for (const auto& place : modules_of_hierarchies().of_chain) {
+                if (place.exact && place.module != no_id) {
+                    is_named[place.module] = true;
+                }
+            }
+        } else if (const auto& bound = modules_of_scopes(); bound.of_operator.empty()) {
+            for (std::size_t s = 0; s < bound.of_scope.size(); ++s) {
+                const auto module = bound.of_scope[s].module;
+                if (module != no_id && scopes().scopes[s].operators > 0) {
+                    is_named[module] = true;
+                }
+            }
+        }
+        for (id p = 0; p < ops_->parameter_count(); ++p) {
+            for (auto owner : owners().of(p)) {
+                if (!is_named[nearest_called(*modules_, owner)]) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
     const Ops* ops_;
     const Modules* modules_;
     thread_limit threads_;
-    std::optional<std::vector<bool>> independent_;
-    std::optional<scope_table> scopes_;
-    std::optional<parameter_owners> owners_;
-    std::optional<scope_modules> bound_;
-    std::optional<hierarchy_table> hierarchies_;
+    provenance_names provenances_;
+    evidence_facts known_;
     std::optional<hierarchy_modules> bound_hierarchies_;
     std::optional<std::vector<id>> shallow_;
+    std::optional<std::vector<id>> bypassed_;
 };
 
 } // namespace stemma

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_EVIDENCE_SOURCES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/detail/named_claims.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/policy/category.hpp>
 
@@ -41,7 +42,9 @@ public:
     [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
         return std::apply(
             [&](const auto&... source) {
-                return claims<decltype(source.prepare(context))...>(source.prepare(context)...);
+                // In braces, so that they prepare themselves in their order.
+                return claims<decltype(detail::prepare_source(source, context))...>{
+                    detail::prepare_source(source, context)...};
             },
             sources_);
     }
@@ -73,7 +76,8 @@ struct optional_source {
 
     template <class Ops, class Modules>
     [[nodiscard]] auto prepare(evidence_context<Ops, Modules>& context) const {
-        return claims<decltype(source.prepare(context))>{source.prepare(context), enabled};
+        return claims<decltype(detail::prepare_source(source, context))>{
+            detail::prepare_source(source, context), enabled};
     }
 };
 

@@ -11,6 +11,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -152,6 +153,45 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
     }
 }
 
+/// Marks vectors that operators read in several ways where one way is all that a module has for
+/// such a vector: the bias of a product, the scale of a normalization.
+template <named_operators Ops>
+void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                           std::vector<bool>& merged) {
+    if constexpr (sized_parameters<Ops>) {
+        constexpr std::array<std::string_view, 9> kinds{"BatchNormalization",
+                                                        "Conv",
+                                                        "ConvTranspose",
+                                                        "FusedConv",
+                                                        "Gemm",
+                                                        "GroupNormalization",
+                                                        "InstanceNormalization",
+                                                        "LayerNormalization",
+                                                        "SkipLayerNormalization"};
+        std::vector<bool> weights(merged.size(), true);
+        ops.keep_matrices(weights);
+        struct seen {
+            std::string_view type;
+            bool of_kind = false;
+            bool several = false;
+        };
+        std::map<id, seen> types;
+        for (const auto& [p, v] : reads) {
+            if (weights[p]) {
+                continue;
+            }
+            const std::string_view type = ops.op_type(v);
+            auto& known = types.try_emplace(p, seen{type}).first->second;
+            known.several = known.several || known.type != type;
+            known.of_kind =
+                known.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
+        }
+        for (const auto& [p, known] : types) {
+            merged[p] = merged[p] || (known.several && known.of_kind);
+        }
+    }
+}
+
 /// Finds parameters that stand for those of other members of a list too, as scopes show.
 template <parameter_readers Ops, module_view Modules>
 class merged_members {
@@ -248,6 +288,7 @@ template <named_operators Ops, module_view Modules>
     if (!reads.empty()) {
         detail::keep_untrained(ops, reads, merged);
         detail::mark_outnumbered(ops, reads, is_read, merged);
+        detail::mark_of_several_kinds(ops, reads, merged);
         detail::merged_members members(ops, scopes, modules);
         for (const auto& [p, v] : reads) {
             members.add(p, scopes.scope_of[index_of(graph, v)]);

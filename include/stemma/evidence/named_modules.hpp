@@ -13,7 +13,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <functional>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32,14 +32,13 @@ struct named_modules {
 };
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
-/// in the names of operators. The threads also do what is `beside`.
+/// in the names of operators.
 /// Requires: several threads may read `ops` at once, if so many are given.
 /// Complexity: O(bytes of names and metadata) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
 [[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
-                                                  thread_limit threads = {},
-                                                  std::vector<std::function<void()>> beside = {}) {
+                                                  thread_limit threads = {}) {
     named_modules found;
     found.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
@@ -63,8 +62,10 @@ template <named_operators Ops>
         }
         found.modules = found.builder.build();
     };
-    beside.insert(beside.begin(), grow_owners); // what takes longest
-    found.scopes = collect_scopes(ops, threads, beside);
+    const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
+    auto owners = start_beside(threads, size, grow_owners);
+    found.scopes = collect_scopes(ops, threads.without_one());
+    owners.get();
     return found;
 }
 

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_PARAMETER_NAMES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/bypassed_modules.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/parameter_owners.hpp>
 #include <stemma/evidence/tied_parameters.hpp>
@@ -31,10 +32,11 @@ struct parameter_names {
     class claims {
     public:
         claims(const Ops& ops, const Modules& modules, const parameter_owners& owners,
-               std::span<const id> shallow)
+               const std::vector<id>& bypassed, std::span<const id> shallow)
             : ops_(&ops)
             , modules_(&modules)
             , owners_(&owners)
+            , bypassed_(&bypassed)
             , shallow_(shallow)
             , tied_(ops, owners) {}
 
@@ -53,7 +55,8 @@ struct parameter_names {
             }
             const auto owners = owners_->of(first);
             const auto say = [&](id owner, float confidence) {
-                const auto module = around_joined(vertex, nearest_called(*modules_, owner));
+                const auto runner = past_bypassed(*modules_, *bypassed_, owner);
+                const auto module = around_joined(vertex, nearest_called(*modules_, runner));
                 f(claim{module, no_id, confidence, provenance::parameter,
                         is_below_shallow(module)});
             };
@@ -134,6 +137,7 @@ struct parameter_names {
         const Ops* ops_;
         const Modules* modules_;
         const parameter_owners* owners_;
+        const std::vector<id>* bypassed_;
         std::span<const id> shallow_; // where names and metadata stop short
         tied_parameters<Ops> tied_;
     };
@@ -145,7 +149,7 @@ struct parameter_names {
         if constexpr (named_operators<Ops>) {
             shallow = context.shallow();
         }
-        return {context.ops(), context.modules(), context.owners(), shallow};
+        return {context.ops(), context.modules(), context.owners(), context.bypassed(), shallow};
     }
 };
 

@@ -5,13 +5,16 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/detail/region_finder.hpp>
+#include <stemma/detail/sequence_steps.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/category.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -45,6 +48,35 @@ struct parameter_regions {
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
+        std::vector<id> found;
+        if (has_regions(context)) {
+            found = detail::region_finder<Ops, Modules>(context).run();
+        }
+        return {context.ops(), std::move(found)};
+    }
+
+    /// Returns: members of sequences that operators speak of and the modules lack, as they have no
+    /// parameters: the sequence and a number; sorted. Complexity: O(V + E).
+    template <named_operators Ops, module_view Modules>
+        requires parameter_readers<Ops>
+    [[nodiscard]] static std::vector<std::pair<id, std::uint64_t>>
+    find_missing_members(evidence_context<Ops, Modules>& context) {
+        std::vector<std::pair<id, std::uint64_t>> missing;
+        if (has_regions(context) &&
+            detail::has_open_sequences(context.ops(), context.modules(), context.owners())) {
+            detail::region_finder<Ops, Modules> finder(context);
+            static_cast<void>(finder.run());
+            missing = finder.missing();
+            std::sort(missing.begin(), missing.end());
+            missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+        }
+        return missing;
+    }
+
+private:
+    /// Whether parameters are what tells of operators.
+    template <class Ops, class Modules>
+    [[nodiscard]] static bool has_regions(evidence_context<Ops, Modules>& context) {
         // Where names have scopes, what is left is better told by its neighbours; and where most
         // have metadata, as constants are what is left.
         constexpr std::size_t few = 20;
@@ -61,11 +93,7 @@ struct parameter_regions {
         for (id p = 0; p < context.ops().parameter_count() && !owned; ++p) {
             owned = !context.owners().of(p).empty();
         }
-        std::vector<id> found;
-        if (owned && scoped * few <= scopes.size() && described * 4 <= scopes.size() * 3) {
-            found = detail::region_finder<Ops, Modules>(context).run();
-        }
-        return {context.ops(), std::move(found)};
+        return owned && scoped * few <= scopes.size() && described * 4 <= scopes.size() * 3;
     }
 };
 

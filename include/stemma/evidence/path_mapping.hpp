@@ -83,8 +83,9 @@ namespace detail {
     parameter = detail::without_fusion_prefix(parameter);
     const auto dot = parameter.rfind('.');
     const bool made_up =
-        parameter.find("::") != parameter.npos || parameter.find_first_of("/;") != parameter.npos ||
-        dot == parameter.npos || dot == 0 || dot + 1 == parameter.size() ||
+        parameter.find("::") != parameter.npos || parameter.find('/') != parameter.npos ||
+        parameter.find(';') != parameter.npos || dot == parameter.npos || dot == 0 ||
+        dot + 1 == parameter.size() ||
         detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
     if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};

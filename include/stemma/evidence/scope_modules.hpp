@@ -317,7 +317,10 @@ template <parameter_readers Ops>
         }
         const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
         if (first != no_id && first > s && !reordered) {
-            reordered = detail::are_reordered(ops, table);
+            reordered = detail::are_reordered(ops, table, [&](id a, id b) {
+                const auto m = ranks.of_scope[a].module;
+                return m != no_id && m == ranks.of_scope[b].module;
+            });
         }
         const bool repeats = first != no_id && (first < s || *reordered);
         if (repeats) {
@@ -336,10 +339,10 @@ template <parameter_readers Ops>
         const bool is_call =
             counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
         // Where an optimizer took operators away, what is left of two calls may not be alike; what
-        // owns nothing and calls nothing is then rather called again than beside one of its name.
+        // calls nothing, and reads nothing or the same, is then rather called again than beside one
+        // of its name.
         const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
-                           !has_inside[first] && resolver.owns_nothing(s) &&
-                           resolver.owns_nothing(first);
+                           !has_inside[first] && resolver.read_alike(s, first);
         if (repeats &&
             (is_call || plain ||
              (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {

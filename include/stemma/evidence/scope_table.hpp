@@ -22,7 +22,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -289,26 +288,19 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 
 } // namespace detail
 
-/// Collects the scopes in the names of all operators. The threads also do what is `beside`, first.
+/// Collects the scopes in the names of all operators.
 ///
 /// Requires: names outlive the table; several threads may read `ops` at once, if so many are given.
-/// Throws: what is thrown beside.
 /// Complexity: O(bytes of names); a look-up only for segments that the previous name did not share.
 template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {},
-                                         std::span<const std::function<void()>> beside = {}) {
+[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
     const auto& graph = ops.graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto workers = threads.parts_of_operators(size);
     const auto count = workers == 1 ? 1 : workers * 4; // as not all take as long
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);
-    for_each_item(beside.size() + count, workers, [&](std::size_t item, std::size_t) {
-        if (item < beside.size()) {
-            beside[item]();
-            return;
-        }
-        const auto part = item - beside.size();
+    for_each_item(count, workers, [&](std::size_t part, std::size_t) {
         const auto [first, last] = vertex_range(graph, count, part);
         parts[part] = detail::make_scope_table();
         detail::collect_scopes(ops, first, last, scope_of, parts[part]);

@@ -28,7 +28,8 @@
 namespace stemma {
 
 /// Reads captures (`stemma.capture/1` and its parts, see docs/formats.md): the module tree, and
-/// what is there of a trace, an FX graph, TorchScript and the record of an export.
+/// what is there of a trace, an FX graph, TorchScript and the record of an export. Of what stemma
+/// itself writes, `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
 ///
 /// One object takes all files of a capture; `tree` builds what they say. Unknown keys are ignored.
 class capture_reader {
@@ -39,6 +40,40 @@ public:
     void read(std::string_view bytes, std::string_view file) {
         file_ = file;
         stream_json(bytes, file, *this);
+    }
+
+    /// Takes the modules of a tree, as if they had been listed in `file`.
+    /// Throws: as above, `contradiction`. Complexity: O(bytes of all paths).
+    void read(const module_tree& modules, std::string_view file) {
+        file_ = file;
+        if (has_modules()) {
+            fail(error_code::contradiction, "there are two roots");
+        }
+        for (id m = 0; m < modules.size(); ++m) {
+            ++count_;
+            if (paths_.intern(modules.path(m)) != m) {
+                fail(error_code::contradiction, "'" + modules.path(m) + "' is listed twice");
+            }
+            if (m != 0) {
+                builder_.child(modules.index().parent(m), modules.attribute(m));
+            }
+            builder_.set_class(m, modules.class_name(m), modules.qualified_class(m));
+            if (modules.calls(m) != no_id) {
+                builder_.set_calls(m, modules.calls(m));
+            }
+            for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+                builder_.add_parameter(m, modules.parameter(m, i));
+            }
+            for (std::size_t i = 0; i < modules.buffer_count(m); ++i) {
+                builder_.add_buffer(m, modules.buffer(m, i));
+            }
+        }
+        for (const auto& alias : modules.aliases()) {
+            builder_.add_alias(alias.path, alias.module);
+        }
+        for (const auto& group : modules.shared_parameters()) {
+            builder_.add_shared_parameters(group);
+        }
     }
 
     /// Whether any module was read, so that `tree` says more than that there is a root.
@@ -109,7 +144,8 @@ public:
         case part::unhooked:
             return trace_.read_unhooked(item, file_);
         case part::fx_node:
-            return fx_.read_node(item, file_);
+            // Those of a sidecar say where operators are, and not what PyTorch did.
+            return item["op_type"] && !item["op"] ? void() : fx_.read_node(item, file_);
         case part::operation:
             return torchscript_.read_operation(item, file_);
         case part::exported_node:
@@ -203,18 +239,19 @@ private:
     }
 
     void read_module(json_part module) {
-        const auto path = text(module, "name");
+        const bool is_own = !module["name"] && module["path"].is_text(); // of a sidecar
+        const auto path = text(module, is_own ? "path" : "name");
         const auto m = add_module(path);
         if (const auto parent = module["parent"]) {
             check_parent(path, parent);
         }
-        builder_.set_class(m, optional_text(module, "class_name"),
+        builder_.set_class(m, optional_text(module, is_own ? "class" : "class_name"),
                            optional_text(module, "qualified_class"));
         if (const auto calls = module["calls"]; calls.is_number<id>()) {
             builder_.set_calls(m, calls.number<id>());
         }
-        read_tensors(module["own_parameters"], m, false);
-        read_tensors(module["own_buffers"], m, true);
+        read_tensors(module[is_own ? "parameters" : "own_parameters"], m, false);
+        read_tensors(module[is_own ? "buffers" : "own_buffers"], m, true);
         if (const auto aliases = module["aliases"]; aliases.is_array()) {
             for (auto& alias : strings(aliases)) {
                 aliases_.push_back({std::move(alias), std::string(path), file_});
@@ -306,14 +343,29 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Reads captures of one model from files.
+/// For `read_captures`, where no file holds modules in a form of its own.
+struct no_other_modules {
+    /// Returns: nothing.
+    [[nodiscard]] std::optional<module_tree> operator()(std::string_view, std::string_view) const {
+        return std::nullopt;
+    }
+};
+
+/// Reads captures of one model from files. `find_modules(bytes, path)` may know what is in one that
+/// is no JSON, and return the tree.
 /// Throws: as `mapped_file` and `capture_reader`, and `error` when none of them holds modules.
 /// Complexity: O(bytes).
-[[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
+template <class FindModules = no_other_modules>
+[[nodiscard]] capture_reader read_captures(std::span<const std::string> paths,
+                                           FindModules find_modules = {}) {
     capture_reader reader;
     for (const auto& path : paths) {
         const mapped_file file(path);
-        reader.read(file.bytes(), path);
+        if (const std::optional<module_tree> modules = find_modules(file.bytes(), path)) {
+            reader.read(*modules, path);
+        } else {
+            reader.read(file.bytes(), path);
+        }
     }
     if (!reader.has_modules()) {
         STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",

@@ -13,6 +13,7 @@
 #include <stemma/policy/visibility.hpp>
 #include <stemma/tagger.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -78,6 +79,15 @@ namespace detail {
         }
     }
     return std::string(text);
+}
+
+/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+[[nodiscard]] inline std::string label_text(std::string_view text) {
+    std::string shown(text.empty() ? " " : text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
+        ' ');
+    return dot_text(shown);
 }
 
 /// Writes one picture.
@@ -162,15 +172,16 @@ private:
         const auto path = path_of(modules_, m);
         const std::string_view attribute = modules_.attribute(m);
         const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
-        return dot_text(shortened(name, longest_name));
+        return name.empty() ? name : label_text(shortened(name, longest_name));
     }
 
     [[nodiscard]] std::string title(id m, bool with_path) const {
         const auto name = name_text(m, with_path);
-        auto type = dot_text(shortened(modules_.class_name(m), longest_name));
+        std::string type(modules_.class_name(m));
+        type = type.empty() ? type : label_text(shortened(type, longest_name));
         if (name.empty() && type.empty()) {
             const std::string_view attribute = modules_.attribute(m);
-            type = attribute.empty() ? "model" : dot_text(shortened(attribute, longest_name));
+            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
         }
         auto text = "<B>" + (name.empty() ? type : name) + "</B>";
         return name.empty() || type.empty() ? text : text + "  " + type;
@@ -178,7 +189,8 @@ private:
 
     [[nodiscard]] static std::string small(const std::string& text) {
         return text.empty() ? text
-                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + text + "</FONT>";
+                            : "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#475569\">" + label_text(text) +
+                                  "</FONT>";
     }
 
     [[nodiscard]] static std::string count_text(std::size_t n) {
@@ -189,9 +201,9 @@ private:
         const auto& box = folded_.boxes[b];
         text_ += "b" + std::to_string(b) + " [label=<";
         if (box.kind == box_kind::one_operator) {
-            text_ += dot_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
-                     small(dot_text(shortened(annotations_.operator_note(box.of), 60))) +
-                     ">, tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
+            text_ += label_text(shortened(ops_.op_type(vertex_[box.of]), longest_name)) +
+                     small(shortened(annotations_.operator_note(box.of), 60)) + ">, tooltip=\"" +
+                     dot_text(ops_.name(vertex_[box.of])) + "\"]\n";
             return;
         }
         if (box.kind == box_kind::rest) {
@@ -200,17 +212,17 @@ private:
             return;
         }
         const auto note = annotations_.module_note(box.of);
-        text_ +=
-            title(box.of, false) +
-            small(dot_text(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note))) +
-            ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
-            dot_text(path_of(modules_, box.of)) + "\"]\n";
+        text_ += title(box.of, false) +
+                 small(count_text(nodes_in_[box.of]) + (note.empty() ? "" : ", " + note)) +
+                 ">, penwidth=1.6, fillcolor=\"" + std::string(colour(box.of)) + "\", tooltip=\"" +
+                 dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
     void write_edges() {
         for (const auto& edge : folded_.edges) {
             const value_description value = describe_(edge.value);
-            auto label = dot_text(shape_label(value.shape));
+            const auto shape = shape_label(value.shape);
+            auto label = shape.empty() ? shape : label_text(shape);
             if (edge.values > 1) {
                 label +=
                     (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
@@ -232,8 +244,8 @@ private:
         auto name = kind + std::to_string(value);
         if (ends_.insert(name).second) {
             text_ += name + " [fillcolor=\"#e2e8f0\", penwidth=0.8, fontsize=10, label=<" +
-                     dot_text(shortened(about.name, longest_name)) +
-                     small(dot_text(about.type_and_shape())) + ">]\n";
+                     label_text(shortened(about.name, longest_name)) +
+                     small(about.type_and_shape()) + ">]\n";
         }
         return name;
     }

@@ -97,11 +97,31 @@ namespace detail {
 
 } // namespace detail
 
-/// The bytes of a file, mapped: pages are read when they are touched.
+/// The bytes of a file, mapped: pages are read when they are touched. Or bytes in memory, for
+/// whoever takes a file.
 ///
 /// The file must not shrink while it is mapped.
 class mapped_file {
 public:
+    /// Returns: bytes in memory; `name` stands for a path in messages.
+    [[nodiscard]] static mapped_file holding(std::string bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.stream_ = std::move(bytes);
+        file.data_ = file.stream_.data();
+        file.size_ = file.stream_.size();
+        return file;
+    }
+
+    /// As `holding`, of bytes that stay with the caller. Requires: they outlive the result.
+    [[nodiscard]] static mapped_file viewing(std::string_view bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.data_ = bytes.data();
+        file.size_ = bytes.size();
+        return file;
+    }
+
     /// Throws: `error` of `error_code::cannot_read`.
     explicit mapped_file(const std::string& path, mapped_pages pages = mapped_pages::any)
         : path_(path) {
@@ -131,10 +151,12 @@ public:
                 detail::fail_to_read(path, reason);
             }
             data_ = static_cast<const char*>(mapped);
+            mapped_ = true;
         }
     }
 
-    /// Leaves `other` without bytes; views of them stay valid, but for those of a pipe.
+    /// Leaves `other` without bytes; views of them stay valid, but for those of a pipe and of bytes
+    /// that are held.
     mapped_file(mapped_file&& other) noexcept { swap(other); }
 
     /// Leaves `other` with what this one held.
@@ -147,7 +169,7 @@ public:
 
     /// Ends every view of the bytes.
     ~mapped_file() {
-        if (data_ != nullptr && stream_.empty()) {
+        if (mapped_) {
             ::munmap(const_cast<char*>(data_), size_); // NOLINT: munmap takes no const
         }
         if (descriptor_ >= 0) {
@@ -155,7 +177,8 @@ public:
         }
     }
 
-    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe.
+    /// Valid as long as the file stays mapped; moving it does not end that, but for a pipe and for
+    /// bytes that are held.
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
 
     /// Copies a range to `to` without making its pages part of the memory of the process.
@@ -183,7 +206,7 @@ public:
     /// Says that a range will hardly be read again: its pages leave the memory of the process, and
     /// come back if it is.
     void release(std::size_t offset, std::size_t size) const noexcept {
-        if (stream_.empty() && size > 0) {
+        if (mapped_ && size > 0) {
             const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
             const auto begin = (offset + page - 1) / page * page;
             const auto end = (offset + size) / page * page;
@@ -207,6 +230,8 @@ public:
     }
 
 private:
+    mapped_file() = default;
+
     // A pipe has no size and cannot be mapped.
     void read_stream() {
         char buffer[65536];
@@ -235,15 +260,17 @@ private:
         std::swap(descriptor_, other.descriptor_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(mapped_, other.mapped_);
         data_ = stream_.empty() ? data_ : stream_.data();
         other.data_ = other.stream_.empty() ? other.data_ : other.stream_.data();
     }
 
     std::string path_;
-    std::string stream_;
+    std::string stream_; // of a pipe, or held
     int descriptor_ = -1;
     const char* data_ = nullptr;
     std::size_t size_ = 0;
+    bool mapped_ = false;
 };
 
 namespace detail {
@@ -624,13 +651,25 @@ public:
         if (!stream || std::filesystem::is_directory(path)) {
             detail::fail_to_read(path, "cannot be read");
         }
-        bytes_ = std::make_unique<std::string>(std::istreambuf_iterator<char>(stream),
-                                               std::istreambuf_iterator<char>());
+        hold({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()});
     }
 
-    [[nodiscard]] std::string_view bytes() const noexcept { return *bytes_; }
+    [[nodiscard]] static mapped_file holding(std::string bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.hold(std::move(bytes));
+        return file;
+    }
+    [[nodiscard]] static mapped_file viewing(std::string_view bytes, std::string name) {
+        mapped_file file;
+        file.path_ = std::move(name);
+        file.bytes_ = bytes;
+        return file;
+    }
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
     void read(std::size_t offset, std::size_t size, char* to) const {
-        std::memcpy(to, bytes_->data() + offset, size);
+        std::memcpy(to, bytes_.data() + offset, size);
     }
     void release(std::size_t, std::size_t) const noexcept {}
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -638,8 +677,16 @@ public:
     void release_descriptor() noexcept {}
 
 private:
+    mapped_file() = default;
+
+    void hold(std::string bytes) {
+        held_ = std::make_unique<std::string>(std::move(bytes));
+        bytes_ = *held_;
+    }
+
     std::string path_;
-    std::unique_ptr<std::string> bytes_;
+    std::unique_ptr<std::string> held_;
+    std::string_view bytes_;
 };
 
 /// A file that appears whole or not at all: `commit` puts it in place of what was there.

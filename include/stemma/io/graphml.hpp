@@ -123,7 +123,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             out.data("path", path_of(modules, m));
             out.data("tag", found.tags.text(m));
             out.data("class", modules.class_name(m));
-            out.data("provenance", to_string(made.source));
+            out.data("provenance", found.provenances[made.source]);
             out.data("confidence", std::to_string(made.confidence));
             out.line("</node>");
         }

@@ -2,18 +2,24 @@
 #ifndef STEMMA_MODEL_ATTRIBUTION_HPP
 #define STEMMA_MODEL_ATTRIBUTION_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace stemma {
 
 /// Where an attribution comes from: a source of evidence, in falling order of trust, or a rule of
-/// propagation.
+/// propagation. Numbers from `provenance_count` on are sources that the library does not know; a
+/// `provenance_names` has their names.
 enum class provenance : std::uint8_t {
     exported,    ///< scopes recorded during the export
     recorded,    ///< what the file carries of tags that it got before it was changed
@@ -32,16 +38,18 @@ enum class provenance : std::uint8_t {
     root,        ///< nothing is known
 };
 
-/// How many there are.
+/// How many the library knows.
 inline constexpr std::size_t provenance_count = 15;
 
-/// Returns: the name that files and reports use.
+/// Returns: the name that files and reports use; `other` for a source that the library does not
+/// know.
 [[nodiscard]] constexpr std::string_view to_string(provenance p) noexcept {
     constexpr std::array<std::string_view, provenance_count> names{
         "export",    "recorded",    "metadata", "function", "scope",
         "parameter", "torchscript", "trace",    "fx",       "leftover",
         "consumer",  "producer",    "between",  "owner",    "root"};
-    return names[static_cast<std::size_t>(p)];
+    const auto number = static_cast<std::size_t>(p);
+    return number < provenance_count ? names[number] : "other";
 }
 
 /// Returns: the provenance of a name, as `to_string` gives it.
@@ -57,8 +65,62 @@ inline constexpr std::size_t provenance_count = 15;
 
 /// Whether `p` is a source of evidence rather than a rule of propagation.
 [[nodiscard]] constexpr bool is_evidence(provenance p) noexcept {
-    return p < provenance::consumer;
+    return p < provenance::consumer || static_cast<std::size_t>(p) >= provenance_count;
 }
+
+/// The names of all provenances: those that the library knows, and sources of a program's own.
+class provenance_names {
+public:
+    /// How many sources of its own a program can have.
+    static constexpr std::size_t most_added = 256 - provenance_count;
+
+    /// Returns: the provenance of the source called `name`, which is added if it is new.
+    /// Throws: `error` (`refused`) for no name or one that the library uses, and where there are
+    ///   too many.
+    /// Complexity: O(names).
+    provenance add(std::string_view name) {
+        if (name.empty() || name == "other" || parse_provenance(name)) {
+            refuse(name, "is no name for a source of one's own");
+        }
+        if (const auto known = find(name)) {
+            return *known;
+        }
+        if (added_.size() == most_added) {
+            refuse(name, "is one source of evidence too many");
+        }
+        added_.emplace_back(name);
+        return static_cast<provenance>(provenance_count + added_.size() - 1);
+    }
+
+    /// Returns: the provenance of that name, if there is one. Complexity: O(names).
+    [[nodiscard]] std::optional<provenance> find(std::string_view name) const noexcept {
+        const auto found = std::find(added_.begin(), added_.end(), name);
+        if (found == added_.end()) {
+            return parse_provenance(name);
+        }
+        return static_cast<provenance>(provenance_count +
+                                       static_cast<std::size_t>(found - added_.begin()));
+    }
+
+    /// Returns: the name of `p`, as `to_string` for those that the library knows.
+    [[nodiscard]] std::string_view operator[](provenance p) const noexcept {
+        const auto number = static_cast<std::size_t>(p);
+        return number < provenance_count || number >= size()
+                   ? to_string(p)
+                   : std::string_view(added_[number - provenance_count]);
+    }
+
+    /// Returns: how many there are, those that the library knows included.
+    [[nodiscard]] std::size_t size() const noexcept { return provenance_count + added_.size(); }
+
+private:
+    [[noreturn]] static void refuse(std::string_view name, std::string_view reason) {
+        STEMMA_THROW(error(error_code::refused, "", "source of evidence",
+                           "'" + std::string(name) + "' " + std::string(reason)));
+    }
+
+    std::vector<std::string> added_;
+};
 
 /// One source's word on one operator. Several claims of one source mean: one of these; or, where
 /// they are doubtful, that it was made of operators of all of them.

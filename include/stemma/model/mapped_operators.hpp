@@ -26,9 +26,12 @@ struct no_parameters {
 ///
 /// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
 /// `Parameters` yields a range of such.
-template <operator_graph_like Graph, text_map<vertex_t<Graph>> Name,
-          text_map<vertex_t<Graph>> OpType, class Parameters = no_parameters>
+template <class Graph, class Name, class OpType, class Parameters = no_parameters>
 class mapped_operators {
+    static_assert(explain_operator_graph<Graph>());
+    static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,
+                  "mapped_operators: give property maps from vertices to text that outlives them");
+
 public:
     /// The user's graph, for `operator_view`.
     using graph_type = Graph;
@@ -39,9 +42,11 @@ public:
         , name_(std::move(name))
         , op_type_(std::move(op_type))
         , reads_(num_vertices(graph)) {
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            for (const auto& parameter : get(parameters, *it)) {
-                reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+        if constexpr (operator_graph_like<Graph>) {
+            for (auto [it, last] = vertices(graph); it != last; ++it) {
+                for (const auto& parameter : get(parameters, *it)) {
+                    reads_[index_of(graph, *it)].push_back(pool_.intern(parameter));
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 #include <stemma/core/flat_index.hpp>
 #include <stemma/core/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/id_ranges.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/core/tree_index.hpp>
 
@@ -15,6 +16,7 @@
 #include <boost/property_map/property_map.hpp>
 
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,10 +45,10 @@ struct tensor_info {
 
 /// A tree of modules: who contains whom, of which class, with which parameters.
 ///
-/// Models Boost's VertexListGraph, BidirectionalGraph and AdjacencyGraph; edges lead from a module
-/// to the modules it contains. A vertex is the module's preorder rank: the root is 0, a subtree is
-/// a range. Immutable; made by a module_tree_builder. Each function of these concepts takes O(1),
-/// but `out_degree` and `degree` O(children).
+/// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph and AdjacencyGraph; edges lead
+/// from a module to the modules it contains. A vertex is the module's preorder rank: the root is 0,
+/// a subtree is a range. Immutable; made by a module_tree_builder. Each function of these concepts
+/// takes O(1), but `out_degree` and `degree` O(children).
 class module_tree {
 public:
     /// From a parent to a child.
@@ -71,6 +73,17 @@ public:
 
     /// Answers what is above what by rank; valid as long as the tree.
     [[nodiscard]] const tree_index& index() const noexcept { return index_; }
+
+    /// All modules, the root first; ranges go into range-v3's views as they are.
+    [[nodiscard]] consecutive_ids modules() const noexcept {
+        return {detail::id_iterator(0), detail::id_iterator(static_cast<id>(size()))};
+    }
+    /// The modules that a module holds itself, in order.
+    [[nodiscard]] linked_ids children(id m) const noexcept { return index_.children(m); }
+    /// The modules around a module, from the nearest to the root.
+    [[nodiscard]] linked_ids ancestors(id m) const noexcept { return index_.ancestors(m); }
+    /// The modules below a module, however deep, in order.
+    [[nodiscard]] consecutive_ids descendants(id m) const noexcept { return index_.descendants(m); }
 
     /// The name under which the parent holds the module. For the root: the name of the whole.
     [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
@@ -216,27 +229,25 @@ public:
         [[nodiscard]] id dereference() const { return at_; }
     };
 
-    /// For Boost.Graph.
-    class in_edge_iterator : public boost::iterator_facade<in_edge_iterator, edge,
-                                                           boost::forward_traversal_tag, edge> {
+    /// For Boost.Graph: the edges to modules of successive ranks.
+    class edge_iterator
+        : public boost::iterator_facade<edge_iterator, edge, boost::forward_traversal_tag, edge> {
     public:
-        in_edge_iterator() = default;
+        edge_iterator() = default;
 
-        /// At the edge to `module`, or behind it.
-        in_edge_iterator(const module_tree* tree, id module, bool passed)
-            : tree_(tree), module_(module), passed_(passed) {}
+        /// At the edge to `module`.
+        edge_iterator(const module_tree* tree, id module) : tree_(tree), module_(module) {}
 
     private:
         friend class boost::iterator_core_access;
         [[nodiscard]] edge dereference() const { return {tree_->index_.parent(module_), module_}; }
-        [[nodiscard]] bool equal(const in_edge_iterator& other) const {
-            return passed_ == other.passed_;
+        [[nodiscard]] bool equal(const edge_iterator& other) const {
+            return module_ == other.module_;
         }
-        void increment() { passed_ = true; }
+        void increment() { ++module_; }
 
         const module_tree* tree_ = nullptr;
         id module_ = 0;
-        bool passed_ = true;
     };
 
     friend std::pair<out_edge_iterator, out_edge_iterator> out_edges(id m, const module_tree& t) {
@@ -246,15 +257,15 @@ public:
     adjacent_vertices(id m, const module_tree& t) {
         return {{&t, m + 1}, {&t, t.index_.end(m)}};
     }
-    friend std::pair<in_edge_iterator, in_edge_iterator> in_edges(id m, const module_tree& t) {
-        return {{&t, m, m == 0}, {&t, m, true}};
+    friend std::pair<edge_iterator, edge_iterator> in_edges(id m, const module_tree& t) {
+        return {{&t, m == 0 ? 1 : m}, {&t, m + 1}};
+    }
+    friend std::pair<edge_iterator, edge_iterator> edges(const module_tree& t) {
+        return {{&t, 1}, {&t, num_vertices(t)}};
     }
     friend id out_degree(id m, const module_tree& t) {
-        id children = 0;
-        for (auto [it, last] = out_edges(m, t); it != last; ++it) {
-            ++children;
-        }
-        return children;
+        const auto children = t.children(m);
+        return static_cast<id>(std::ranges::distance(children.begin(), children.end()));
     }
     friend id in_degree(id m, const module_tree&) { return m == 0 ? 0 : 1; }
     friend id degree(id m, const module_tree& t) { return in_degree(m, t) + out_degree(m, t); }
@@ -312,9 +323,9 @@ private:
             path_length_[m] =
                 path_length_[parent] + static_cast<id>(attribute(m).size()) + (parent == 0 ? 0 : 1);
         }
-        for (id parent = 0; parent < n; ++parent) {
+        for (const id parent : modules()) {
             id i = 0;
-            for (id m = parent + 1; m < index_.end(parent); m = index_.end(m)) {
+            for (const id m : children(parent)) {
                 if (i++ >= near_children) {
                     children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
                 }
@@ -359,11 +370,13 @@ struct graph_traits<stemma::module_tree> {
     using directed_category = bidirectional_tag;
     using edge_parallel_category = disallow_parallel_edge_tag;
     struct traversal_category : virtual vertex_list_graph_tag,
+                                virtual edge_list_graph_tag,
                                 virtual bidirectional_graph_tag,
                                 virtual adjacency_graph_tag {};
     using vertex_iterator = counting_iterator<stemma::id>;
+    using edge_iterator = stemma::module_tree::edge_iterator;
     using out_edge_iterator = stemma::module_tree::out_edge_iterator;
-    using in_edge_iterator = stemma::module_tree::in_edge_iterator;
+    using in_edge_iterator = stemma::module_tree::edge_iterator;
     using adjacency_iterator = stemma::module_tree::adjacency_iterator;
     using vertices_size_type = stemma::id;
     using edges_size_type = stemma::id;

@@ -2,6 +2,8 @@
 #ifndef STEMMA_MODEL_OPERATOR_DOMAIN_HPP
 #define STEMMA_MODEL_OPERATOR_DOMAIN_HPP
 
+#include <stemma/config.hpp>
+
 #include <string_view>
 
 namespace stemma {

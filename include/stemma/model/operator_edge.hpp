@@ -9,7 +9,7 @@
 namespace stemma {
 
 /// Edge property: the tensor that flows along the edge.
-struct value_id_t {
+struct value_index_t {
     using kind = boost::edge_property_tag;
 };
 /// Edge property: which input of the reader; `no_id` where no input slot is meant (a body's
@@ -23,7 +23,7 @@ struct out_port_t {
 };
 
 /// Property: which value an edge carries.
-inline constexpr value_id_t value_id{};
+inline constexpr value_index_t value_index{};
 /// Property: as which input the value is read.
 inline constexpr in_port_t in_port{};
 /// Property: as which output the value is made.

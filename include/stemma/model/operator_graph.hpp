@@ -23,7 +23,7 @@ namespace stemma {
 /// Operators and the tensors between them: compressed in both directions, 32-bit, immutable.
 ///
 /// Models Boost's VertexListGraph, EdgeListGraph, BidirectionalGraph, AdjacencyGraph and
-/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_id`, `in_port`,
+/// PropertyGraph with `boost::vertex_index`, `boost::edge_index`, `value_index`, `in_port`,
 /// `out_port`. Parallel edges are kept. In-edges stand in the order they were given, out-edges
 /// in the order of their readers. Each function of these concepts takes O(1).
 class operator_graph {
@@ -94,13 +94,18 @@ public:
     /// Returns: as `num_edges`.
     [[nodiscard]] id edge_count() const noexcept { return static_cast<id>(source_.size()); }
 
-    /// The producers of `v`, parallel ones repeated.
+    /// The producers of `v`, parallel ones repeated; goes into range-v3's views as it is.
     [[nodiscard]] std::span<const id> producers(id v) const noexcept {
         return {source_.data() + in_first_[v], source_.data() + in_first_[v + 1]};
     }
 
+    /// The readers of `v`, in order, parallel ones repeated.
+    [[nodiscard]] std::span<const id> readers(id v) const noexcept {
+        return {out_target_.data() + out_first_[v], out_target_.data() + out_first_[v + 1]};
+    }
+
     /// By the index of the edge; valid as long as the graph.
-    [[nodiscard]] const std::vector<id>& property(value_id_t) const noexcept { return value_; }
+    [[nodiscard]] const std::vector<id>& property(value_index_t) const noexcept { return value_; }
 
     /// By the index of the edge; `no_id` where no input slot is meant.
     [[nodiscard]] const std::vector<id>& property(in_port_t) const noexcept { return in_port_; }
@@ -290,7 +295,7 @@ inline id get(boost::edge_index_t, const operator_graph&, const operator_graph::
     return e.index;
 }
 
-inline edge_id_map get(value_id_t tag, const operator_graph& g) {
+inline edge_id_map get(value_index_t tag, const operator_graph& g) {
     return edge_id_map(g.property(tag));
 }
 inline edge_id_map get(in_port_t tag, const operator_graph& g) {
@@ -299,7 +304,7 @@ inline edge_id_map get(in_port_t tag, const operator_graph& g) {
 inline edge_id_map get(out_port_t tag, const operator_graph& g) {
     return edge_id_map(g.property(tag));
 }
-inline id get(value_id_t tag, const operator_graph& g, const operator_graph::edge& e) {
+inline id get(value_index_t tag, const operator_graph& g, const operator_graph::edge& e) {
     return g.property(tag)[e.index];
 }
 inline id get(in_port_t tag, const operator_graph& g, const operator_graph::edge& e) {
@@ -347,7 +352,7 @@ struct property_map<stemma::operator_graph, edge_index_t> {
 };
 
 template <>
-struct property_map<stemma::operator_graph, stemma::value_id_t> {
+struct property_map<stemma::operator_graph, stemma::value_index_t> {
     using type = stemma::edge_id_map;
     using const_type = stemma::edge_id_map;
 };

@@ -20,16 +20,34 @@ using graph_of = typename Ops::graph_type;
 template <class Ops>
 using operator_t = vertex_t<graph_of<Ops>>;
 
+namespace detail {
+
+template <class Ops>
+concept has_graph = requires(const Ops& ops) {
+    typename Ops::graph_type;
+    { ops.graph() } -> std::same_as<const typename Ops::graph_type&>;
+};
+
+} // namespace detail
+
 /// A graph of operators, and more of them where the concepts below hold. An algorithm or policy
 /// says in its constraint how much it reads. `mapped_operators` makes one of any Boost graph.
 ///
 /// Requires: graph and text stay as long as the view.
 template <class Ops>
-concept operator_view = requires(const Ops& ops) {
-    typename Ops::graph_type;
-    { ops.graph() } -> std::same_as<const typename Ops::graph_type&>;
+concept operator_view = detail::has_graph<Ops> && operator_graph_like<graph_of<Ops>>;
+
+/// Put `static_assert(explain_operator_view<mine>());` beside a view that is refused.
+template <class Ops>
+consteval bool explain_operator_view() {
+    static_assert(detail::has_graph<Ops>,
+                  "operators: add `using graph_type` and `const graph_type& "
+                  "graph() const`, or make mapped_operators of the graph");
+    if constexpr (detail::has_graph<Ops>) {
+        static_assert(explain_operator_graph<graph_of<Ops>>());
+    }
+    return true; // else it was said
 }
-&&operator_graph_like<graph_of<Ops>>;
 
 /// Operators that have a name and a type, either possibly "".
 template <class Ops>

@@ -79,7 +79,7 @@ public:
 
     /// Whether all of some vertices are constant.
     [[nodiscard]] bool are_apart(std::span<const id> members) const {
-        return std::all_of(members.begin(), members.end(), [&](id v) { return set.apart[v]; });
+        return std::ranges::all_of(members, [&](id v) { return set.apart[v]; });
     }
 
     /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).

@@ -79,10 +79,10 @@ public:
             }
         }
         const auto is_aside = [&](id g) {
-            return std::find(aside.begin(), aside.end(), contents().root(g)) != aside.end();
+            return std::ranges::find(aside, contents().root(g)) != aside.end();
         };
-        const bool only_aside = std::all_of(by_graph.begin(), by_graph.end(),
-                                            [&](const auto& one) { return is_aside(one.first); });
+        const bool only_aside =
+            std::ranges::all_of(by_graph, [&](const auto& one) { return is_aside(one.first); });
         for (auto& [g, members] : by_graph) {
             if (only_aside || !is_aside(g)) {
                 plan_in_graph(g, members, plans);
@@ -291,7 +291,7 @@ private:
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
                 if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
-                    seen_[get(value_id, graph, *it)] = plan_number_;
+                    seen_[get(value_index, graph, *it)] = plan_number_;
                 }
             }
             for (id i = 0; i < model_.output_count(node); ++i) {

@@ -11,10 +11,14 @@
 
 namespace stemma {
 
+/// Returns: where a node stands: `#7`, or `5/body#2` in a body.
+[[nodiscard]] inline std::string position_text(const onnx_model& model, id node) {
+    return model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+}
+
 /// Returns: a node as a reader finds it again: `node '/a/Add' (#7)`.
 [[nodiscard]] inline std::string place_of(const onnx_model& model, id node) {
-    const auto position =
-        model.graph_path(model.graph_of(node)) + "#" + std::to_string(model.position(node));
+    const auto position = position_text(model, node);
     return model.name(node).empty()
                ? "node " + position
                : "node '" + std::string(model.name(node)) + "' (" + position + ")";

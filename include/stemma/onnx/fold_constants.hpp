@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,8 +58,8 @@ private:
             continue;
         }
         const auto begin = wanted.size();
-        for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
-            wanted.emplace_back(region[(*it).target], v);
+        for (const id reader : view.graph.readers(v)) {
+            wanted.emplace_back(region[reader], v);
             moved[v] = moved[v] || wanted.back().first != region[v];
         }
         if (!moved[v]) {
@@ -78,10 +79,9 @@ private:
             if (!item.is_region && moved[item.index]) {
                 continue;
             }
-            for (auto [it, last] = item.is_region ? decltype(in_edges(item.index, view.graph)){}
-                                                  : in_edges(item.index, view.graph);
-                 it != last; ++it) {
-                const auto from = static_cast<id>((*it).source);
+            const auto producers =
+                item.is_region ? std::span<const id>() : view.graph.producers(item.index);
+            for (const id from : producers) {
                 const auto place = std::lower_bound(next, end, std::pair(r, from));
                 if (place != end && place->second == from &&
                     !here[static_cast<std::size_t>(place - next)]) {
@@ -120,8 +120,11 @@ private:
         }
     }
     for (id v = 0; v < view.nodes.size(); ++v) {
-        for (auto [it, last] = out_edges(v, view.graph); !spread[v] && it != last; ++it) {
-            give(region[v], region[(*it).target]);
+        if (spread[v]) {
+            continue;
+        }
+        for (const id reader : view.graph.readers(v)) {
+            give(region[v], region[reader]);
         }
     }
     for (id r = 0; r < regions.size(); ++r) {

@@ -103,7 +103,7 @@ struct fold_plan {
     /// Returns: how many regions are calls.
     [[nodiscard]] std::size_t call_count() const {
         return static_cast<std::size_t>(
-            std::count_if(function.begin(), function.end(), [](id f) { return f != no_id; }));
+            std::ranges::count_if(function, [](id f) { return f != no_id; }));
     }
 
     /// Returns: the region whose items the function of a region has; of a graph itself.

@@ -64,7 +64,7 @@ public:
 
     /// Whether some operator was of a type. Complexity: O(types).
     [[nodiscard]] bool has_type(std::string_view type) const noexcept {
-        return std::find(types_.begin(), types_.end(), type) != types_.end();
+        return std::ranges::find(types_, type) != types_.end();
     }
 
     /// Returns: the hashes of the names of what a node made, see `hash_of`.
@@ -248,8 +248,8 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
         sketch.first_read_.push_back(sketch.read_.size());
     }
     const auto count = sketch.type_of_.size();
-    const bool wired = std::all_of(sketch.read_.begin(), sketch.read_.end(),
-                                   [&](id from) { return from == given || from < count; });
+    const bool wired =
+        std::ranges::all_of(sketch.read_, [&](id from) { return from == given || from < count; });
     detail::digit_reader runs(stored.modules);
     std::int64_t module = 0;
     while (!runs.done() && !runs.failed()) {

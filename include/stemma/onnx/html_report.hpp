@@ -102,8 +102,8 @@ private:
         json_.end_array();
         json_.key("provenances");
         json_.begin_array(true);
-        for (std::size_t p = 0; p < provenance_count; ++p) {
-            json_.value(to_string(static_cast<provenance>(p)));
+        for (std::size_t p = 0; p < found_.provenances.size(); ++p) {
+            json_.value(found_.provenances[static_cast<provenance>(p)]);
         }
         json_.end_array();
     }
@@ -202,7 +202,7 @@ private:
             json_.begin_array(true);
             for (const auto& claim : found_.conflicts.of(node)) {
                 json_.begin_array(true);
-                json_.value(to_string(claim.source));
+                json_.value(found_.provenances[claim.source]);
                 json_.value(modules_.path(claim.module));
                 json_.value(claim.confidence);
                 json_.end_array();
@@ -219,8 +219,8 @@ private:
         const auto inputs = model_.inputs(node);
         json_.begin_array(true);
         for (auto [it, last] = in_edges(node, graph_); it != last; ++it) {
-            const auto value = get(value_id, graph_, *it);
-            if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) {
+            const auto value = get(value_index, graph_, *it);
+            if (std::ranges::find(inputs, value) == inputs.end()) {
                 json_.value(value);
             }
         }

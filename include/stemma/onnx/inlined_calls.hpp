@@ -217,7 +217,7 @@ private:
         for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
              begin = dot + 1, dot = parameter.find('.', begin)) {
             const auto part = parameter.substr(begin, dot - begin);
-            const bool member = !scope.empty() && std::all_of(part.begin(), part.end(), [](char c) {
+            const bool member = !scope.empty() && std::ranges::all_of(part, [](char c) {
                 return c >= '0' && c <= '9';
             });
             scope.append(member ? "." : "/").append(part);

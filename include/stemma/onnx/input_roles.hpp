@@ -2,6 +2,8 @@
 #ifndef STEMMA_ONNX_INPUT_ROLES_HPP
 #define STEMMA_ONNX_INPUT_ROLES_HPP
 
+#include <stemma/config.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cstddef>

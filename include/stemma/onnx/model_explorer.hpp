@@ -210,7 +210,7 @@ private:
             attribute("tags", tags);
         }
         attribute("module", modules_.path(made.module));
-        attribute("provenance", to_string(made.source));
+        attribute("provenance", found_.provenances[made.source]);
         attribute("confidence", std::to_string(made.confidence).substr(0, 4));
         attribute("weights", weights_of(node));
         json_.end_array();

@@ -37,6 +37,24 @@ enum class value_kind : std::uint8_t {
     undefined,          ///< read, but made by nothing that can be seen from there
 };
 
+/// Returns: how reports call a kind of value.
+[[nodiscard]] constexpr std::string_view to_string(value_kind kind) noexcept {
+    switch (kind) {
+    case value_kind::result:
+        return "intermediate";
+    case value_kind::input:
+        return "input";
+    case value_kind::formal:
+        return "formal";
+    case value_kind::initializer:
+    case value_kind::sparse_initializer:
+        return "initializer";
+    case value_kind::undefined:
+        return "undefined";
+    }
+    return "";
+}
+
 /// A graph, body or function of a model.
 struct graph_record {
     graph_kind kind = graph_kind::main; ///< where the graph stands

@@ -18,7 +18,7 @@ namespace stemma {
     constexpr std::array<std::string_view, 6> random{"RandomNormal",  "RandomNormalLike",
                                                      "RandomUniform", "RandomUniformLike",
                                                      "Multinomial",   "Bernoulli"};
-    return domain.empty() && std::find(random.begin(), random.end(), type) != random.end();
+    return domain.empty() && std::ranges::find(random, type) != random.end();
 }
 
 /// Returns: by node, whether its type alone makes it random.

@@ -93,7 +93,7 @@ private:
             place_[node] = around;
         }
         const auto top = plan_.regions[around].module;
-        if (std::any_of(nodes.begin(), nodes.end(), [&](id node) {
+        if (std::ranges::any_of(nodes, [&](id node) {
                 return folded_.next_below(top, module_of(node)) != no_id;
             })) {
             divide(g, top, around);

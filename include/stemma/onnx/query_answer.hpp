@@ -7,10 +7,14 @@
 #include <stemma/core/query.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/tagger.hpp>
 
+#include <cstddef>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,7 +36,8 @@ template <module_view Modules, named_operators Ops>
     if (!asked.asks_for_operators()) {
         answer.modules = find_matching_modules(asked, modules, found.tags);
     }
-    answer.nodes = find_matching_operators(asked, modules, found.tags, ops, found.attributions);
+    answer.nodes = find_matching_operators(asked, modules, found.tags, ops, found.attributions,
+                                           found.provenances);
     std::vector<bool> is_read(model.value_count(), false);
     for (auto node : answer.nodes) {
         for (id i = 0; i < model.output_count(node); ++i) {
@@ -53,6 +58,38 @@ template <module_view Modules, named_operators Ops>
         }
     }
     return answer;
+}
+
+/// Names of nodes, for tools that choose nodes by name.
+struct node_names {
+    std::vector<std::string> names; ///< each once, as they come; `#7` for a node without one
+    std::size_t unnamed = 0;        ///< nodes without a name
+    std::size_t others = 0;         ///< further nodes of the model that have one of the names
+};
+
+/// Returns: the names of some nodes, ascending, and what they do not tell apart.
+/// Complexity: O(nodes of the model * log names).
+[[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
+    node_names found;
+    std::set<std::string_view> seen;
+    for (auto node : nodes) {
+        const auto name = model.name(node);
+        found.unnamed += name.empty() ? 1U : 0U;
+        if (name.empty()) {
+            found.names.push_back(position_text(model, node));
+        } else if (seen.insert(name).second) {
+            found.names.emplace_back(name);
+        }
+    }
+    auto next = nodes.begin();
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (next != nodes.end() && *next == node) {
+            ++next;
+        } else {
+            found.others += seen.count(model.name(node));
+        }
+    }
+    return found;
 }
 
 /// Writes the members `modules`, `nodes`, `values` and `initializers` into an object that is open.

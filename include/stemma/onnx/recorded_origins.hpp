@@ -187,9 +187,8 @@ private:
 
     [[nodiscard]] bool reads_from(id reader, id maker) const {
         const auto inputs = now_.inputs(reader);
-        return std::any_of(inputs.begin(), inputs.end(), [&](id value) {
-            return value != no_id && now_.producer(value) == maker;
-        });
+        return std::ranges::any_of(
+            inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
     }
 
     /// Returns: the nodes that read what a node makes now.
@@ -255,8 +254,8 @@ private:
         }
         // Where nothing of what came behind is left, all that was cut off rather than taken in.
         const auto behind = lookup_.readers(region_.back());
-        if (std::all_of(behind.begin(), behind.end(),
-                        [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
+        if (std::ranges::all_of(
+                behind, [&](id one) { return is_gone(one, node) && !is_of_reader(one, node); })) {
             return;
         }
         if (std::ssize(region_) > before) {
@@ -274,7 +273,7 @@ private:
         const auto domain = spelled.rfind("::");
         const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
         const auto readers = readers_of(node);
-        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+        return std::ranges::any_of(readers, [&](id reader) {
             return now_.op_type(reader).find(type) != std::string_view::npos;
         });
     }
@@ -282,11 +281,11 @@ private:
     /// Whether all data that a node of the sketch reads comes out of `region_` or `near_`.
     [[nodiscard]] bool reads_only(id before) const {
         const auto from = then_.read_from(before);
-        return std::all_of(from.begin(), from.end(), [&](id one) {
+        return std::ranges::all_of(from, [&](id one) {
             return one != graph_sketch::given &&
                    (!lookup_.is_dependent(one) ||
-                    std::find(region_.begin(), region_.end(), one) != region_.end() ||
-                    std::find(near_.begin(), near_.end(), one) != near_.end());
+                    std::ranges::find(region_, one) != region_.end() ||
+                    std::ranges::find(near_, one) != near_.end());
         });
     }
 
@@ -310,7 +309,7 @@ private:
 
     void grow(id node, id last) {
         const auto add = [&](id one) {
-            if (std::find(region_.begin(), region_.end(), one) == region_.end()) {
+            if (std::ranges::find(region_, one) == region_.end()) {
                 region_.push_back(one);
             }
         };

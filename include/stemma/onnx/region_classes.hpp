@@ -273,9 +273,8 @@ private:
         planned_function function;
         function.region = r;
         function.calls = 1;
-        function.activations =
-            static_cast<id>(std::count_if(plan_.inputs[r].begin(), plan_.inputs[r].end(),
-                                          [&](id value) { return !is_weight(value); }));
+        function.activations = static_cast<id>(
+            std::ranges::count_if(plan_.inputs[r], [&](id value) { return !is_weight(value); }));
         plan_.functions.push_back(std::move(function));
         forms_.push_back(std::move(made));
         return f;

@@ -49,7 +49,7 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
             }
         };
         for (auto [it, last] = out_edges(v, view.graph); it != last; ++it) {
-            widen(get(value_id, view.graph, *it), place[view.nodes[(*it).target]]);
+            widen(get(value_index, view.graph, *it), place[view.nodes[(*it).target]]);
         }
         for (id i = 0; i < model.output_count(node); ++i) {
             const auto value = model.first_output(node) + i;
@@ -84,7 +84,8 @@ first_uses(const onnx_model& model, const divided_graph& graph, std::span<const 
         for (auto [it, last] = out_edges(model.position(producer), view.graph); it != last; ++it) {
             const auto reader = (*it).target;
             if (!holds_region(plan.regions, region, place[view.nodes[reader]])) {
-                auto& rank = first.try_emplace(get(value_id, view.graph, *it), no_id).first->second;
+                auto& rank =
+                    first.try_emplace(get(value_index, view.graph, *it), no_id).first->second;
                 rank = std::min(rank, graph.rank[reader]);
             }
         }

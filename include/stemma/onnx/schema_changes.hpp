@@ -2,6 +2,8 @@
 #ifndef STEMMA_ONNX_SCHEMA_CHANGES_HPP
 #define STEMMA_ONNX_SCHEMA_CHANGES_HPP
 
+#include <stemma/config.hpp>
+
 #include <array>
 #include <cstdint>
 #include <string_view>

@@ -21,24 +21,6 @@
 
 namespace stemma {
 
-/// Returns: how reports call a kind of value.
-[[nodiscard]] constexpr std::string_view to_string(value_kind kind) noexcept {
-    switch (kind) {
-    case value_kind::result:
-        return "intermediate";
-    case value_kind::input:
-        return "input";
-    case value_kind::formal:
-        return "formal";
-    case value_kind::initializer:
-    case value_kind::sparse_initializer:
-        return "initializer";
-    case value_kind::undefined:
-        return "undefined";
-    }
-    return "";
-}
-
 /// Writes one module as reports show it: an object on one line.
 /// Complexity: O(length of what it writes).
 template <text_sink Sink>
@@ -129,7 +111,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
     json.member("tag", found.tags.text(made.module));
     json.key("tags");
     write_tags(json, found, found.tag_sets[node]);
-    json.member("provenance", to_string(made.source));
+    json.member("provenance", found.provenances[made.source]);
     json.member("confidence", made.confidence);
     json.key("call");
     made.call == no_id ? json.null() : json.value(made.call);
@@ -146,7 +128,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         json.begin_array(true);
         for (const auto& one : claims) {
             json.begin_object(true);
-            json.member("source", to_string(one.source));
+            json.member("source", found.provenances[one.source]);
             json.member("module", modules.path(one.module));
             json.member("confidence", one.confidence);
             json.end_object();

@@ -42,9 +42,8 @@ public:
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {
         const auto all = readers_[node];
-        const bool one = !all.empty() && std::all_of(all.begin(), all.end(), [&](id other) {
-            return other == all.front();
-        });
+        const bool one = !all.empty() &&
+                         std::ranges::all_of(all, [&](id other) { return other == all.front(); });
         return one ? all.front() : no_id;
     }
 
@@ -89,7 +88,7 @@ public:
             const auto end = seen.size();
             const auto visit = [&](id next) {
                 if (next != graph_sketch::given && seen.size() < max_visited &&
-                    std::find(seen.begin(), seen.end(), next) == seen.end()) {
+                    std::ranges::find(seen, next) == seen.end()) {
                     seen.push_back(next);
                 }
             };
@@ -100,9 +99,8 @@ public:
                 std::for_each(to.begin(), to.end(), visit);
             }
         }
-        return std::any_of(seen.begin(), seen.end(), [&](id one) {
-            return std::find(others.begin(), others.end(), one) != others.end();
-        });
+        return std::ranges::any_of(
+            seen, [&](id one) { return std::ranges::find(others, one) != others.end(); });
     }
 
 private:
@@ -120,8 +118,7 @@ private:
         std::vector<id> work;
         for (id node = 0; node < count; ++node) {
             const auto read = then_.read_from(node);
-            if (!hides(node) &&
-                std::find(read.begin(), read.end(), graph_sketch::given) != read.end()) {
+            if (!hides(node) && std::ranges::find(read, graph_sketch::given) != read.end()) {
                 dependent_[node] = true;
                 work.push_back(node);
             }

@@ -2,24 +2,26 @@
 #ifndef STEMMA_ONNX_SPLIT_PLAN_HPP
 #define STEMMA_ONNX_SPLIT_PLAN_HPP
 
-#include <stemma/algorithm/partition.hpp>
+#include <stemma/algorithm/partition_graph.hpp>
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/cut_facts.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/policy/cost.hpp>
 #include <stemma/policy/cut.hpp>
+#include <stemma/policy/partition.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,18 +46,16 @@ class split_planner {
 public:
     /// `loads` is by node and counts weights where they are first read; `attributions` by node.
     /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and serves
-    /// nothing else. Throws: `error` of `refused` for a graph with a cycle.
-    /// Complexity: O(nodes + edges).
+    /// nothing else. Throws: `error` of `refused` for a graph with a cycle, and for costs whose sum
+    /// is not below 2^63. Complexity: O(nodes + edges).
     split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
                   std::span<const attribution> attributions, std::span<const operator_load> loads,
-                  Cost cost = {})
+                  const Cost& cost = {})
         : model_(model)
         , cuts_(cuts)
         , facts_(cuts.facts(0))
         , modules_(modules)
-        , attributions_(attributions)
-        , loads_(loads)
-        , cost_(std::move(cost)) {
+        , attributions_(attributions) {
         if (facts_.order().size() != facts_.view().nodes.size()) {
             STEMMA_THROW(error(error_code::refused, "", "split", "the graph has a cycle"));
         }
@@ -65,61 +65,59 @@ public:
                 order_.push_back(v);
             }
         }
+        find_costs(loads, cost);
     }
 
-    /// Splits by part: `part_of(module)` says, for the module of a node, which module's part the
-    /// node goes to. Parts that read from each other in circles are divided by level; with `joins`
-    /// levels that nothing keeps apart are joined again.
-    /// Complexity: O(nodes + edges), and that of `join_levels`.
-    template <class PartOf>
-    [[nodiscard]] std::vector<split_part> by_module(PartOf part_of, bool joins = false) {
-        std::vector<id> part(facts_.view().nodes.size(), no_id);
-        for (auto v : order_) {
-            part[v] = part_of(module_of(v));
+    /// Splits as a policy has it. Parts that read from each other in circles are divided by level;
+    /// with `joins` levels that nothing keeps apart are joined again.
+    /// Throws: `error` of `refused` where the policy refuses, or does not answer as its role asks.
+    /// Complexity: O(nodes + edges), and that of the policy and of `join_levels`.
+    template <partition_policy<operator_graph> Policy>
+    [[nodiscard]] std::vector<split_part> divide(const Policy& policy, bool joins = false) {
+        std::vector<id> of_place(order_.size());
+        std::transform(order_.begin(), order_.end(), of_place.begin(),
+                       [&](id v) { return module_of(v); });
+        const auto costs = costs_in_order();
+        const partition_problem<operator_graph> problem{facts_.view().graph, order_, costs,
+                                                        of_place, &modules_};
+        const partition_plan plan = policy.partition(problem);
+        if (!plan.refusal.empty()) {
+            STEMMA_THROW(error(error_code::refused, "", "split", plan.refusal));
         }
-        auto pieces = make_acyclic(facts_.view().graph, std::span<const id>(part), modules_.size(),
-                                   std::span<const id>(order_));
-        if (joins) {
-            join_levels(facts_.view().graph, pieces);
+        if (const auto fault = find_partition_fault(plan, order_.size(), modules_.size());
+            !fault.empty()) {
+            STEMMA_THROW(error(error_code::refused, "", "split", fault));
         }
+        auto pieces = make_pieces(problem, plan, joins);
         std::vector<split_part> parts(pieces.pieces.size());
         for (std::size_t p = 0; p < parts.size(); ++p) {
-            parts[p].module = pieces.pieces[p].part;
             parts[p].level = pieces.pieces[p].level;
+            parts[p].module =
+                plan.module_of.empty() ? no_id : plan.module_of[pieces.pieces[p].part];
+        }
+        for (std::size_t i = 0; plan.module_of.empty() && i < order_.size(); ++i) {
+            auto& around = parts[pieces.piece_of[order_[i]]].module;
+            around = around == no_id ? of_place[i] : modules_.lca(around, of_place[i]);
         }
         return filled(std::move(parts), std::move(pieces.piece_of));
     }
 
-    /// Splits into exactly `count` parts of about equal cost, each a stretch of the graph's order.
-    /// Throws: `error` of `refused` when there are fewer nodes that are not constant.
-    /// Complexity: O(nodes + edges), and what planning the parts takes.
-    [[nodiscard]] std::vector<split_part> into(std::size_t count) {
-        if (count == 0 || count > order_.size()) {
-            STEMMA_THROW(error(error_code::refused, "", "split",
-                               "into " + std::to_string(count) + " parts: the graph has " +
-                                   std::to_string(order_.size()) + " nodes that are not constant"));
-        }
-        const auto costs = costs_in_order();
-        const auto crossing = count_crossing();
-        const auto begins = divide_evenly(costs, count, [&](std::size_t i) {
-            const auto meet = modules_.lca(module_of(order_[i - 1]), module_of(order_[i]));
-            return std::pair(crossing[i], modules_.depth(meet));
-        });
-        std::vector<split_part> parts(count);
-        std::vector<id> piece(facts_.view().nodes.size(), no_id);
-        for (std::size_t p = 0; p < count; ++p) {
-            const auto end = p + 1 < count ? begins[p + 1] : order_.size();
-            parts[p].module = module_of(order_[begins[p]]);
-            for (auto i = begins[p]; i < end; ++i) {
-                piece[order_[i]] = static_cast<id>(p);
-                parts[p].module = modules_.lca(parts[p].module, module_of(order_[i]));
-            }
-        }
-        return filled(std::move(parts), std::move(piece));
-    }
-
 private:
     [[nodiscard]] id module_of(id v) const { return attributions_[facts_.view().nodes[v]].module; }
+
+    void find_costs(std::span<const operator_load> loads, const Cost& cost) {
+        constexpr auto most = std::uint64_t{1} << 63U;
+        std::uint64_t sum = 0;
+        for (auto node : facts_.view().nodes) {
+            const std::uint64_t one = cost.cost(loads[node]);
+            if (one >= most - sum) {
+                STEMMA_THROW(error(error_code::refused, "", "cost",
+                                   "the sum of all costs is not below 2^63"));
+            }
+            sum += one;
+            costs_.push_back(one);
+        }
+    }
 
     /// What is constant has a home where it is read. What nobody reads, and what the model gives
     /// out, is made to count like everything else; all is where nothing else is.
@@ -131,8 +129,8 @@ private:
                 gives_out[model_.producer(value)] = true;
             }
         }
-        const bool all_constant = std::all_of(facts_.order().begin(), facts_.order().end(),
-                                              [&](id v) { return bool{facts_.set.apart[v]}; });
+        const bool all_constant =
+            std::ranges::all_of(facts_.order(), [&](id v) { return bool{facts_.set.apart[v]}; });
         for (auto v : facts_.order()) {
             if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]]) {
                 facts_.set.apart[v] = false;
@@ -151,39 +149,13 @@ private:
         }
         for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
-                for (auto [it, last] = adjacent_vertices(*v, graph); it != last; ++it) {
-                    place[*v] = std::min(place[*v], place[*it]);
+                for (const id reader : graph.readers(*v)) {
+                    place[*v] = std::min(place[*v], place[reader]);
                 }
             }
-            costs[place[*v]] += cost_.cost(loads_[facts_.view().nodes[*v]]);
+            costs[place[*v]] += costs_[*v];
         }
         return costs;
-    }
-
-    /// Returns: by place in the order, how many values cross it.
-    [[nodiscard]] std::vector<std::int64_t> count_crossing() const {
-        std::vector<std::int64_t> crossing(order_.size() + 1, 0);
-        std::vector<id> place(facts_.view().nodes.size(), no_id);
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            place[order_[i]] = static_cast<id>(i);
-        }
-        const auto& graph = facts_.view().graph;
-        for (auto v : order_) {
-            id last_reader = place[v];
-            for (auto [it, last] = adjacent_vertices(v, graph); it != last; ++it) {
-                if (place[*it] != no_id) {
-                    last_reader = std::max(last_reader, place[*it]);
-                }
-            }
-            ++crossing[place[v] + 1];
-            if (last_reader + 1U < crossing.size()) {
-                --crossing[last_reader + 1];
-            }
-        }
-        for (std::size_t i = 1; i < crossing.size(); ++i) {
-            crossing[i] += crossing[i - 1];
-        }
-        return crossing;
     }
 
     [[nodiscard]] std::vector<split_part> filled(std::vector<split_part> parts,
@@ -191,9 +163,8 @@ private:
         // Constants, last ones first: what reads them has a home already.
         for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
-                for (auto [it, last] = adjacent_vertices(*v, facts_.view().graph); it != last;
-                     ++it) {
-                    piece[*v] = std::min(piece[*v], piece[*it]);
+                for (const id reader : facts_.view().graph.readers(*v)) {
+                    piece[*v] = std::min(piece[*v], piece[reader]);
                 }
             }
         }
@@ -201,7 +172,7 @@ private:
         for (id v = 0; v < piece.size(); ++v) {
             auto& part = parts[piece[v]];
             part.nodes.push_back(facts_.view().nodes[v]);
-            part.cost += cost_.cost(loads_[facts_.view().nodes[v]]);
+            part.cost += costs_[v];
             if (!facts_.set.apart[v]) {
                 members[piece[v]].push_back(v);
             }
@@ -239,9 +210,8 @@ private:
     cut_facts& facts_;
     const tree_index& modules_;
     std::span<const attribution> attributions_;
-    std::span<const operator_load> loads_;
-    Cost cost_;
-    std::vector<id> order_; // vertices that are not constant, producers first
+    std::vector<std::uint64_t> costs_; // by vertex
+    std::vector<id> order_;            // vertices that are not constant, producers first
 };
 
 } // namespace stemma

@@ -51,8 +51,9 @@ struct tag_summary {
     std::size_t conflicts = 0;     ///< nodes about which claims disagree
     std::size_t dropped = 0;       ///< nodes with claims that were not believed
 
+    provenance_names provenances; ///< of the sources that were asked
     /// Nodes, by the number of the provenance.
-    std::array<std::size_t, provenance_count> provenance{};
+    std::vector<std::size_t> provenance = std::vector<std::size_t>(provenance_count);
     std::vector<std::pair<std::string, std::size_t>> tags; ///< primary tag and nodes, most first
     std::map<std::string, std::size_t> dialects;           ///< nodes by name of the dialect
     std::size_t full_scope = 0;             ///< nodes whose metadata or name gives path and class
@@ -79,6 +80,8 @@ struct tag_summary {
     summary.values_tagged = model.value_count();
     summary.modules = modules.size();
     summary.dropped = found.dropped;
+    summary.provenances = found.provenances;
+    summary.provenance.resize(found.provenances.size());
     for (id value = 0; value < model.value_count(); ++value) {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
@@ -150,9 +153,9 @@ void write_summary(json_writer<Sink>& json, const tag_summary& summary) {
     json.member("coverage", summary.coverage());
     json.key("provenance");
     json.begin_object(true);
-    for (std::size_t p = 0; p < provenance_count; ++p) {
+    for (std::size_t p = 0; p < summary.provenance.size(); ++p) {
         if (summary.provenance[p] > 0) {
-            json.member(to_string(static_cast<provenance>(p)), summary.provenance[p]);
+            json.member(summary.provenances[static_cast<provenance>(p)], summary.provenance[p]);
         }
     }
     json.end_object();

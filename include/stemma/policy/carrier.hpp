@@ -4,12 +4,14 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/json_text.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/policy/category.hpp>
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -271,13 +273,39 @@ struct carrier_set {
         mark ? mark_carrier{}.write(tags, sink) : void();
     }
 
+    /// Returns: the set that a list separated by commas names, of `metadata`, `mark`, `attribute`,
+    /// `doc-string`, `namespace` and `model`; nothing where it names another one, or none.
+    /// Complexity: O(length).
+    [[nodiscard]] static std::optional<carrier_set> named(std::string_view list) {
+        carrier_set carriers{.metadata = false};
+        const auto names = split_list(list);
+        for (const auto& name : names) {
+            if (name == "metadata") {
+                carriers.metadata = true;
+            } else if (name == "mark") {
+                carriers.mark = true;
+            } else if (name == "attribute") {
+                carriers.attribute = true;
+            } else if (name == "doc-string") {
+                carriers.doc_string = true;
+            } else if (name == "namespace") {
+                carriers.name_space = true;
+            } else if (name == "model") {
+                carriers.model = true;
+            } else {
+                return std::nullopt;
+            }
+        }
+        return names.empty() ? std::nullopt : std::optional(carriers);
+    }
+
     friend bool operator==(const carrier_set&, const carrier_set&) = default;
 };
 
 /// Put `static_assert(explain_carrier_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_carrier_policy() {
-    static_assert(std::copyable<P>, "carrier policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "carrier policy: make the class copyable");
     static_assert(policy_for<P, carrier_category>,
                   "carrier policy: add `using policy_category = stemma::carrier_category;`");
     static_assert(detail::has_write<P>,

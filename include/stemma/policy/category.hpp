@@ -2,6 +2,8 @@
 #ifndef STEMMA_POLICY_CATEGORY_HPP
 #define STEMMA_POLICY_CATEGORY_HPP
 
+#include <stemma/config.hpp>
+
 #include <concepts>
 
 namespace stemma {
@@ -22,6 +24,8 @@ struct carrier_category {};
 struct cut_category {};
 /// What does an operator add to the part it is in?
 struct cost_category {};
+/// Which operators go to one part?
+struct partition_category {};
 /// Which modules become functions, and which of them may share one?
 struct fold_category {};
 /// Which operators does an exporter make of a captured one?
@@ -33,7 +37,7 @@ struct diagnostics_category {};
 
 /// A class that declares which question it answers.
 template <class P>
-concept policy = std::copyable<P> && requires {
+concept policy = std::copy_constructible<P> && requires {
     typename P::policy_category;
 };
 

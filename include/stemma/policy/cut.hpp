@@ -4,11 +4,15 @@
 
 #include <stemma/policy/category.hpp>
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stemma {
 
@@ -127,10 +131,43 @@ struct prefixed_names_cut : standard_cut {
     }
 };
 
+/// Any cut policy. What it pulls in and does with gaps is asked once, when it is held.
+class any_cut {
+public:
+    using policy_category = cut_category;
+
+    /// Holds a copy of `chosen`. Complexity: that of the copy.
+    template <class P>
+        requires(!std::same_as<P, any_cut> && cut_policy<P>)
+    any_cut(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
+        : gaps_(chosen.gaps()), keeps_unused_(chosen.keeps_unused_initializers()) {
+        for (auto d :
+             {dependence::constant, dependence::weight, dependence::shape, dependence::data}) {
+            pulls_[static_cast<std::size_t>(d)] = chosen.pulls(d);
+        }
+        boundary_name_ = [chosen = std::move(chosen)](std::string_view name) -> std::string {
+            return chosen.boundary_name(name);
+        };
+    }
+
+    [[nodiscard]] bool pulls(dependence d) const { return pulls_[static_cast<std::size_t>(d)]; }
+    [[nodiscard]] gap_rule gaps() const noexcept { return gaps_; }
+    [[nodiscard]] std::string boundary_name(std::string_view name) const {
+        return boundary_name_(name);
+    }
+    [[nodiscard]] bool keeps_unused_initializers() const noexcept { return keeps_unused_; }
+
+private:
+    gap_rule gaps_;
+    bool keeps_unused_;
+    std::array<bool, 4> pulls_{};
+    std::function<std::string(std::string_view)> boundary_name_;
+};
+
 /// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_cut_policy() {
-    static_assert(std::copyable<P>, "cut policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
     static_assert(policy_for<P, cut_category>,
                   "cut policy: add `using policy_category = stemma::cut_category;`");
     static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");

@@ -3,6 +3,7 @@
 #define STEMMA_POLICY_DIAGNOSTICS_HPP
 
 #include <stemma/core/glob.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/policy/category.hpp>
 
@@ -10,6 +11,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +38,7 @@ concept diagnostics_policy = policy_for<P, diagnostics_category> && detail::has_
 /// All findings, as whoever found them says.
 struct as_found {
     using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "default";
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const { return found.level; }
 };
@@ -43,6 +46,7 @@ struct as_found {
 /// What is probably not as it was meant is wrong: for models that are about to be released.
 struct warnings_as_errors {
     using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "strict";
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         return found.level == severity::warning ? severity::error : found.level;
@@ -52,6 +56,7 @@ struct warnings_as_errors {
 /// Rules that are broken, and nothing else: for models that somebody else made.
 struct errors_only {
     using policy_category = diagnostics_category;
+    static constexpr std::string_view name = "errors";
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         return found.level == severity::error ? std::optional(severity::error) : std::nullopt;
@@ -63,6 +68,9 @@ struct without_findings {
     using policy_category = diagnostics_category;
 
     std::vector<std::string> codes{}; ///< globs of `finding::code`
+
+    /// Returns: `without:GLOB,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "without:" + detail::join_list(codes); }
 
     [[nodiscard]] std::optional<severity> judge(const finding& found) const {
         const bool unwanted = std::any_of(codes.begin(), codes.end(), [&](const auto& pattern) {
@@ -87,7 +95,7 @@ template <diagnostics_policy P, class Report>
 /// Put `static_assert(explain_diagnostics_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_diagnostics_policy() {
-    static_assert(std::copyable<P>, "diagnostics policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "diagnostics policy: make the class copyable");
     static_assert(policy_for<P, diagnostics_category>,
                   "diagnostics policy: add `using policy_category = "
                   "stemma::diagnostics_category;`");

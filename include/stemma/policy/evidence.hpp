@@ -52,7 +52,7 @@ concept evidence_policy = policy_for<P, evidence_category> &&
 /// Put `static_assert(explain_evidence_policy<mine, ops, modules>());` beside a refused policy.
 template <class P, class Ops, class Modules>
 consteval bool explain_evidence_policy() {
-    static_assert(std::copyable<P>, "evidence policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "evidence policy: make the class copyable");
     static_assert(policy_for<P, evidence_category>,
                   "evidence policy: add `using policy_category = stemma::evidence_category;`");
     static_assert(

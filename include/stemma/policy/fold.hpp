@@ -178,7 +178,7 @@ struct fold_innermost : fold_selected<Selection> {
 /// Put `static_assert(explain_fold_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_fold_policy() {
-    static_assert(std::copyable<P>, "fold policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "fold policy: make the class copyable");
     static_assert(policy_for<P, fold_category>,
                   "fold policy: add `using policy_category = stemma::fold_category;`");
     static_assert(detail::has_folds<P, Modules>,

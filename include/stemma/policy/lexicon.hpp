@@ -331,7 +331,7 @@ struct equal_names {
 /// Put `static_assert(explain_lexicon_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_lexicon_policy() {
-    static_assert(std::copyable<P>, "lexicon policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "lexicon policy: make the class copyable");
     static_assert(policy_for<P, lexicon_category>,
                   "lexicon policy: add `using policy_category = stemma::lexicon_category;`");
     static_assert(

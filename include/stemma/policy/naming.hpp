@@ -47,6 +47,7 @@ concept naming_policy = policy_for<P, naming_category> && detail::has_name_modul
 /// a rank.
 struct class_paths {
     using policy_category = naming_category;
+    static constexpr std::string_view name = "default";
 
     /// Most names of a path in one segment; `#` and a rank where more would be needed.
     static constexpr std::size_t max_names = 32;
@@ -60,6 +61,7 @@ struct class_paths {
 /// Attribute names instead of classes, as they stand in the path: `/model/encoder/layer.0`.
 struct attribute_paths {
     using policy_category = naming_category;
+    static constexpr std::string_view name = "attribute-paths";
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -78,6 +80,7 @@ struct attribute_paths {
 /// it is whatever other modules there are.
 struct attributes_and_classes {
     using policy_category = naming_category;
+    static constexpr std::string_view name = "attributes-and-classes";
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -105,7 +108,7 @@ struct attributes_and_classes {
 /// Put `static_assert(explain_naming_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_naming_policy() {
-    static_assert(std::copyable<P>, "naming policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "naming policy: make the class copyable");
     static_assert(policy_for<P, naming_category>,
                   "naming policy: add `using policy_category = stemma::naming_category;`");
     static_assert(

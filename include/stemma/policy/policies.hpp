@@ -42,7 +42,8 @@ inline constexpr bool is_alone = (0 + ... + (is_same_role<P, Ps> ? 1 : 0)) <= 1;
 /// A set of policies, at most one for each category; the order of arguments does not matter.
 template <class... Ps>
 class policies : detail::policy_slot<Ps>... {
-    static_assert((std::copyable<Ps> && ...), "policies: make the class of each argument copyable");
+    static_assert((std::copy_constructible<Ps> && ...),
+                  "policies: make the class of each argument copyable");
     static_assert((policy<Ps> && ...),
                   "policies: add `using policy_category` to the class of each argument");
     static_assert((detail::is_alone<Ps, Ps...> && ...),

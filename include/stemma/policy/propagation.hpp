@@ -11,6 +11,7 @@
 
 #include <concepts>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace stemma {
@@ -73,6 +74,7 @@ concept propagation_policy = policy_for<P, propagation_category> && detail::has_
 /// two sides disagree, as behind a residual connection. docs/propagation.md states the rules.
 struct both_sides {
     using policy_category = propagation_category;
+    static constexpr std::string_view name = "default";
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -119,6 +121,7 @@ struct both_sides {
 /// What all readers have in common; nothing where there are none.
 struct consumers_only {
     using policy_category = propagation_category;
+    static constexpr std::string_view name = "consumers";
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -133,6 +136,7 @@ struct consumers_only {
 /// What all producers have in common; nothing where there are none.
 struct producers_only {
     using policy_category = propagation_category;
+    static constexpr std::string_view name = "producers";
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -148,6 +152,7 @@ struct producers_only {
 /// nearest ones where several are.
 struct nearest_evidence {
     using policy_category = propagation_category;
+    static constexpr std::string_view name = "nearest";
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -163,6 +168,7 @@ struct nearest_evidence {
 /// computes the others (a skip connection), it belongs to the module that holds that computation.
 struct residual_aware {
     using policy_category = propagation_category;
+    static constexpr std::string_view name = "residual";
 
     template <operator_view Ops>
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
@@ -179,6 +185,7 @@ struct residual_aware {
 /// Leaves operators without evidence to the root.
 struct no_propagation {
     using policy_category = propagation_category;
+    static constexpr std::string_view name = "off";
 
     [[nodiscard]] static constexpr bool propagates() noexcept { return false; }
 
@@ -193,7 +200,7 @@ struct no_propagation {
 /// Put `static_assert(explain_propagation_policy<mine, ops>());` beside a policy that is refused.
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
-    static_assert(std::copyable<P>, "propagation policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "propagation policy: make the class copyable");
     static_assert(policy_for<P, propagation_category>,
                   "propagation policy: add `using policy_category = "
                   "stemma::propagation_category;`");

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string_view>
 
 namespace stemma {
 
@@ -46,6 +47,7 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 /// above. Whatever disagrees makes a conflict.
 struct by_trust {
     using policy_category = resolution_category;
+    static constexpr std::string_view name = "trust";
 
     /// Claims below it are not believed.
     float min_confidence = 0;
@@ -170,6 +172,7 @@ private:
 /// Believes one kind of evidence only where no other contradicts it; else the common ancestor.
 struct cautious {
     using policy_category = resolution_category;
+    static constexpr std::string_view name = "cautious";
 
     /// Claims below it are not believed.
     float min_confidence = 0;
@@ -193,6 +196,7 @@ struct cautious {
 /// their common ancestor; whatever disagrees makes a conflict.
 struct by_confidence {
     using policy_category = resolution_category;
+    static constexpr std::string_view name = "confidence";
 
     /// Claims below it are not believed.
     float min_confidence = 0;
@@ -234,6 +238,7 @@ struct by_confidence {
 /// decides between become their common ancestor. A doubtful claim is heard as by `by_trust`.
 struct by_weight {
     using policy_category = resolution_category;
+    static constexpr std::string_view name = "default";
 
     /// Claims below it are not believed.
     float min_confidence = 0;
@@ -293,7 +298,7 @@ private:
 /// Put `static_assert(explain_resolution_policy<mine>());` beside a policy that is refused.
 template <class P>
 consteval bool explain_resolution_policy() {
-    static_assert(std::copyable<P>, "resolution policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
     static_assert(policy_for<P, resolution_category>,
                   "resolution policy: add `using policy_category = stemma::resolution_category;`");
     static_assert(detail::has_resolve<P>,

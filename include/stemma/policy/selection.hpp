@@ -4,6 +4,7 @@
 
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/policy/category.hpp>
 
@@ -41,11 +42,23 @@ concept selection_policy = policy_for<P, selection_category> && detail::has_sele
            (qualified_class.size() == package.size() || qualified_class[package.size()] == '.');
 }
 
+namespace detail {
+
+/// What `infrastructure_packages` starts with. A function: GCC 12 ends in an internal error where a
+/// template makes an object whose members are initialized by a list of texts.
+[[nodiscard]] inline std::vector<std::string> torch_packages() {
+    return {"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx", "torch._dynamo"};
+}
+
+} // namespace detail
+
 /// The packages whose classes build models rather than being part of one. Data: replace at will.
 struct infrastructure_packages {
     /// A class in a package or below it counts.
-    std::vector<std::string> names{"torch.nn", "torch.ao.nn", "torch.jit", "torch.fx",
-                                   "torch._dynamo"};
+    std::vector<std::string> names = detail::torch_packages();
+
+    friend bool operator==(const infrastructure_packages&,
+                           const infrastructure_packages&) = default;
 
     /// Returns: whether a class is infrastructure; an unknown class ("") is not.
     [[nodiscard]] bool contain(std::string_view qualified_class) const {
@@ -63,6 +76,15 @@ struct not_infrastructure {
     infrastructure_packages packages{}; ///< of which no class is selected, unless `keep` fits it
     /// Class names, qualified classes or globs of either: `LayerNorm`, `torch.nn.*.Embedding`.
     std::vector<std::string> keep{};
+
+    /// Returns: `default`, with `keep` behind a colon; nothing for packages of one's own, of which
+    /// a record says nothing. Complexity: O(length).
+    [[nodiscard]] std::string name() const {
+        if (packages != infrastructure_packages()) {
+            return {};
+        }
+        return keep.empty() ? "default" : "default:" + detail::join_list(keep);
+    }
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -83,6 +105,7 @@ struct not_infrastructure {
 /// Every module.
 struct all_modules {
     using policy_category = selection_category;
+    static constexpr std::string_view name = "all";
 
     template <module_view Modules>
     [[nodiscard]] constexpr bool selects(const Modules&, id) const noexcept {
@@ -95,6 +118,9 @@ struct in_packages {
     using policy_category = selection_category;
 
     std::vector<std::string> packages{}; ///< a class in a package or below it is selected
+
+    /// Returns: `package:P,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "package:" + detail::join_list(packages); }
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -109,6 +135,9 @@ struct of_classes {
     using policy_category = selection_category;
 
     std::vector<std::string> patterns{}; ///< globs of a class name or a qualified class
+
+    /// Returns: `class:GLOB,...`. Complexity: O(length).
+    [[nodiscard]] std::string name() const { return "class:" + detail::join_list(patterns); }
 
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const {
@@ -125,6 +154,9 @@ struct down_to_depth {
 
     id depth = no_id; ///< edges; by default all modules are selected
 
+    /// Returns: `depth:N`.
+    [[nodiscard]] std::string name() const { return "depth:" + std::to_string(depth); }
+
     template <module_view Modules>
     [[nodiscard]] bool selects(const Modules& modules, id m) const noexcept {
         return modules.index().depth(m) <= depth;
@@ -134,7 +166,7 @@ struct down_to_depth {
 /// Put `static_assert(explain_selection_policy<mine, modules>());` beside a policy that is refused.
 template <class P, class Modules>
 consteval bool explain_selection_policy() {
-    static_assert(std::copyable<P>, "selection policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "selection policy: make the class copyable");
     static_assert(policy_for<P, selection_category>,
                   "selection policy: add `using policy_category = stemma::selection_category;`");
     static_assert(detail::has_selects<P, Modules>,

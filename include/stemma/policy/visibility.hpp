@@ -74,7 +74,7 @@ struct show_all {
 /// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
 template <class P, class Ops>
 consteval bool explain_visibility_policy() {
-    static_assert(std::copyable<P>, "visibility policy: make the class copyable");
+    static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");
     static_assert(policy_for<P, visibility_category>,
                   "visibility policy: add `using policy_category = stemma::visibility_category;`");
     static_assert(detail::has_shows<P, Ops>,

@@ -230,7 +230,7 @@ TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[
         stemma::tag(model, with.modules, found, carriers);
         const auto bytes = test::bytes_of(model);
         const stemma::wire_model wire(bytes);
-        const auto carried = stemma::read_carried_modules(wire, with.modules, found.tags);
+        const auto carried = stemma::read_carried_modules(wire, with.modules, found.tags).of;
         const bool read = carriers.metadata || carriers.attribute || carriers.doc_string ||
                           carriers.model || carriers.name_space;
         for (id node = 0; node < wire.node_count(); ++node) {

@@ -14,6 +14,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/onnx/value_tags.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <stdexcept>
@@ -63,7 +65,7 @@ measured measure(const std::string& model, const std::string& truth_path,
     const stemma::mapped_file file(truth_path);
     const stemma::oracle_file truth(file.bytes(), truth_path);
     stemma::attribution_options options;
-    options.captures = captures;
+    options.captures = stemma::captures(captures);
     const stemma::attributed_model opened(model, options);
     measured result;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
@@ -132,6 +134,39 @@ std::string written(stemma::attributed_model& opened) {
 
 } // namespace
 
+TEST_CASE("attributed_model: opens bytes in memory as the file that they are from",
+          "[attributed_model]") {
+    for (const auto& path : test::model_files()) {
+        INFO(path);
+        const stemma::attributed_model file(path, {});
+        auto bytes = test::read_bytes(path);
+        const stemma::attributed_model seen(stemma::mapped_file::viewing(bytes, path), {});
+        const auto mine = file.tags().attributions;
+        const auto same = [&](const stemma::attributed_model& opened) {
+            return opened.modules().size() == file.modules().size() &&
+                   opened.model().file() == path &&
+                   std::ranges::equal(
+                       opened.tags().attributions, mine, [](const auto& a, const auto& b) {
+                           return a.module == b.module && a.call == b.call &&
+                                  a.source == b.source && a.confidence == b.confidence;
+                       });
+        };
+        CHECK(same(seen));
+        CHECK(same(stemma::attributed_model(stemma::mapped_file::holding(bytes, path), {})));
+    }
+}
+
+TEST_CASE("attributed_model: bytes that are no model are refused by the name given to them",
+          "[attributed_model]") {
+    std::string bytes = "\x0a";
+    CHECK_THROWS_WITH(
+        [&] {
+            stemma::attributed_model opened(
+                stemma::mapped_file::holding(std::move(bytes), "upload"), {});
+        }(),
+        Catch::Matchers::StartsWith("upload: "));
+}
+
 TEST_CASE("attributed_model: named nodes with a capture are exact") {
     const auto all = measure_fixtures("model.onnx", true);
     CHECK(all.scoped.exact == all.nodes());
@@ -183,7 +218,7 @@ TEST_CASE("attributed_model: an embedding that two parents share is one module, 
     CHECK(with.scoped.exact == 7);
     CHECK(measure(model, truth, {}).scoped.contaminated == 0);
     stemma::attribution_options options;
-    options.captures = {capture};
+    options.captures = stemma::captures({capture});
     const stemma::attributed_model opened(model, options);
     std::map<std::string, stemma::id> calls;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
@@ -308,7 +343,7 @@ TEST_CASE("attributed_model: calls of shared blocks and towers are those that ra
             }
         }
         stemma::attribution_options options;
-        options.captures = {(folder / "modules.json").string()};
+        options.captures = stemma::captures({(folder / "modules.json").string()});
         const stemma::attributed_model opened(model, options);
         for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
             const auto known = true_calls.find(std::string(opened.model().name(node)));
@@ -361,8 +396,8 @@ TEST_CASE("attributed_model: a capture of another model entirely is not used, an
     const fs::path fixtures(STEMMA_TEST_DATA "/fixtures");
     const auto model = (fixtures / "bert_micro" / "model.onnx").string();
     stemma::attribution_options options;
-    options.captures = {(fixtures / "resnet18" / "modules.json").string(),
-                        (fixtures / "resnet18" / "trace.json").string()};
+    options.captures = stemma::captures({(fixtures / "resnet18" / "modules.json").string(),
+                                         (fixtures / "resnet18" / "trace.json").string()});
     const stemma::attributed_model with(model, options);
     const stemma::attributed_model without(model, {});
     REQUIRE(with.capture_notes().size() == 1);
@@ -385,7 +420,7 @@ TEST_CASE("attributed_model: any number of threads finds and writes the same") {
                 continue;
             }
             if (with_capture) {
-                options.captures = {capture.string()};
+                options.captures = stemma::captures({capture.string()});
             }
             stemma::attributed_model one(path, options);
             options.threads = {4, 1};
@@ -405,21 +440,21 @@ TEST_CASE("attributed_model: any number of threads finds and writes the same") {
     }
 }
 
-TEST_CASE("attributed_model: what is to be done meanwhile is done once, with the model itself") {
+TEST_CASE("attributed_model: a model that was opened may be read beside") {
     const auto path = test::fixture("bert_micro/model.onnx");
     for (const unsigned most : {1U, 4U}) {
         stemma::attribution_options options;
         options.threads = {most, 1};
-        std::vector<const stemma::wire_model*> seen;
-        stemma::attributed_model opened(
-            path, options, [&](const stemma::wire_model& model) { seen.push_back(&model); });
-        CHECK(seen == std::vector<const stemma::wire_model*>{&opened.model()});
-        CHECK(written(opened) == [&] {
-            stemma::attributed_model alone(path, {});
-            return written(alone);
-        }());
-        const auto fail = [](const stemma::wire_model&) { throw std::runtime_error("failed"); };
-        CHECK_THROWS_WITH(stemma::attributed_model(path, options, fail), "failed");
+        auto file = std::make_unique<const stemma::model_file>(path, options.threads);
+        const auto* const model = &file->model();
+        auto nodes = stemma::start_beside(options.threads, model->node_count(),
+                                          [model] { return model->node_count(); });
+        options.threads = options.threads.without_one();
+        stemma::attributed_model opened(std::move(file), options);
+        CHECK(model == &opened.model());
+        CHECK(nodes.get() == opened.model().node_count());
+        stemma::attributed_model alone(path, {});
+        CHECK(written(opened) == written(alone));
     }
 }
 

@@ -13,6 +13,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -49,12 +50,14 @@ std::vector<fs::path> traced_fixtures() {
 }
 
 attribution_options all_parts(const fs::path& folder) {
-    attribution_options options;
+    std::vector<std::string> paths;
     for (const char* part : {"modules.json", "trace.json", "fx.json"}) {
         if (fs::exists(folder / part)) {
-            options.captures.push_back((folder / part).string());
+            paths.push_back((folder / part).string());
         }
     }
+    attribution_options options;
+    options.captures = stemma::captures(std::move(paths));
     return options;
 }
 
@@ -165,7 +168,7 @@ TEST_CASE("captured_claims: what the file itself proves stays", "[captured_claim
         }
         INFO(model.string());
         attribution_options tree_only;
-        tree_only.captures = {(folder / "modules.json").string()};
+        tree_only.captures = stemma::captures({(folder / "modules.json").string()});
         const attributed_model alone(model.string(), tree_only);
         const attributed_model with_trace(model.string(), all_parts(folder));
         for (id node = 0; node < alone.model().node_count(); ++node) {
@@ -202,11 +205,11 @@ TEST_CASE("captured_claims: a tagged file knows all that its capture said", "[ca
     }
 }
 
-TEST_CASE("captured_claims: --sources says which parts speak", "[captured_claims]") {
+TEST_CASE("captured_claims: options say which parts speak", "[captured_claims]") {
     const auto folder = fs::path(test::fixture("bert_micro"));
-    const auto sources_of = [&](const char* source) {
+    const auto sources_of = [&](provenance source) {
         auto options = all_parts(folder);
-        options.sources = {source};
+        options.sources = std::vector{source};
         const attributed_model opened((folder / "anonymous.onnx").string(), options);
         std::vector<provenance> spoken;
         for (const auto& table : opened.captured()) {
@@ -214,9 +217,9 @@ TEST_CASE("captured_claims: --sources says which parts speak", "[captured_claims
         }
         return spoken;
     };
-    CHECK(sources_of("trace") == std::vector{provenance::trace});
-    CHECK(sources_of("fx") == std::vector{provenance::fx});
-    CHECK(sources_of("scope").empty());
+    CHECK(sources_of(provenance::trace) == std::vector{provenance::trace});
+    CHECK(sources_of(provenance::fx) == std::vector{provenance::fx});
+    CHECK(sources_of(provenance::scope).empty());
 }
 
 TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is sure",
@@ -317,14 +320,15 @@ TEST_CASE("captured_claims: the record of an export is exact, or not used", "[ca
         return R"({"export":{"nodes":[)" + nodes + "]}}";
     };
     attribution_options options;
-    options.captures = {modules, scratch.make("export.json", record_of(""))};
+    options.captures = stemma::captures({modules, scratch.make("export.json", record_of(""))});
     const attributed_model opened(model, options);
     for (const auto& made : opened.tags().attributions) {
         CHECK(made.source == provenance::exported);
         CHECK(made.confidence == 1);
         CHECK(made.module == 0);
     }
-    options.captures = {modules, scratch.make("other.json", record_of("Sigmoid"))};
+    options.captures =
+        stemma::captures({modules, scratch.make("other.json", record_of("Sigmoid"))});
     const attributed_model other(model, options);
     CHECK_FALSE(other.capture_notes().empty());
     CHECK(other.captured().empty());

@@ -5,7 +5,6 @@
 #include "../../model_files.hpp"
 #include "../../tagged_bytes.hpp"
 
-#include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -94,7 +93,7 @@ TEST_CASE("check_tags: what was changed by hand is found") {
     }
     SECTION("a damaged record") {
         const auto damaged = replaced(tagged, "\"", "x", stemma::model_key);
-        CHECK_THROWS_AS(findings_of(damaged), stemma::error);
+        CHECK(findings_of(damaged) == counts{{"tags.damaged", 1}});
     }
 }
 

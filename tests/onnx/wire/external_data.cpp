@@ -77,14 +77,6 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("parse_data_placement: the three words and no others") {
-    CHECK(stemma::parse_data_placement("keep") == data_placement::keep);
-    CHECK(stemma::parse_data_placement("link") == data_placement::link);
-    CHECK(stemma::parse_data_placement("copy") == data_placement::copy);
-    CHECK_FALSE(stemma::parse_data_placement("move"));
-    CHECK_FALSE(stemma::parse_data_placement(""));
-}
-
 TEST_CASE("is_inside_folder: locations that climb out, or are no relative path, are not") {
     for (const auto* location : {"w.bin", "a/w.bin", "./w.bin", "a..b", "..."}) {
         CHECK(is_inside_folder(location));
@@ -162,6 +154,14 @@ TEST_CASE("place_external_data: an output in the model's folder needs nothing") 
     s.to = s.from;
     s.place(data_placement::copy);
     CHECK(test::read_bytes(s.from + "/w.bin") == "weights");
+}
+
+TEST_CASE("files_left_behind: only in another folder does a model miss its files") {
+    const scene s({"b.bin", "a.bin", "b.bin"});
+    const stemma::wire_model model(s.bytes, s.from + "/model.onnx");
+    CHECK(stemma::files_left_behind(model, s.from + "/other.onnx").empty());
+    CHECK(stemma::files_left_behind(model, s.from + "/../from/other.onnx").empty());
+    CHECK(stemma::files_left_behind(model, s.to + "/model.onnx") == texts{"a.bin", "b.bin"});
 }
 
 } // namespace test::onnx_wire_external_data

@@ -16,6 +16,7 @@
 #include <stemma/onnx/graph_sketch.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
@@ -168,6 +169,27 @@ TEST_CASE("find_recorded: a record that cannot be read is ignored, and said") {
     CHECK(opened.uses_record());
     REQUIRE(opened.record_notes().size() == 1);
     CHECK(path_of(opened, 0) == "a.conv");
+
+    const auto folded = test::model(test::graph(changed(), {"x"}, {"3"}, {"b.fc.weight"}), 10)
+                            .inner(14, test::entry("pkg.stemma.fold.modules", "{}"))
+                            .bytes();
+    const stemma::attributed_model unknown(folder.make("folded.onnx", folded), {});
+    REQUIRE(unknown.record_notes().size() == 1);
+    CHECK(unknown.record_notes()[0].find("pkg.stemma.fold.modules") != std::string::npos);
+    CHECK(unknown.tree_from_model());
+    CHECK(unknown.modules().size() == 3);
+
+    const auto tagged = test::tag(
+        test::model(test::graph({node("Relu", {"x"}, {"y"}, "/a/Relu")}, {"x"}, {"y"})).bytes(),
+        {.metadata = false, .model = true});
+    const auto at = tagged.find("{", tagged.find("pkg.stemma.tags"));
+    REQUIRE(at != tagged.npos);
+    auto damaged = tagged;
+    damaged[at] = '[';
+    const stemma::attributed_model without(folder.make("table.onnx", damaged), {});
+    REQUIRE(without.record_notes().size() == 1);
+    CHECK(without.record_notes()[0].find("pkg.stemma.tags") != std::string::npos);
+    CHECK(path_of(without, 0) == "a");
 }
 
 TEST_CASE("find_recorded: to tag again uses the record's tree and evidence, not the tags") {
@@ -188,12 +210,60 @@ TEST_CASE("find_recorded: to tag again uses the record's tree and evidence, not 
     CHECK(stemma::attributed_model(tagged, options).lost_classes() > 10);
 }
 
+TEST_CASE("find_recorded: the record counts where the capture is one of another model") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const auto capture = test::read_capture(test::fixture("bert_micro/modules.json"));
+    const test::scratch_folder folder;
+    const auto tagged = folder.make("tagged.onnx", test::tag(bytes, {.mark = true}, &capture));
+    stemma::attribution_options options;
+    options.captures = stemma::captures({test::fixture("resnet18/modules.json")});
+    for (const bool retag : {false, true}) {
+        options.retag = retag;
+        const stemma::attributed_model opened(tagged, options);
+        CHECK(opened.capture_notes().size() == 1);
+        CHECK(opened.uses_record());
+        CHECK(opened.modules().size() == capture.size());
+        CHECK(opened.modules().class_name(0) == capture.class_name(0));
+    }
+    options.recompute = true;
+    const stemma::attributed_model anew(tagged, options);
+    CHECK_FALSE(anew.uses_record());
+    CHECK(anew.lost_classes() > 10);
+}
+
+TEST_CASE("find_recorded: modules whose names are gone from the file are those of its record") {
+    const auto model_with = [](const std::string& weight, const std::string& name) {
+        return test::model(
+            test::graph({node("Gemm", {"x", weight}, {"1"}, name)}, {"x"}, {"1"}, {weight}));
+    };
+    const auto named = model_with("block.fc.weight", "/block/fc/Gemm").bytes();
+    const auto tagged = test::tag(named, {});
+    const stemma::wire_model read(tagged);
+    const auto said = stemma::find_model_metadata(read, stemma::model_key);
+    REQUIRE(said);
+    const auto bare = model_with("w", "").inner(14, test::entry(stemma::model_key, *said)).bytes();
+    const test::scratch_folder folder;
+    for (const bool retag : {false, true}) {
+        stemma::attribution_options options;
+        options.retag = retag;
+        const stemma::attributed_model opened(folder.make("bare.onnx", bare), options);
+        CHECK(opened.is_fresh());
+        REQUIRE(opened.modules().size() == 3);
+        CHECK(opened.modules().path(2) == "block.fc");
+        // What the file says itself is asked where it says as much.
+        const stemma::attributed_model whole(folder.make("tagged.onnx", tagged), options);
+        CHECK(whole.tree_from_model());
+        CHECK(whole.modules().size() == 3);
+    }
+}
+
 TEST_CASE("find_recorded: with a capture of the modules, what is left counts in its tree") {
     const test::scratch_folder folder;
     stemma::attribution_options options;
-    options.captures = {folder.make("modules.json", R"({"schema": "stemma.capture/1", "modules": [
+    options.captures =
+        stemma::captures({folder.make("modules.json", R"({"schema": "stemma.capture/1", "modules": [
         {"name": "", "class_name": "Net"}, {"name": "new", "class_name": "New"},
-        {"name": "a", "class_name": "A"}, {"name": "a.conv", "class_name": "Conv"}]})")};
+        {"name": "a", "class_name": "A"}, {"name": "a.conv", "class_name": "Conv"}]})")});
     const auto bytes = model_of(changed(), "3", record());
     stemma::attributed_model opened(folder.make("changed.onnx", bytes), options);
     CHECK_FALSE(opened.uses_record());
@@ -245,6 +315,21 @@ TEST_CASE("find_recorded: a nameless model that was tagged and then changed is n
     const stemma::attributed_model opened(folder.make("optimized.onnx", optimized), {});
     CHECK(path_of(opened, 0) == "a");
     CHECK(path_of(opened, 1) == "b.fc");
+}
+
+TEST_CASE(
+    "has_all_modules: asks for the paths of all modules, and for the classes of those known") {
+    const auto before = tree();
+    CHECK(stemma::has_all_modules(before, before));
+    stemma::module_tree_builder builder("other");
+    for (const auto& path : {"z", "b", "b.fc", "a", "a.relu", "a.conv"}) {
+        builder.set_class(builder.at_path(path), "Known", "");
+    }
+    CHECK_FALSE(stemma::has_all_modules(builder.build(), before)); // the root has no class
+    builder.set_class(0, "Net", "");
+    const auto more = builder.build();
+    CHECK(stemma::has_all_modules(more, before));
+    CHECK_FALSE(stemma::has_all_modules(before, more));
 }
 
 TEST_CASE("count_lost_classes: counts modules that are gone, and those without a class") {

@@ -8,6 +8,7 @@
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/policy/policies.hpp>
 #include <stemma/tagger.hpp>
 
@@ -139,7 +140,8 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
         }
         CAPTURE(file);
         stemma::attribution_options options;
-        options.captures = {(std::filesystem::path(file).parent_path() / "modules.json").string()};
+        options.captures = stemma::captures(
+            {(std::filesystem::path(file).parent_path() / "modules.json").string()});
         const stemma::attributed_model opened(file, options);
         const auto& model = opened.model();
         const auto& tags = opened.tags();

@@ -6,6 +6,7 @@
 #include "../../scratch_folder.hpp"
 
 #include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/captures.hpp>
 #include <stemma/onnx/wire/inline_functions.hpp>
 #include <stemma/onnx/wire/splices.hpp>
 
@@ -96,7 +97,7 @@ TEST_CASE("inlined_names: nodes are named after their modules, and each name onc
 TEST_CASE("inlined_names: what is known of a model by its capture holds without functions") {
     const std::string folder = STEMMA_TEST_DATA "/fixtures/bert_micro/";
     stemma::attribution_options options;
-    options.captures.push_back(folder + "modules.json");
+    options.captures = stemma::captures({folder + "modules.json"});
     const unfolded made(folder + "model.functions.onnx", options);
     const stemma::attributed_model after(made.file, options);
     REQUIRE(made.attributions.size() == after.model().node_count());

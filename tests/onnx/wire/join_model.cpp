@@ -68,7 +68,7 @@ TEST_CASE("follow_recipe: gives models back that no exporter would write", "[onn
 TEST_CASE("follow_recipe: a recipe that does not fit the files is an error", "[onnx][join_model]") {
     test::split_scene scene(test::fixture("mlp/model.onnx"));
     const test::scratch_folder folder;
-    scene.write(scene.planner.into(2), folder.path());
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), folder.path());
     const auto text = test::read_bytes(folder.file("split.json"));
     const auto recipe = text.find("\"recipe\"");
     const auto refused = [&](std::string_view piece) {

@@ -58,7 +58,7 @@ TEST_CASE("read_tags: modules are those that were written, by any carrier that n
         const auto carriers = test::carriers_of(i);
         const auto tagged = original.write(carriers);
         const stemma::wire_model model(tagged);
-        const auto modules = stemma::read_carried_modules(model, tree, original.found.tags);
+        const auto modules = stemma::read_carried_modules(model, tree, original.found.tags).of;
         for (id node = 0; node < model.node_count(); ++node) {
             const auto module = original.found.attributions[node].module;
             const bool deepest = carriers.metadata || carriers.doc_string ||
@@ -80,7 +80,8 @@ TEST_CASE("read_tags: a namespace counts only where stemma wrote it") {
     const test::tagged_model original(bytes);
     const auto& modules = original.modules;
     const auto read = [&](const std::string& file) {
-        return stemma::read_carried_modules(stemma::wire_model(file), modules, original.found.tags);
+        return stemma::read_carried_modules(stemma::wire_model(file), modules, original.found.tags)
+            .of;
     };
     CHECK(read(bytes).front() == stemma::no_id);
     CHECK(read(test::tag(bytes, {.metadata = false, .model = false})).front() == stemma::no_id);

@@ -2,6 +2,7 @@
 #include <stemma/onnx/wire/rewrite.hpp>
 
 #include "../../catch.hpp"
+#include "../../count_of.hpp"
 #include "../../model_files.hpp"
 #include "../../random_model.hpp"
 #include "../../scratch_folder.hpp"
@@ -68,14 +69,6 @@ std::string written(const stemma::wire_model& model, Editor& editor) {
     plan.write(out);
     CHECK(static_cast<std::int64_t>(out.text.size()) == plan.size());
     return out.text;
-}
-
-std::size_t count_of(std::string_view text, std::string_view part) {
-    std::size_t count = 0;
-    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) {
-        ++count;
-    }
-    return count;
 }
 
 } // namespace

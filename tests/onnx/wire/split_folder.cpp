@@ -19,7 +19,7 @@ struct scene {
 
     scene() {
         test::split_scene split(test::fixture("bert_micro/model.onnx"));
-        split.write(split.planner.into(3), folder.path());
+        split.write(split.planner.divide(stemma::balanced_parts{3}), folder.path());
     }
 
     /// Replaces a text in the manifest.

@@ -84,7 +84,7 @@ TEST_CASE("split_skeleton: has neither nodes nor data that a part holds, and all
           "[onnx][split_model]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const auto& model = scene.model();
-    const auto parts = scene.planner.into(3);
+    const auto parts = scene.planner.divide(stemma::balanced_parts{3});
     stemma::weight_store store(model, scene.opened.file(), "weights.bin", false);
     stemma::value_types types(model);
     stemma::infer_shapes(model, types);

@@ -64,6 +64,24 @@ test::message plain_node() {
 
 } // namespace
 
+TEST_CASE("recorded_modules: of a tagged model those of its record, of text none",
+          "[onnx][tag_model]") {
+    const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
+    const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
+    const stemma::recorded_modules find;
+    const auto found = find(test::tag(bytes, {}, &tree), "tagged.onnx");
+    REQUIRE(found);
+    REQUIRE(found->size() == tree.size());
+    for (stemma::id m = 0; m < tree.size(); ++m) {
+        CHECK(found->class_name(m) == tree.class_name(m));
+    }
+    CHECK_FALSE(find("", "empty"));
+    CHECK_FALSE(find(" {}", "text"));
+    CHECK_FALSE(find("\n{}", "text"));
+    CHECK_THROWS_AS(find(bytes, "untagged.onnx"), stemma::error);
+    CHECK_THROWS_AS(find("\x08", "damaged.onnx"), stemma::error);
+}
+
 TEST_CASE("tag_editor: strip gives every fixture back, whatever the carriers",
           "[onnx][tag_model][fixtures]") {
     for (const auto& path : test::model_files()) {

@@ -28,11 +28,25 @@ TEST_CASE("take_over_tags: the module that a node carries counts, whatever was f
     const auto modules = test::tree_of({"a", "b"});
     auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
     REQUIRE(modules.path(found.attributions[0].module) == "a");
-    stemma::take_over_tags(model, modules, found);
+    CHECK(stemma::take_over_tags(model, modules, found));
     CHECK(modules.path(found.attributions[0].module) == "b");
     CHECK(found.attributions[0].confidence == 1);
     CHECK(found.tag_sets[0] == found.tags.selected(test::module_at(modules, "b")));
     CHECK(modules.path(found.attributions[1].module) == "a");
+}
+
+TEST_CASE("take_over_tags: a table that cannot be read is said, and the rest is taken over") {
+    auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    moved.inner(9, test::entry("pkg.stemma.module", "b"));
+    const auto bytes = test::model(test::graph({moved}, {"x"}, {"y"}))
+                           .inner(14, test::entry("pkg.stemma.tags", "[no table]"))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto modules = test::tree_of({"a", "b"});
+    auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
+    CHECK_FALSE(stemma::take_over_tags(model, modules, found));
+    CHECK(modules.path(found.attributions[0].module) == "b");
 }
 
 } // namespace test::onnx_wire_take_over_tags

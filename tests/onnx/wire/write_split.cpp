@@ -17,7 +17,7 @@ TEST_CASE("split_writer: every part is a model of its own that names its origin"
           "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const test::scratch_folder folder;
-    const auto parts = scene.planner.into(3);
+    const auto parts = scene.planner.divide(stemma::balanced_parts{3});
     const auto manifest = scene.write(parts, folder.path());
     CHECK(manifest.source.hash == stemma::to_hex(stemma::xxh64(scene.opened.file().bytes())));
     REQUIRE(manifest.parts.size() == 3);
@@ -38,7 +38,7 @@ TEST_CASE("split_writer: the manifest says which tensors go from where to where"
           "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const test::scratch_folder folder;
-    const auto parts = scene.planner.into(4);
+    const auto parts = scene.planner.divide(stemma::balanced_parts{4});
     const auto manifest = scene.write(parts, folder.path());
     std::set<std::string> names;
     std::size_t outputs = 0;

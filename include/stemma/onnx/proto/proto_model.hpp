@@ -120,8 +120,7 @@ public:
     /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
     [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
         const auto& attributes = node_messages_[node]->attribute();
-        return std::any_of(attributes.begin(), attributes.end(),
-                           [&](const auto& a) { return a.name() == name; });
+        return std::ranges::any_of(attributes, [&](const auto& a) { return a.name() == name; });
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.

@@ -101,8 +101,8 @@ private:
     template <class Node>
     [[nodiscard]] static bool has_attribute(const Node& node, std::string_view name) {
         const auto& attributes = node.attribute();
-        return std::any_of(attributes.begin(), attributes.end(),
-                           [&](const auto& attribute) { return attribute.name() == name; });
+        return std::ranges::any_of(attributes,
+                                   [&](const auto& attribute) { return attribute.name() == name; });
     }
 
     template <class Node>
@@ -266,6 +266,20 @@ private:
     std::vector<id_set> value_tags_;
 };
 
+/// Hands all messages to an editor, and adds record, table and sketch, the latter two unless empty.
+template <model_message Proto, class Editor>
+void write_tags(Proto& model, Editor& editor, std::string_view record, std::string_view table,
+                std::string_view sketch) {
+    edit_messages(model, editor);
+    add_metadata(model, model_key, record);
+    if (!table.empty()) {
+        add_metadata(model, tag_table_key, table);
+    }
+    if (!sketch.empty()) {
+        add_metadata(model, sketch_key, sketch);
+    }
+}
+
 } // namespace detail
 
 /// Takes everything of stemma out of a model: nodes, initializers, value infos, its own metadata.
@@ -293,14 +307,7 @@ void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier
          std::string_view sketch = {}) {
     const basic_proto_model<Proto> tables(model);
     detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, found, carrier, tag_values);
-    edit_messages(model, editor);
-    add_metadata(model, model_key, record);
-    if (!table.empty()) {
-        add_metadata(model, tag_table_key, table);
-    }
-    if (!sketch.empty()) {
-        add_metadata(model, sketch_key, sketch);
-    }
+    detail::write_tags(model, editor, record, table, sketch);
 }
 
 /// The same with the record, table and sketch that the carriers ask for. `about` may say which

@@ -3,17 +3,17 @@
 #define STEMMA_ONNX_WIRE_ATTRIBUTED_MODEL_HPP
 
 #include <stemma/algorithm/rebuild_tree.hpp>
+#include <stemma/algorithm/sweeps.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/detail/open_nodes.hpp>
 #include <stemma/error.hpp>
-#include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/dialect.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/function_calls.hpp>
 #include <stemma/evidence/named_modules.hpp>
-#include <stemma/io/capture.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
@@ -24,22 +24,20 @@
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
-#include <stemma/onnx/wire/captured_claims.hpp>
+#include <stemma/onnx/wire/capture_source.hpp>
 #include <stemma/onnx/wire/find_recorded.hpp>
-#include <stemma/onnx/wire/map_model.hpp>
+#include <stemma/onnx/wire/model_file.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/take_over_tags.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/policy/named_policies.hpp>
 #include <stemma/policy/policies.hpp>
 #include <stemma/tagger.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,41 +55,31 @@ namespace stemma {
 /// other.
 class attributed_model {
 public:
-    /// Throws: `error` for files that cannot be read, or that are damaged, and for options that
-    /// name
-    ///   no policy (`refused`).
-    ///
-    /// `meanwhile(model)` may do what needs no attribution: in a thread of its own where the
-    /// options allow several and the model is worth them, else behind it.
-    attributed_model(const std::string& path, attribution_options options,
-                     const std::function<void(const wire_model&)>& meanwhile = {})
-        : file_(map_model(path))
-        , model_(file_.bytes(), path, options.threads)
-        , options_(std::move(options)) {
-        if (!meanwhile) {
-            attribute(options_.threads);
-            return;
-        }
-        run_tasks(options_.threads.parts_of_operators(model_.node_count()),
-                  {[&] { attribute(options_.threads.without_one()); }, [&] { meanwhile(model_); }});
-    }
+    /// Throws: `error` for files that cannot be read, or that are damaged, and of
+    ///   `error_code::refused` for a policy that answers nonsense.
+    attributed_model(const std::string& path, attribution_options options)
+        : attributed_model(std::make_unique<model_file>(path, options.threads),
+                           std::move(options)) {}
 
-    /// As above, of a file that is mapped already.
-    attributed_model(mapped_file file, const std::string& path, attribution_options options)
-        : file_(std::move(file))
-        , model_(file_.bytes(), path, options.threads)
-        , options_(std::move(options)) {
-        attribute(options_.threads);
+    /// As above, of a file that is mapped already, or of bytes in memory: `mapped_file::holding`.
+    attributed_model(mapped_file file, attribution_options options)
+        : attributed_model(std::make_unique<model_file>(std::move(file), options.threads),
+                           std::move(options)) {}
+
+    /// As above, of a model that was opened.
+    attributed_model(std::unique_ptr<const model_file> file, attribution_options options)
+        : file_(std::move(file)), options_(std::move(options)) {
+        attribute();
     }
 
     attributed_model(const attributed_model&) = delete;
     attributed_model& operator=(const attributed_model&) = delete;
 
     /// The bytes of the file, mapped.
-    [[nodiscard]] const mapped_file& file() const noexcept { return file_; }
+    [[nodiscard]] const mapped_file& file() const noexcept { return file_->file(); }
 
     /// Valid as long as this, as is all that follows.
-    [[nodiscard]] const wire_model& model() const noexcept { return model_; }
+    [[nodiscard]] const wire_model& model() const noexcept { return file_->model(); }
 
     /// The nodes with what evidence is read of them.
     [[nodiscard]] const onnx_operators<wire_model>& operators() const noexcept {
@@ -183,9 +171,10 @@ public:
     template <class Function>
     void for_each_claimed(provenance source, Function f) {
         const auto prepared =
-            chosen_.sources([&](provenance p) { return p == source; }, claims_).prepare(context());
+            detail::sources_for([&](provenance p) { return p == source; }, claims_, options_)
+                .prepare(context());
         std::vector<claim> claims;
-        for (id node = 0; node < model_.node_count(); ++node) {
+        for (id node = 0; node < model().node_count(); ++node) {
             claims.clear();
             prepared.for_each_claim(node, [&](const claim& made) {
                 if (made.source == source) {
@@ -203,8 +192,8 @@ public:
     [[nodiscard]] model_record record(const carrier_set& carriers) const {
         model_record record;
         record.carriers = carriers;
-        record.nodes = model_.node_count();
-        record.digest = digest_ ? *digest_ : structure_digest(model_);
+        record.nodes = model().node_count();
+        record.digest = digest_ ? *digest_ : structure_digest(model());
         record.from_model = tree_from_model_;
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
@@ -214,55 +203,59 @@ public:
     }
 
 private:
-    using context_type = detail::chosen_policies::context_type;
+    using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
 
-    void attribute(thread_limit threads) {
-        read_record();
-        const bool may_be_fresh = record_ && record_->nodes == model_.node_count();
-        onnx_nodes<wire_model> nodes(model_, threads);
-        operator_graph graph;
-        std::optional<named_modules> named;
-        const auto count = threads.parts_of_operators(model_.node_count());
-        const auto make_graph = [&] { graph = flat_graph(model_); };
-        const auto find_digest = [&] {
-            if (may_be_fresh || options_.digest) {
-                digest_ = structure_digest(model_);
-            }
-        };
-        const bool folded = find_model_metadata(model_, fold_modules_key).has_value();
-        const bool alone = options_.captures.empty() && !options_.recompute;
-        if (options_.captures.empty() && !(record_ && alone) && !folded) {
-            named = collect_named_modules(nodes, "", threads, {make_graph, find_digest});
-        } else {
-            run_tasks(count, {make_graph, find_digest});
-        }
-        ops_.emplace(std::move(nodes), std::move(graph));
-        fresh_ = may_be_fresh && record_->digest == digest_;
-        uses_record_ = record_ && alone && (fresh_ || !folded);
+    /// From the model to its tags, in steps: operators, tree, claims, attribution.
+    void attribute() {
+        record_ = find_readable_record(model(), model_key, &problems_);
+        auto names = make_operators();
+        fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
+        const auto threads = options_.threads;
+        auto independent = start_beside(threads, model().node_count(), [&] {
+            return data_independent(*ops_, sweep_order(ops_->graph()));
+        });
+        auto facts = make_tree(std::move(names), threads.without_one());
+        facts.independent = independent.get();
+        context_.emplace(*ops_, modules_, std::move(facts), threads);
         if (uses_record_ && !options_.retag) {
-            adopt_options(options_, *record_);
+            const auto unknown = adopt_options(options_, *record_);
+            problems_.insert(problems_.end(), unknown.begin(), unknown.end());
         }
-        chosen_ = detail::chosen_policies(options_);
-        context_.emplace(*ops_, modules_, threads);
-        run_tasks(count, {[&] { make_tree(std::move(named), threads); },
-                          [&] { static_cast<void>(context_->independent()); }});
+        options_.resolution.set_min_confidence(detail::min_confidence(options_));
         find_claims();
         tag();
-        if (uses_record_ && fresh_ && !options_.retag) {
-            take_over_tags(model_, modules_, found_);
+        if (uses_record_ && fresh_ && !options_.retag &&
+            !take_over_tags(model(), modules_, found_)) {
+            problems_.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
         }
     }
 
-    /// One that is damaged is none.
-    void read_record() {
-        try {
-            record_ = find_model_record(model_);
-        } catch (const error& problem) {
-            if (problem.code() != error_code::malformed) {
-                throw;
+    /// Makes the operators, and the digest where it is needed. Returns: what names tell of modules,
+    /// where the tree may have to be made of them.
+    [[nodiscard]] std::optional<named_modules> make_operators() {
+        onnx_nodes<wire_model> nodes(model(), options_.threads);
+        operator_graph graph;
+        auto rest = start_beside(options_.threads, model().node_count(), [&] {
+            graph = flat_graph(model());
+            if (options_.digest || (record_ && record_->nodes == model().node_count())) {
+                digest_ = structure_digest(model());
             }
-            problems_.push_back(std::string(model_key) + " cannot be read and is ignored");
+        });
+        std::optional<named_modules> names;
+        if (options_.captures.empty() && !(record_ && !options_.recompute) && !is_folded()) {
+            names = collect_named_modules(nodes, "", options_.threads.without_one());
         }
+        rest.get();
+        ops_.emplace(std::move(nodes), std::move(graph));
+        return names;
+    }
+
+    [[nodiscard]] bool is_folded() const {
+        return find_model_metadata(model(), fold_modules_key).has_value();
+    }
+
+    [[nodiscard]] bool may_use_record() const {
+        return record_ && !options_.recompute && (fresh_ || !is_folded());
     }
 
     [[nodiscard]] context_type& context() {
@@ -270,24 +263,33 @@ private:
         return *context_;
     }
 
-    void make_tree(std::optional<named_modules> named, thread_limit threads) {
+    /// Finds the tree. Returns: what became known on the way.
+    [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names,
+                                           thread_limit threads) {
         if (use_capture()) {
-            return;
+            return {};
         }
+        uses_record_ = may_use_record(); // also where the captures are of another model
         if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
-        } else if (const auto tree = find_model_metadata(model_, fold_modules_key)) {
-            modules_ = read_model_record(*tree, model_.file()).modules;
-        } else {
-            // What the exporter called the graph names no module; a record names what it named.
-            const auto root_name = uses_record_ && !options_.retag ? record_->modules.attribute(0)
-                                                                   : std::string_view();
-            auto rebuilt = named ? rebuild_tree(*ops_, std::move(*named), threads)
-                                 : rebuild_tree(*ops_, root_name, threads);
-            modules_ = std::move(rebuilt.modules);
-            tree_from_model_ = true;
-            std::move(rebuilt).teach(*context_);
+            return {};
         }
+        if (auto kept = find_readable_record(model(), fold_modules_key, &problems_)) {
+            modules_ = std::move(kept->modules);
+            return {};
+        }
+        // What the exporter called the graph names no module; a record names what it named.
+        const auto root_name =
+            uses_record_ && !options_.retag ? record_->modules.attribute(0) : std::string_view();
+        auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
+                             : rebuild_tree(*ops_, root_name, threads);
+        if (uses_record_ && !has_all_modules(rebuilt.modules, record_->modules)) {
+            modules_ = std::move(record_->modules);
+            return {};
+        }
+        modules_ = std::move(rebuilt.modules);
+        tree_from_model_ = true;
+        return std::move(rebuilt.facts);
     }
 
     /// Takes the tree of the capture, if there is one of this model.
@@ -295,18 +297,17 @@ private:
         if (options_.captures.empty()) {
             return false;
         }
-        capture_ = read_captures(options_.captures);
-        modules_ = capture_->tree();
-        const auto match = match_capture(*ops_, modules_);
-        if (!match.is_foreign()) {
-            return true;
+        capture_ = options_.captures.open();
+        modules_ = capture_->modules();
+        if (auto note = capture_->is_foreign(*ops_, modules_)) {
+            capture_.reset();
+            notes_.push_back(*std::move(note));
+            return false;
         }
-        capture_.reset();
-        notes_.push_back(match.note());
-        return false;
+        return true;
     }
 
-    [[nodiscard]] bool uses(provenance p) const { return chosen_.uses(p); }
+    [[nodiscard]] bool uses(provenance p) const { return detail::uses(options_, p); }
 
     /// Asks the parts of the capture, or takes over what was known when the file was tagged.
     void find_claims() {
@@ -325,15 +326,10 @@ private:
         if (!has_operations) {
             return;
         }
-        const auto open = detail::find_open(sources().prepare(context()), model_.node_count());
-        captured_claims finder(model_, *ops_, modules_, context().owners().mapping);
-        if (uses(provenance::exported)) {
-            finder.look_up(capture_->exported());
-        }
-        if (std::find(open.begin(), open.end(), true) != open.end()) {
-            finder.align_all(*capture_, open, [&](provenance p) { return uses(p); });
-        }
-        auto found = finder.finish();
+        auto found = capture_->find_claims(
+            model(), *ops_, modules_, context().owners().mapping,
+            [&](provenance p) { return uses(p); },
+            [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
         capture_.reset();
@@ -343,7 +339,7 @@ private:
         if (!uses(provenance::recorded)) {
             return;
         }
-        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model_, tree);
+        auto found = fresh_ ? kept_evidence(*record_) : find_recorded(model(), tree);
         if (&tree != &modules_) {
             move_claims(tree, modules_, found);
         }
@@ -356,21 +352,19 @@ private:
         claims_ = std::move(found.claims);
     }
 
-    [[nodiscard]] detail::chosen_policies::source_set sources() const {
-        return chosen_.sources([&](provenance p) { return uses(p); }, claims_);
+    [[nodiscard]] detail::onnx_sources sources() const {
+        return detail::sources_for([&](provenance p) { return uses(p); }, claims_, options_);
     }
 
     void tag() {
         found_ =
-            tag_operators(context(), policies{sources(), chosen_.resolution(), chosen_.selection(),
-                                              chosen_.naming(), chosen_.propagation()});
+            tag_operators(context(), policies{sources(), options_.resolution, options_.selection,
+                                              options_.naming, options_.propagation});
     }
 
-    mapped_file file_;
-    wire_model model_;
+    std::unique_ptr<const model_file> file_;
     std::optional<onnx_operators<wire_model>> ops_;
     attribution_options options_;
-    detail::chosen_policies chosen_{attribution_options{}};
     std::optional<recorded_model> record_;
     std::optional<std::uint64_t> digest_;
     bool fresh_ = false;
@@ -378,7 +372,7 @@ private:
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
-    std::optional<capture_reader> capture_; // while what it says is being looked at
+    std::unique_ptr<opened_capture> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
     std::vector<std::string> notes_;
     std::vector<std::string> problems_;

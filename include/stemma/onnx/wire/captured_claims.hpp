@@ -15,6 +15,7 @@
 #include <stemma/model/parameter_shapes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
+#include <stemma/onnx/wire/capture_source.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
@@ -51,12 +52,6 @@ namespace stemma {
     }
     return shapes;
 }
-
-/// What the parts of a capture besides its modules say of a model.
-struct captured_evidence {
-    std::vector<claim_table> claims; ///< a table for each part of the capture that says something
-    std::vector<std::string> notes;  ///< what a user should know of how it went
-};
 
 /// Finds what a capture claims about the nodes of a model.
 class captured_claims {

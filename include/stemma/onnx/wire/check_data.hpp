@@ -40,8 +40,7 @@ public:
         if (header.data_type <= 0) {
             tell("data.type", place, "has no data type");
         }
-        if (std::any_of(header.dims.begin(), header.dims.end(),
-                        [](std::int64_t dim) { return dim < 0; })) {
+        if (std::ranges::any_of(header.dims, [](std::int64_t dim) { return dim < 0; })) {
             tell("data.dims", place, "has a negative dimension");
             return;
         }

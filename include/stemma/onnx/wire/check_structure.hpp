@@ -242,8 +242,7 @@ private:
             }
         }
         if (done.size() < count) {
-            const auto left =
-                std::find_if(callers.begin(), callers.end(), [](id number) { return number > 0; });
+            const auto left = std::ranges::find_if(callers, [](id number) { return number > 0; });
             tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
                  "is called in a circle of functions");
         }

@@ -4,6 +4,8 @@
 
 #include <stemma/algorithm/name_modules.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/text_list.hpp>
+#include <stemma/error.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -13,13 +15,12 @@
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/structure_digest.hpp>
+#include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/check_structure.hpp>
-#include <stemma/onnx/wire/known_policies.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/carrier.hpp>
-#include <stemma/policy/named_policies.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +40,8 @@ namespace detail {
 template <class Report>
 class tag_checker {
 public:
-    tag_checker(const wire_model& model, Report& report) : model_(model), report_(report) {}
+    tag_checker(const wire_model& model, Report& report, const onnx_policy_registry& known)
+        : model_(model), report_(report), known_(known) {}
 
     void check() {
         auto record = find_model_record(model_);
@@ -102,16 +105,17 @@ private:
                  "'" + name + "', by which modules " + purpose + ", is none that is known");
             return false;
         };
-        const auto naming = known_policies().namings.find(record.option("naming"));
-        if (!naming) {
-            return refuse(record.option("naming"), "are named");
+        attribution_options named;
+        named.known = &known_;
+        static_cast<void>(adopt_options(named, record));
+        for (const auto& [role, purpose, found] :
+             {std::tuple("naming", "are named", named.naming.is_chosen()),
+              std::tuple("select", "have tags", named.selection.is_chosen())}) {
+            if (!found && !record.option(role).empty()) {
+                return refuse(record.option(role), purpose);
+            }
         }
-        const auto selection = known_policies().find_selection(record.option("select"),
-                                                               split_list(record.option("keep")));
-        if (!selection) {
-            return refuse(record.option("select"), "have tags");
-        }
-        tags_ = name_modules(modules_, *selection, *naming);
+        tags_ = name_modules(modules_, named.selection, named.naming);
         by_tag_.emplace(tags_);
         return true;
     }
@@ -120,8 +124,7 @@ private:
     void expect(const char* carrier, id node, bool present, bool wanted) {
         if (wanted && !present) {
             tell("tags.incomplete", node, std::string("has no tags in ") + carrier);
-        } else if (!wanted && present &&
-                   std::find(unwanted_.begin(), unwanted_.end(), carrier) == unwanted_.end()) {
+        } else if (!wanted && present && std::ranges::find(unwanted_, carrier) == unwanted_.end()) {
             unwanted_.emplace_back(carrier);
             tell("tags.unrecorded", node,
                  std::string("has tags in ") + carrier + ", which the model does not tell of",
@@ -226,6 +229,7 @@ private:
 
     const wire_model& model_;
     Report& report_;
+    const onnx_policy_registry& known_;
     module_tree modules_;
     carrier_set wanted_;
     tag_table tags_;
@@ -238,20 +242,26 @@ private:
 } // namespace detail
 
 /// Calls `report(finding)` for everything that is wrong with the tags in a file: nodes without any,
-/// tags that do not fit the tree or each other in one of the carriers, a graph that changed.
-///
-/// Throws: `error` of `malformed` when what the model says about its tags cannot be read.
+/// tags that do not fit the tree or each other in one of the carriers, a graph that changed, and
+/// `tags.damaged` where what the model says about its tags cannot be read.
 /// Complexity: O(nodes + fields + length of all tags).
 template <class Report>
-void check_tags(const wire_model& model, Report report) {
-    detail::tag_checker<Report>(model, report).check();
+void check_tags(const wire_model& model, Report report, const onnx_policy_registry& known = {}) {
+    try {
+        detail::tag_checker<Report>(model, report, known).check();
+    } catch (const error& damaged) {
+        if (damaged.code() != error_code::malformed) {
+            throw;
+        }
+        report(finding{"tags.damaged", no_id, damaged.what(), severity::error, "model"});
+    }
 }
 
 /// Calls `report(finding)` when the tree in a tagged file is not `expected`, at the first module
-/// that differs. Throws: as above. Complexity: O(modules).
+/// that differs. Complexity: O(modules).
 template <class Report>
 void check_tree(const wire_model& model, const module_tree& expected, Report report) {
-    const auto record = find_model_record(model);
+    const auto record = find_readable_record(model, model_key);
     if (!record) {
         return;
     }

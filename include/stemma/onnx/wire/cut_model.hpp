@@ -7,11 +7,11 @@
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/model_record.hpp>
-#include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/wire/part_records.hpp>
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
@@ -52,8 +52,8 @@ public:
         , types_(types)
         , policy_(std::move(policy))
         , tables_(std::make_shared<const tables>(model)) {
-        if (const auto text = find_model_metadata(model, model_key)) {
-            record_ = read_model_record(*text, model.file());
+        if (auto record = find_readable_record(model, model_key)) {
+            records_ = std::make_shared<const part_records>(model, *std::move(record));
             digester_.emplace(model);
         }
     }
@@ -94,7 +94,7 @@ public:
         }
         add_function_opsets(plan, result);
         result.add_entry(at_model::metadata_props, key, origin);
-        if (record_) {
+        if (records_) {
             result.add_entry(at_model::metadata_props, model_key, record_of(plan));
         }
         return result;
@@ -194,13 +194,9 @@ private:
                 nodes.insert(nodes.end(), inside.begin(), inside.end());
             }
         }
-        record_->nodes = nodes.size();
-        record_->digest = (*digester_)(nodes);
-        auto all = std::exchange(record_->claims,
-                                 claims_about(record_->claims, nodes, model_.node_count()));
-        auto text = to_json(*record_, record_->modules);
-        record_->claims = std::move(all);
-        return text;
+        auto record = records_->of(nodes, plan.initializers);
+        record.digest = (*digester_)(nodes);
+        return to_json(record, record.modules);
     }
 
     void rename(const cut_plan& plan) {
@@ -363,7 +359,7 @@ private:
     const value_types& types_;
     Policy policy_;
     std::shared_ptr<const tables> tables_;
-    std::optional<recorded_model> record_;
+    std::shared_ptr<const part_records> records_;
     std::optional<structure_digester> digester_;
     value_renaming renaming_; // of values at the boundary
 };

@@ -4,13 +4,12 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,28 +17,11 @@
 
 namespace stemma {
 
-/// What happens to the files that hold a model's weights when the model goes to another folder.
-enum class data_placement : std::uint8_t {
-    keep, ///< nothing: they stay where they are
-    link, ///< a hard link beside the new model
-    copy, ///< a copy beside the new model
-};
-
-/// Returns: `keep`, `link` or `copy`.
-[[nodiscard]] constexpr std::optional<data_placement>
-parse_data_placement(std::string_view name) noexcept {
-    return name == "keep"   ? std::optional(data_placement::keep)
-           : name == "link" ? std::optional(data_placement::link)
-           : name == "copy" ? std::optional(data_placement::copy)
-                            : std::nullopt;
-}
-
 /// Whether an external-data location stays inside of the model's folder.
 [[nodiscard]] inline bool is_inside_folder(std::string_view location) {
     const std::filesystem::path path(location);
     return !location.empty() && !path.is_absolute() &&
-           std::find(path.begin(), path.end(), "..") == path.end() &&
-           location.find('\0') == location.npos;
+           std::ranges::find(path, "..") == path.end() && location.find('\0') == location.npos;
 }
 
 /// Returns: the files that hold external data of initializers, as the model names them, sorted.
@@ -55,6 +37,17 @@ parse_data_placement(std::string_view name) noexcept {
     std::sort(files.begin(), files.end());
     files.erase(std::unique(files.begin(), files.end()), files.end());
     return files;
+}
+
+/// Returns: the files with external data that a model would look for in vain at `output`, as they
+///   stay beside the model, which is in another folder. Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string> files_left_behind(const wire_model& model,
+                                                                const std::string& output) {
+    const auto folder = [](const std::string& path) {
+        return std::filesystem::absolute(path).parent_path().lexically_normal();
+    };
+    return folder(output) == folder(model.file()) ? std::vector<std::string>()
+                                                  : external_files(model);
 }
 
 /// Puts the files with a model's external data beside `output`, when that is in another folder.

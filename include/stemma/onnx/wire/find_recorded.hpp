@@ -71,8 +71,7 @@ struct recorded_evidence {
         origins.clear();
         const auto note = [&](const std::string& path) {
             const auto module = find_module(lookup, path);
-            if (module != no_id &&
-                std::find(origins.begin(), origins.end(), module) == origins.end()) {
+            if (module != no_id && std::ranges::find(origins, module) == origins.end()) {
                 origins.push_back(module);
             }
         };
@@ -166,6 +165,28 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
         }
     }
     return lost;
+}
+
+/// Whether a tree has all modules of another one, with the classes that are known there.
+/// Complexity: O(modules), where they differ O(bytes of their paths).
+[[nodiscard]] inline bool has_all_modules(const module_tree& now, const module_tree& before) {
+    bool same = now.size() == before.size();
+    for (id m = 0; same && m < before.size(); ++m) {
+        same = now.index().parent(m) == before.index().parent(m) &&
+               (m == 0 || now.attribute(m) == before.attribute(m)) &&
+               now.class_name(m) == before.class_name(m);
+    }
+    if (same) {
+        return true;
+    }
+    const module_lookup<module_tree> lookup(now);
+    for (id m = 0; m < before.size(); ++m) {
+        const auto found = find_module(lookup, before.path(m));
+        if (found == no_id || (now.class_name(found).empty() && !before.class_name(m).empty())) {
+            return false;
+        }
+    }
+    return true;
 }
 
 } // namespace stemma

@@ -34,7 +34,7 @@ namespace detail {
             return {};
         }
         scope = scope.substr(0, slash);
-        const auto inside = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
+        const auto inside = std::ranges::count_if(names, [&](std::string_view name) {
             return name.size() > scope.size() && name.starts_with(scope) &&
                    name[scope.size()] == '/';
         });
@@ -129,7 +129,7 @@ private:
 
     [[nodiscard]] bool owns_bodies(id region, const graph_contents& contents) const {
         const auto& items = plan_.regions[region].items;
-        return std::any_of(items.begin(), items.end(), [&](const fold_item& item) {
+        return std::ranges::any_of(items, [&](const fold_item& item) {
             return !item.is_region && !contents.bodies_of(item.index).empty();
         });
     }

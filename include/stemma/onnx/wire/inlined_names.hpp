@@ -166,8 +166,9 @@ private:
         bool first = true;
         for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
             const auto attribute = modules_.attribute(*m);
-            const bool member = !first && std::all_of(attribute.begin(), attribute.end(),
-                                                      [](char c) { return c >= '0' && c <= '9'; });
+            const bool member = !first && std::ranges::all_of(attribute, [](char c) {
+                return c >= '0' && c <= '9';
+            });
             scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);
         }
         return scope;

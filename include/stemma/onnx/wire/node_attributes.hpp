@@ -118,6 +118,18 @@ public:
         return found;
     }
 
+    /// Returns: an attribute of type FLOAT.
+    [[nodiscard]] std::optional<float> real(std::string_view name) const {
+        std::optional<float> found;
+        with(name, [&](const wire_reader& parts, const wire_field& part) {
+            if (part.is(2, wire_type::fixed32)) {
+                const auto bytes = parts.text(part);
+                std::memcpy(&found.emplace(), bytes.data(), sizeof(float));
+            }
+        });
+        return found;
+    }
+
     /// Returns: an attribute of type STRING.
     [[nodiscard]] std::string_view text(std::string_view name) const {
         std::string_view found;

@@ -114,8 +114,7 @@ private:
         }
         if (field.is_bytes(at_model::opset_import)) {
             const auto domain = read_opset_import(fields.inner(field)).domain;
-            return std::find(record_.domains.begin(), record_.domains.end(), domain) ==
-                   record_.domains.end();
+            return std::ranges::find(record_.domains, domain) == record_.domains.end();
         }
         return !field.is_bytes(at_model::metadata_props) ||
                !is_fold_entry(wire_model::read_entry(fields, field).first);

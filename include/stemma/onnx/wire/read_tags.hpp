@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/json_stream.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -146,49 +147,96 @@ modules_by_namespace(const module_tree& modules) {
 
 } // namespace detail
 
-/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
-/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
-/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
-/// and was written by stemma. Complexity: O(modules + nodes + fields), and the length of all paths
-/// where namespaces are read.
-[[nodiscard]] inline std::vector<id>
-read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
-    std::vector<id> result(model.node_count(), no_id);
-    if (const auto table = find_model_metadata(model, tag_table_key)) {
-        result =
-            read_recorded_tags(*table, model.file(), model.node_count(), modules.size()).module;
-    }
-    std::optional<tag_lookup> by_tag;
-    const module_lookup<module_tree> lookup(modules);
-    const auto by_namespace = detail::has_our_namespaces(model)
-                                  ? detail::modules_by_namespace(modules)
-                                  : std::unordered_map<std::string, id>();
-    for (id node = 0; node < model.node_count(); ++node) {
-        const auto carriers = read_node_carriers(model, node);
-        const auto carried = detail::first_of(carriers);
+namespace detail {
+
+/// Finds the modules that the carriers on nodes name, in a tree with its tags.
+class carrier_modules {
+public:
+    /// Requires: `modules` and `tags` outlive this. Complexity: O(1), and where `namespaces` of
+    /// ours may be on nodes that of `modules_by_namespace`.
+    carrier_modules(const module_tree& modules, const tag_table& tags, bool namespaces)
+        : modules_(&modules)
+        , tags_(&tags)
+        , by_namespace_(namespaces ? modules_by_namespace(modules)
+                                   : std::unordered_map<std::string, id>()) {}
+
+    /// Returns: the module, or what several have in common; `no_id` where none is named that the
+    /// tree has. Complexity: O(length) expected, the first time that only a tag is there
+    /// O(modules).
+    [[nodiscard]] id find(const node_carriers& carriers) {
+        const auto carried = first_of(carriers);
         if (carried.module) {
+            const module_lookup<module_tree> lookup(*modules_);
             auto module = find_module(lookup, *carried.module);
             for (const auto other : carriers.modules) {
                 const auto found = find_module(lookup, std::string(other));
-                module =
-                    module == no_id || found == no_id ? module : modules.index().lca(module, found);
+                module = module == no_id || found == no_id ? module
+                                                           : modules_->index().lca(module, found);
             }
-            result[node] = module != no_id ? module : result[node];
-        } else if (carried.tag) {
-            if (!by_tag) {
-                by_tag.emplace(tags);
+            return module;
+        }
+        if (carried.tag) {
+            if (!by_tag_) {
+                by_tag_.emplace(*tags_);
             }
-            if (const auto found = by_tag->find(*carried.tag); found != no_id) {
-                result[node] = found;
-            }
-        } else if (carriers.name_space && !by_namespace.empty()) {
-            const auto found = by_namespace.find(std::string(*carriers.name_space));
-            if (found != by_namespace.end() && found->second != no_id) {
-                result[node] = found->second;
-            }
+            return by_tag_->find(*carried.tag);
+        }
+        if (!carriers.name_space || by_namespace_.empty()) {
+            return no_id;
+        }
+        const auto found = by_namespace_.find(std::string(*carriers.name_space));
+        return found == by_namespace_.end() ? no_id : found->second;
+    }
+
+private:
+    const module_tree* modules_;
+    const tag_table* tags_;
+    std::unordered_map<std::string, id> by_namespace_;
+    std::optional<tag_lookup> by_tag_;
+};
+
+/// Returns: by node what the table of tags says, if there is one that can be read.
+[[nodiscard]] inline std::optional<std::vector<id>> read_table(const wire_model& model,
+                                                               std::size_t modules, bool& damaged) {
+    const auto table = find_model_metadata(model, tag_table_key);
+    try {
+        return table ? std::optional(
+                           read_recorded_tags(*table, model.file(), model.node_count(), modules)
+                               .module)
+                     : std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
         }
     }
-    return result;
+    damaged = true;
+    return std::nullopt;
+}
+
+} // namespace detail
+
+/// What a file says itself of the modules of its nodes.
+struct carried_modules {
+    std::vector<id> of;         ///< by node; `no_id` for none
+    bool table_damaged = false; ///< there is a table of tags that cannot be read
+};
+
+/// Finds the module that the file itself names for every node; `no_id` where it names none, or one
+/// that the tree lacks; where several, what they have in common. From a tag alone it is the module
+/// that has the tag. A `namespace` counts where it is the only one that says something on a node,
+/// and was written by stemma, and a table only where it can be read. Complexity: O(modules + nodes
+/// + fields), and the length of all paths where namespaces are read.
+[[nodiscard]] inline carried_modules
+read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
+    carried_modules carried;
+    auto table = detail::read_table(model, modules.size(), carried.table_damaged);
+    carried.of = table ? *std::move(table) : std::vector<id>(model.node_count(), no_id);
+    detail::carrier_modules named(modules, tags, detail::has_our_namespaces(model));
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto found = named.find(read_node_carriers(model, node));
+        carried.of[node] = found != no_id ? found : carried.of[node];
+    }
+    return carried;
 }
 
 } // namespace stemma

@@ -84,8 +84,8 @@ public:
 
     /// Whether some file but the weights is no longer as it was written.
     [[nodiscard]] bool is_edited() const {
-        return skeleton_.edited || std::any_of(parts_.begin(), parts_.end(),
-                                               [](const auto& part) { return part.edited; });
+        return skeleton_.edited ||
+               std::ranges::any_of(parts_, [](const auto& part) { return part.edited; });
     }
 
     /// Returns: how many nodes the source had.

@@ -2,9 +2,12 @@
 #ifndef STEMMA_ONNX_WIRE_TAG_MODEL_HPP
 #define STEMMA_ONNX_WIRE_TAG_MODEL_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/detail/onnx_fields.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/tag_texts.hpp>
@@ -42,6 +45,48 @@ namespace stemma {
     const auto text = find_model_metadata(model, model_key);
     return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
 }
+
+/// Returns: what an entry of the model's metadata says of modules, be it `model_key` or
+/// `fold_modules_key`; nothing where it is damaged, which `problems` is told if there is one.
+[[nodiscard]] inline std::optional<recorded_model>
+find_readable_record(const wire_model& model, std::string_view key,
+                     std::vector<std::string>* problems = nullptr) {
+    const auto text = find_model_metadata(model, key);
+    try {
+        return text ? std::optional(read_model_record(*text, model.file())) : std::nullopt;
+    } catch (const error& problem) {
+        if (problem.code() != error_code::malformed) {
+            throw;
+        }
+    }
+    if (problems != nullptr) {
+        problems->push_back(std::string(key) + " cannot be read and is ignored");
+    }
+    return std::nullopt;
+}
+
+/// Knows the modules that a tagged ONNX file holds, for `read_captures`.
+struct recorded_modules {
+    /// Returns: the tree in the record of a model, nothing for what begins like no model.
+    /// Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` where it was not
+    ///   tagged. Complexity: that of `wire_model`.
+    [[nodiscard]] std::optional<module_tree> operator()(std::string_view bytes,
+                                                        std::string_view path) const {
+        // Text begins with no control characters but white space.
+        const bool is_text =
+            bytes.empty() || static_cast<unsigned char>(bytes.front()) >= 0x20 ||
+            std::string_view("\t\n\r").find(bytes.front()) != std::string_view::npos;
+        if (is_text) {
+            return std::nullopt;
+        }
+        auto record = find_model_record(wire_model(bytes, std::string(path)));
+        if (!record) {
+            STEMMA_THROW(error(error_code::malformed, std::string(path), "",
+                               "is a model without tags, which holds no modules"));
+        }
+        return std::move(record->modules);
+    }
+};
 
 namespace detail {
 

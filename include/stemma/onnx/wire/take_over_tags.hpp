@@ -13,9 +13,10 @@ namespace stemma {
 
 /// Writes the tags that a file carries over what was found: one that somebody changed in the file
 /// counts as that somebody's word.
+/// Returns: whether the table of tags could be read, if there is one.
 /// Complexity: that of `read_carried_modules`.
-inline void take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
-    const auto carried = read_carried_modules(model, modules, found.tags);
+inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
+    const auto [carried, table_damaged] = read_carried_modules(model, modules, found.tags);
     for (id node = 0; node < carried.size(); ++node) {
         auto& made = found.attributions[node];
         if (carried[node] == no_id || carried[node] == made.module ||
@@ -27,6 +28,7 @@ inline void take_over_tags(const wire_model& model, const module_tree& modules, 
         made = {carried[node], no_id, 1, provenance::metadata, false};
         found.tag_sets[node] = found.tags.selected(carried[node]);
     }
+    return !table_damaged;
 }
 
 } // namespace stemma

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// A policy of one's own beside the default, on a million operators: a project of its own, in ten
+// lines.
+#include <stemma_bench/compare_policy.hpp>
+
+struct few_blocks {
+    using policy_category = stemma::selection_category;
+
+    template <stemma::module_view Modules>
+    bool selects(const Modules& modules, stemma::id m) const {
+        return modules.class_name(m) == "Block";
+    }
+};
+
+int main(int argc, char** argv) {
+    return stemma_bench::compare_policy(argc, argv, few_blocks{});
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists each Softmax of a model with the module that it came from, cuts a module out as a model of
+// its own, and writes the model with its tags.
+//
+//   first MODEL.onnx PART.onnx TAGGED.onnx
+#include <stemma/stemma.hpp>
+
+#include <iostream>
+
+int main(int, char** argv) {
+    const auto model = stemma::open(argv[1]);
+    for (auto node : model.nodes() | ranges::views::filter(stemma::op_is("Softmax"))) {
+        std::cout << node.name() << "  " << node.tag() << "  " << node.provenance() << '\n';
+    }
+    model.cut("encoder.layer.0.attention").write(argv[2]);
+    model.write(argv[3]);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_DETAIL_DEFINE_PART_HPP
+#define STEMMA_DETAIL_DEFINE_PART_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/detail/model_state.hpp>
+#include <stemma/error.hpp>
+#include <stemma/model.hpp>
+#include <stemma/onnx/wire/cut_options.hpp>
+#include <stemma/onnx/wire/find_modules.hpp>
+#include <stemma/onnx/wire/model_cutter.hpp>
+#include <stemma/onnx/wire/model_part.hpp>
+#include <stemma/part.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+// What facade/part.hpp declares, and how a model cuts: compiled with each program that includes it,
+// or once in a library.
+namespace stemma {
+
+STEMMA_INLINE std::span<const std::string> part::inputs() const {
+    return made_->inputs();
+}
+
+STEMMA_INLINE std::span<const std::string> part::outputs() const {
+    return made_->outputs();
+}
+
+STEMMA_INLINE std::size_t part::size() const {
+    return made_->size();
+}
+
+STEMMA_INLINE bool part::is_exact() const {
+    return made_->is_exact();
+}
+
+STEMMA_INLINE std::string part::bytes() const {
+    return made_->bytes();
+}
+
+STEMMA_INLINE void part::write(const std::string& path) const {
+    made_->write(path);
+}
+
+STEMMA_INLINE part model::cut(std::string_view query) const {
+    return cut(query, cut_options{});
+}
+
+STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options) const {
+    const std::lock_guard lock(state_->asking);
+    const auto modules = find_modules(state_->opened, query);
+    if (modules.size() > 1) {
+        STEMMA_THROW(error(error_code::refused, state_->opened.file().path(), "cut",
+                           "'" + std::string(query) + "' fits " + std::to_string(modules.size()) +
+                               " modules; a part is made of one"));
+    }
+    model_cutter cutter(state_->file(), options);
+    return part(std::make_shared<const model_part>(
+        cutter.cut(state_->opened, {.module = modules.front()})));
+}
+
+} // namespace stemma
+
+#endif // STEMMA_DETAIL_DEFINE_PART_HPP

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_DETAIL_MODEL_STATE_HPP
+#define STEMMA_DETAIL_MODEL_STATE_HPP
+
+#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/model.hpp>
+#include <stemma/model/module_members.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/value_tags.hpp>
+#include <stemma/onnx/weight_places.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/find_weights.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace stemma::detail {
+
+/// Something that is made when it is asked for first, by whichever thread asks.
+template <class T>
+class made_once {
+public:
+    template <class Make>
+    [[nodiscard]] const T& get(Make make) const {
+        std::call_once(once_, [&] { made_.emplace(make()); });
+        return *made_;
+    }
+
+private:
+    mutable std::once_flag once_;
+    mutable std::optional<T> made_;
+};
+
+/// The weights of a model, and where they belong.
+struct placed_weights {
+    std::vector<stored_weight> weights;
+    std::vector<weight_place> places;
+};
+
+/// What handles refer to.
+struct model_state {
+    template <class... Arguments>
+    explicit model_state(Arguments&&... arguments)
+        : opened(std::forward<Arguments>(arguments)...) {}
+
+    [[nodiscard]] static model open(std::unique_ptr<model_state> state) {
+        return model(std::move(state));
+    }
+
+    [[nodiscard]] const wire_model& file() const noexcept { return opened.model(); }
+    [[nodiscard]] const module_tree& modules() const noexcept { return opened.modules(); }
+    [[nodiscard]] const tagging& tags() const noexcept { return opened.tags(); }
+
+    [[nodiscard]] const grouped_ids& readers() const {
+        return readers_.get([&] { return collect_value_readers(file()); });
+    }
+
+    [[nodiscard]] const module_members& members() const {
+        return members_.get([&] { return module_members(modules().index(), tags().attributions); });
+    }
+
+    [[nodiscard]] const placed_weights& weights() const {
+        return weights_.get([&] {
+            auto weights = find_weights(file());
+            auto places = place_weights(file(), modules(), tags(), weights);
+            return placed_weights{std::move(weights), std::move(places)};
+        });
+    }
+
+    /// Returns: the set of modules whose tags each value has.
+    /// Requires: `asking` is held, as new sets go to the pool of the tagging.
+    [[nodiscard]] const std::vector<id_set>& value_tags() const {
+        return value_tags_.get([&] { return find_value_tags(file(), modules(), opened.tags()); });
+    }
+
+    mutable attributed_model
+        opened;                // what is read of evidence and sets of tags grows with questions
+    mutable std::mutex asking; // these, one at a time
+
+private:
+    made_once<grouped_ids> readers_;
+    made_once<module_members> members_;
+    made_once<placed_weights> weights_;
+    made_once<std::vector<id_set>> value_tags_;
+};
+
+} // namespace stemma::detail
+
+#endif // STEMMA_DETAIL_MODEL_STATE_HPP

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_OP_IS_HPP
+#define STEMMA_OP_IS_HPP
+
+#include <stemma/handles.hpp>
+
+#include <range/v3/view/filter.hpp> // what they are for
+
+#include <string>
+#include <string_view>
+
+namespace stemma {
+
+// Predicates for `ranges::views::filter`.
+
+/// Returns: a predicate that holds for nodes of an operator of the standard domain, or of `domain`.
+[[nodiscard]] inline auto op_is(std::string_view type, std::string_view domain = "") {
+    return [type = std::string(type), domain = std::string(domain)](const node_ref& node) {
+        return node.op_type() == type && node.domain() == domain;
+    };
+}
+
+/// Returns: a predicate that holds for nodes in `module` or below it.
+[[nodiscard]] inline auto is_in(module_ref module) {
+    return [module](const node_ref& node) { return module.contains(node.module()); };
+}
+
+} // namespace stemma
+
+#endif // STEMMA_OP_IS_HPP

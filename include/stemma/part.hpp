@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_PART_HPP
+#define STEMMA_PART_HPP
+
+#include <stemma/config.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace stemma {
+
+class model_part;
+
+/// A part of a model, cut out and not yet written: a model of its own that runs. Cheap to copy.
+///
+/// Requires: the model that it was cut out of outlives it.
+class part {
+public:
+    /// Stands for what was cut out.
+    explicit part(std::shared_ptr<const model_part> made) : made_(std::move(made)) {}
+
+    /// Returns: the names of the values that it reads.
+    [[nodiscard]] std::span<const std::string> inputs() const;
+
+    /// Returns: the names of the values that it makes.
+    [[nodiscard]] std::span<const std::string> outputs() const;
+
+    /// Returns: how many nodes it has, those in bodies aside.
+    [[nodiscard]] std::size_t size() const;
+
+    /// Whether it gives the same results each time: no operator in it is random.
+    [[nodiscard]] bool is_exact() const;
+
+    /// Returns: the part as an ONNX file. Weights that the model has in other files stay there.
+    /// Throws: `error` of `error_code::too_large` for 2 GiB or more. Complexity: O(bytes).
+    [[nodiscard]] std::string bytes() const;
+
+    /// Writes the part as an ONNX file, which replaces what is there. Weights that the model has in
+    /// other files go to `<path>.data`.
+    /// Throws: `error` of `error_code::cannot_write` or `too_large`. Complexity: O(bytes).
+    void write(const std::string& path) const;
+
+private:
+    std::shared_ptr<const model_part> made_;
+};
+
+} // namespace stemma
+
+#endif // STEMMA_PART_HPP

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles a table of sources that are refused, and compares what the compiler says of each.
+
+usage: check.py precompile HEADERS COMPILER OPTION...
+       check.py TABLE HEADERS COMPILER OPTION...
+
+Every table includes HEADERS first, precompiled as all of them need it.
+
+A table is one translation unit. Its cases begin with one of these comments; what stands before the
+first belongs to all:
+
+    // expect: SENTENCE     every static_assert of the case is refused with it; a case without one is
+                            refused as a whole. Of several such comments, the first is the first
+                            that fails.
+    // compiles             nothing is said of the case
+
+A sentence may go on in the next lines of its comment. In comments of their own, a case may say
+`// at most N lines`, how many the compiler takes for it, and a table `// options: ...`, with which
+it is compiled.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HEAD = re.compile(r"// (compiles|expect: (.*))$")
+APART = re.compile(r"// (at most|options:) ")
+ERROR = re.compile(r"[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?P<text>.*)")
+PLACE = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? ")
+# What g++ says before an error; clang says it behind.
+BEFORE = re.compile(r"In file included from|\s+from |\S+ In |\S+\s+(?:recursively )?required from ")
+
+
+class Case:
+    def __init__(self, first):
+        self.first = first
+        self.sentences = []
+        self.source = []
+
+    def has_code(self):
+        return any(line and not line.startswith("//") for line in self.source)
+
+    def most_lines(self):
+        said = re.search(r"^// at most (\d+) lines$", "\n".join(self.source), re.M)
+        return int(said[1]) if said else None
+
+    def asserts(self):
+        return [self.first + i for i, line in enumerate(self.source) if line.startswith("static_assert(")]
+
+
+def cases_of(text):
+    cases = []
+    in_head = False
+    for number, line in enumerate(text.splitlines(), 1):
+        head = HEAD.match(line)
+        if head and (not cases or cases[-1].has_code()):
+            cases.append(Case(number))
+        if head and head[2]:
+            cases[-1].sentences.append(head[2])
+        elif in_head and line.startswith("// ") and cases[-1].sentences and not APART.match(line):
+            cases[-1].sentences[-1] += line.removeprefix("//")
+        in_head = bool(head) or (in_head and line.startswith("//"))
+        if cases:
+            cases[-1].source.append(line)
+    return cases
+
+
+class Error:
+    def __init__(self, text, lines):
+        self.text = text
+        self.lines = lines
+
+
+def errors_of(output):
+    """What the compiler says, an error with all lines that belong to it."""
+    errors = []
+    before = []
+    for line in output.splitlines():
+        error = ERROR.match(line)
+        if error:
+            errors.append(Error(error["text"], before + [line]))
+            before = []
+        elif BEFORE.match(line) or not errors:
+            before.append(line)
+        else:
+            errors[-1].lines.append(line)
+    return errors
+
+
+def places(error, table):
+    """The lines of the table that an error names."""
+    found = (PLACE.match(line) for line in error.lines)
+    return [int(place["line"]) for place in found if place and os.path.samefile(place["file"], table)]
+
+
+def distribute(errors, cases, table):
+    """Yields (case, line or None, error). What names no case belongs to that of the error before."""
+    case, line = (cases[0], None) if len(cases) == 1 else (None, None)
+    for error in errors:
+        for place in places(error, table):
+            inside = [one for one in cases if one.first <= place < one.first + len(one.source)]
+            if inside:
+                case, line = inside[0], place
+        yield case, line, error
+
+
+def complaints(cases, errors, table):
+    said = list(distribute(errors, cases, table))
+    for case, _, error in said:
+        if case is None:
+            yield 1, f"this belongs to no case: {error.text}"
+    for case in cases:
+        own = [(line, error) for one, line, error in said if one is case]
+        if not case.sentences:
+            if own:
+                yield case.first, f"it does not compile: {own[0][1].text}"
+            continue
+        for place in case.asserts() or [None]:
+            texts = [error.text for line, error in own if place is None or line == place]
+            if not texts:
+                yield place or case.first, f"it compiles, and should be refused with: {case.sentences[0]}"
+                continue
+            failed = [text for text in texts if text.startswith("static")] or texts
+            if case.sentences[0] not in failed[0]:
+                yield place or case.first, f"the compiler does not say: {case.sentences[0]}\n    but: {failed[0]}"
+            for sentence in case.sentences[1:]:
+                if not any(sentence in text for text in failed):
+                    yield place or case.first, f"the compiler does not say: {sentence}"
+        lines = sum(len(error.lines) for _, error in own)
+        if case.most_lines() is not None and lines > case.most_lines():
+            yield case.first, f"it takes {lines} lines to say what should take {case.most_lines()}"
+
+
+def main():
+    table, headers, *command = sys.argv[1:]
+    if table == "precompile":
+        return subprocess.run(command + ["-x", "c++-header", headers, "-o", headers + ".gch"]).returncode
+    text = pathlib.Path(table).read_text(encoding="utf-8")
+    cases = cases_of(text)
+    if not cases:
+        print(f"{table}:1: no line says '// expect: ...' or '// compiles'")
+        return 1
+    options = re.search(r"^// options: (.*)$", text, re.M)
+    # What was precompiled with other options is of no use.
+    command += options[1].split() if options else ["-include", headers]
+    done = subprocess.run(command + ["-w", "-fsyntax-only", table], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})
+    errors = errors_of(done.stdout)
+    found = list(complaints(cases, errors, table))
+    if done.returncode != 0 and not errors:
+        found.append((1, "the compiler fails without an error"))
+    for line, problem in found:
+        print(f"{table}:{line}: {problem}")
+    if found:
+        print(f"\nthe compiler says:\n{done.stdout}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: operators: add `using graph_type` and `const graph_type& graph() const`, or make
+// mapped_operators of the graph
+
+// at most 24 lines
+#include <stemma/model/module_tree.hpp>
+#include <stemma/policy/policies.hpp>
+#include <stemma/tagger.hpp>
+
+#include <boost/graph/adjacency_list.hpp>
+
+using graph_type = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+
+stemma::tagging run(const graph_type& graph, const stemma::module_tree& modules) {
+    return stemma::tag_operators(graph, modules, stemma::policies{stemma::all_modules{}});
+}

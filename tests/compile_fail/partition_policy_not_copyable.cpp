@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: partition policy: make the class copyable
+#include <stemma/policy/partition.hpp>
+
+struct mine {
+    using policy_category = stemma::partition_category;
+
+    mine() = default;
+    mine(const mine&) = delete;
+    mine& operator=(const mine&) = delete;
+
+    [[nodiscard]] stemma::partition_plan
+    partition(const stemma::partition_problem<stemma::operator_graph>&) const;
+};
+
+static_assert(stemma::explain_partition_policy<mine>());

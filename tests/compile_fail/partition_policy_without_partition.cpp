@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: partition policy: add `stemma::partition_plan partition(const
+// stemma::partition_problem<Graph>&) const`
+#include <stemma/policy/partition.hpp>
+
+struct mine {
+    using policy_category = stemma::partition_category;
+};
+
+static_assert(stemma::explain_partition_policy<mine>());

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uses stemma::bench as somebody else's program does: operators to measure on.
+#include <stemma_bench/compare_policy.hpp>
+
+#include <iostream>
+
+int main() {
+    const stemma_bench::many_operators ops(100);
+    const auto found = stemma::tag_operators(ops, ops.modules());
+    std::cout << found.attributions.size() << " operators\n";
+    return found.attributions.size() == num_vertices(ops.graph()) ? 0 : 1;
+}

@@ -1,0 +1,8 @@
+# As if the ONNX library were not there.
+macro(find_library variable)
+    if(${variable} MATCHES "^STEMMA_ONNX" OR "${variable}" MATCHES "^STEMMA_ONNX")
+        set(${variable} ${variable}-NOTFOUND)
+    else()
+        _find_library(${variable} ${ARGN})
+    endif()
+endmacro()

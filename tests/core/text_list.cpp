@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/core/text_list.hpp>
+
+#include "../catch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::core_text_list {
+
+using parts = std::vector<std::string>;
+using stemma::split_list;
+
+TEST_CASE("split_list: leaves out empty parts", "[text_list]") {
+    CHECK(split_list("").empty());
+    CHECK(split_list(",,").empty());
+    CHECK(split_list("a") == parts{"a"});
+    CHECK(split_list(",a,,b,") == parts{"a", "b"});
+    CHECK(split_list("a b, c") == parts{"a b", " c"});
+}
+
+TEST_CASE("join_list: is undone by split_list", "[text_list]") {
+    for (const auto& list : {parts{}, parts{"a"}, parts{"a", "b c", "d.*"}}) {
+        CHECK(split_list(stemma::detail::join_list(list)) == list);
+    }
+}
+
+} // namespace test::core_text_list

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds what gdb is asked to show.
+#include <stemma/core/id.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/tagger.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+/// One operator has a name, two follow it.
+struct operators {
+    using graph_type = stemma::operator_graph;
+
+    [[nodiscard]] const graph_type& graph() const { return edges; }
+    [[nodiscard]] static std::string_view name(stemma::id v) {
+        return v == 0 ? "/engine/pump/Start" : "";
+    }
+    [[nodiscard]] static std::string_view op_type(stemma::id) { return "Run"; }
+    [[nodiscard]] static std::size_t parameter_count() { return 0; }
+    [[nodiscard]] static std::string_view parameter_name(stemma::id) { return ""; }
+    template <class Function>
+    void for_each_parameter(stemma::id, Function) const {}
+
+    stemma::operator_graph edges;
+};
+
+/// Returns: something of each, so that all are still there.
+std::size_t stop_here(const stemma::module_tree& tree, const stemma::operator_graph& graph,
+                      const stemma::tagging& found, const stemma::id& some,
+                      const stemma::id& none) {
+    return tree.size() + num_vertices(graph) + found.dropped + (some < none ? 1 : 0);
+}
+
+} // namespace
+
+int main() {
+    stemma::module_tree_builder builder;
+    builder.set_class(builder.at_path("engine"), "Engine", "works.Engine");
+    builder.at_path("engine.pump");
+    const auto tree = builder.build();
+    const std::vector<stemma::operator_edge> edges{
+        {0, 1, 0, 0, 0}, {0, 2, 0, 0, 0}, {1, 2, 1, 1, 0}};
+    const operators ops{stemma::operator_graph(3, edges)};
+    const auto found = stemma::tag_operators(ops, tree);
+    const stemma::id some = 7;
+    const stemma::id none = stemma::no_id;
+    return stop_here(tree, ops.edges, found, some, none) > 0 ? 0 : 1;
+}

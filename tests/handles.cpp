@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/handles.hpp>
+
+#include "catch.hpp"
+#include "model_files.hpp"
+
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_tags.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/stemma.hpp>
+
+#include <range/v3/algorithm/equal.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/range/primitives.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/transform.hpp>
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace test::handles {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::to_index;
+
+namespace {
+
+/// The numbers behind a range of handles.
+const auto indices = [](auto&& range) {
+    return range | ranges::views::transform([](const auto& h) { return to_index(h.id()); }) |
+           ranges::to<std::vector>();
+};
+
+} // namespace
+
+TEST_CASE("handles: two words, cheap to copy") {
+    STATIC_REQUIRE(sizeof(stemma::node_ref) <= 2 * sizeof(void*));
+    STATIC_REQUIRE(std::is_trivially_copyable_v<stemma::node_ref>);
+    STATIC_REQUIRE(std::is_trivially_copyable_v<stemma::value_ref>);
+    STATIC_REQUIRE(std::is_trivially_copyable_v<stemma::module_ref>);
+    STATIC_REQUIRE(std::is_trivially_copyable_v<stemma::parameter_ref>);
+}
+
+TEST_CASE("handles: say of every node of all fixtures what its attribution says") {
+    for (const auto& path : model_files()) {
+        CAPTURE(path);
+        const auto model = stemma::open(path);
+        const auto& file = model.parts().model();
+        const auto& found = model.parts().tags();
+        REQUIRE(ranges::distance(model.nodes()) == static_cast<int>(file.node_count()));
+        for (const auto node : model.nodes()) {
+            const auto i = to_index(node.id());
+            const auto& origin = found.attributions[i];
+            REQUIRE(node.name() == file.name(i));
+            REQUIRE(node.op_type() == file.op_type(i));
+            REQUIRE(to_index(node.module().id()) == origin.module);
+            REQUIRE(node.tag() == found.tags.text(origin.module));
+            REQUIRE(node.confidence() == origin.confidence);
+            REQUIRE(node.has_conflict() == origin.conflict);
+            REQUIRE(node.call().value_or(no_id) == origin.call);
+            for (const auto value : node.outputs()) {
+                REQUIRE(value.producer() == node);
+            }
+        }
+    }
+}
+
+TEST_CASE("handles: producers and readers are each other's opposite") {
+    for (const auto& path : model_files()) {
+        CAPTURE(path);
+        const auto model = stemma::open(path);
+        std::vector<std::pair<id, id>> down;
+        std::vector<std::pair<id, id>> up;
+        for (const auto node : model.nodes()) {
+            for (const auto reader : node.readers()) {
+                down.emplace_back(to_index(node.id()), to_index(reader.id()));
+            }
+            for (const auto producer : node.producers()) {
+                up.emplace_back(to_index(producer.id()), to_index(node.id()));
+            }
+        }
+        std::sort(down.begin(), down.end());
+        std::sort(up.begin(), up.end());
+        REQUIRE(down == up);
+    }
+}
+
+TEST_CASE("module_ref: children, ancestors and descendants are those of the tree") {
+    for (const auto& path : model_files()) {
+        CAPTURE(path);
+        const auto model = stemma::open(path);
+        const auto& tree = model.tree();
+        for (const auto module : model.modules()) {
+            const auto m = to_index(module.id());
+            const auto [first, last] = adjacent_vertices(m, tree);
+            REQUIRE(indices(module.children()) == std::vector<id>(first, last));
+            std::vector<id> above;
+            for (auto a = tree.index().parent(m); a != no_id; a = tree.index().parent(a)) {
+                above.push_back(a);
+            }
+            REQUIRE(indices(module.ancestors()) == above);
+            REQUIRE(above.size() == module.depth());
+            REQUIRE(ranges::distance(module.descendants()) ==
+                    static_cast<int>(tree.index().end(m) - m - 1));
+            REQUIRE(module.path() == tree.path(m));
+            if (const auto parent = module.parent()) {
+                REQUIRE(parent->contains(module));
+                REQUIRE(!module.contains(*parent));
+            }
+        }
+    }
+}
+
+TEST_CASE("module_ref: nodes of a module are its own and those of its children") {
+    for (const auto& path : model_files()) {
+        CAPTURE(path);
+        const auto model = stemma::open(path);
+        for (const auto module : model.modules()) {
+            auto expected = indices(module.own_nodes());
+            for (const auto child : module.children()) {
+                const auto more = indices(child.nodes());
+                expected.insert(expected.end(), more.begin(), more.end());
+            }
+            std::sort(expected.begin(), expected.end());
+            REQUIRE(indices(module.nodes()) == expected);
+        }
+        REQUIRE(ranges::distance(model.root().nodes()) == ranges::distance(model.nodes()));
+        REQUIRE(ranges::distance(model.root().parameters()) ==
+                ranges::distance(model.parameters()));
+    }
+}
+
+TEST_CASE("parameter_ref: a weight with its module, type and size") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto query = model.find_module("encoder.layer.0.attention.self.query").value();
+    const auto own = query.parameters() | ranges::to<std::vector>();
+    REQUIRE(own.size() == 2);
+    for (const auto& weight : own) {
+        CHECK(weight.module() == query);
+        CHECK(weight.kind() == "parameter");
+        CHECK(weight.type() == "float32");
+        CHECK(weight.bytes() == 4 * weight.elements());
+        CHECK(weight.value().is_initializer());
+    }
+}
+
+TEST_CASE("value_ref: tags are those of find_value_tags") {
+    const auto path = fixture("bert_micro/model.onnx");
+    const auto model = stemma::open(path);
+    stemma::attributed_model opened(path, {});
+    const auto sets = stemma::find_value_tags(opened.model(), opened.modules(), opened.tags());
+    for (const auto value : model.values()) {
+        std::vector<id> expected;
+        opened.tags().pool.for_each(sets[to_index(value.id())],
+                                    [&](id m) { expected.push_back(m); });
+        REQUIRE(indices(value.tags()) == expected);
+    }
+}
+
+TEST_CASE("node_ref: claims name their source, the one that was believed among them") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto node = model.find_node("/encoder/layer.1/attention/self/Softmax").value();
+    CHECK(node.provenance() == "scope");
+    const auto claims = node.claims();
+    REQUIRE(!claims.empty());
+    CHECK(std::any_of(claims.begin(), claims.end(), [&](const stemma::claim_ref& claim) {
+        return claim.source() == "scope" && claim.module() == node.module() && claim.is_exact() &&
+               claim.confidence() > 0.9;
+    }));
+}
+
+TEST_CASE("handles: ranges compose with views, and outlive what they were asked of") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    auto names = model.find_module("encoder.layer.0")->nodes() |
+                 ranges::views::filter(stemma::op_is("MatMul")) |
+                 ranges::views::transform([](const auto& node) { return node.name(); });
+    CHECK(ranges::distance(names) == 8);
+    auto paths = model.root().children() | ranges::views::drop(1) |
+                 ranges::views::transform([](const auto& m) { return m.path(); });
+    CHECK(ranges::equal(paths, std::vector<std::string>{"encoder", "pooler"}));
+}
+
+} // namespace test::handles

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_LAWS_HPP
+#define STEMMA_TESTS_LAWS_HPP
+
+#include "law_book.hpp"
+
+#include <stemma/algorithm/name_modules.hpp>
+#include <stemma/algorithm/partition_graph.hpp>
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/evidence_context.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/finding.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_domain.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/policy/carrier.hpp>
+#include <stemma/policy/cost.hpp>
+#include <stemma/policy/cut.hpp>
+#include <stemma/policy/diagnostics.hpp>
+#include <stemma/policy/evidence.hpp>
+#include <stemma/policy/fold.hpp>
+#include <stemma/policy/lexicon.hpp>
+#include <stemma/policy/naming.hpp>
+#include <stemma/policy/partition.hpp>
+#include <stemma/policy/propagation.hpp>
+#include <stemma/policy/resolution.hpp>
+#include <stemma/policy/selection.hpp>
+#include <stemma/policy/visibility.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What no compiler sees of a policy: the laws of its role, tried on an example. For tests of
+/// policies of one's own; each function returns a sentence for every law that is broken.
+namespace stemma {
+
+/// Sentences about laws that a policy breaks; empty when it keeps them.
+using broken_laws = std::vector<std::string>;
+
+/// Complexity: two questions for each module.
+template <class P, module_view Modules>
+    requires selection_policy<P, Modules>
+[[nodiscard]] broken_laws broken_selection_laws(const P& policy, const Modules& modules) {
+    detail::law_book laws;
+    for (id m = 0; m < modules.index().size(); ++m) {
+        const bool first = policy.selects(modules, m);
+        laws.expect(first == static_cast<bool>(policy.selects(modules, m)),
+                    "selection: a module is selected at one time and not at another");
+    }
+    return laws.take();
+}
+
+/// `selection` says which modules get tags in the example.
+/// Complexity: twice that of the policy, and the length of all tags.
+template <class P, module_view Modules, selection_policy<Modules> Selection = all_modules>
+    requires naming_policy<P, Modules>
+[[nodiscard]] broken_laws broken_naming_laws(const P& policy, const Modules& modules,
+                                             const Selection& selection = {}) {
+    detail::law_book laws;
+    const auto selected = select_modules(modules, selection);
+    std::array<tag_table, 2> tables;
+    for (auto& tags : tables) {
+        tags = tag_table(modules.index(), selected);
+        policy.name_modules(modules, tags);
+        for (id m = 0; m < tags.size(); ++m) {
+            if (tags.is_selected(m) && !tags.has_segment(m)) {
+                laws.expect(false, "naming: a selected module gets no segment");
+                return laws.take();
+            }
+        }
+        tags.finish();
+    }
+    std::map<std::string, id> known;
+    for (id m = 0; m < selected.size(); ++m) {
+        if (selected[m] == m) {
+            laws.expect(!detail::has_bare_slash(tables[0].segment(m)),
+                        "naming: a segment holds a `/` that is not escaped");
+            laws.expect(known.emplace(tables[0].text(m), m).second,
+                        "naming: two modules have one tag");
+            laws.expect(tables[0].text(m) == tables[1].text(m),
+                        "naming: a module gets one tag at one time and another at another");
+        }
+    }
+    return laws.take();
+}
+
+/// Complexity: that of the policy; two questions for each operator.
+template <class P, operator_view Ops, module_view Modules>
+    requires evidence_policy<P, Ops, Modules>
+[[nodiscard]] broken_laws broken_evidence_laws(const P& policy,
+                                               evidence_context<Ops, Modules>& context) {
+    detail::law_book laws;
+    const auto claims = policy.prepare(context);
+    const auto& graph = context.ops().graph();
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        std::array<std::vector<claim>, 2> made;
+        for (auto& list : made) {
+            claims.for_each_claim(*it, [&](const claim& one) { list.push_back(one); });
+        }
+        laws.expect(std::ranges::equal(made[0], made[1],
+                                       [](const claim& a, const claim& b) {
+                                           return detail::fields_of(a) == detail::fields_of(b);
+                                       }),
+                    "evidence: an operator gets other claims at the second question");
+        for (const auto& one : made[0]) {
+            laws.expect(one.module < context.index().size(),
+                        "evidence: a claim names a module that is not in the tree");
+            laws.expect(is_evidence(one.source),
+                        "evidence: a claim names a rule of propagation as its source");
+            laws.expect(detail::is_share(one.confidence),
+                        "evidence: a confidence is not between 0 and 1");
+        }
+    }
+    return laws.take();
+}
+
+/// `claims` are those about one operator, those of one source together.
+/// Complexity: two questions.
+template <resolution_policy P>
+[[nodiscard]] broken_laws broken_resolution_laws(const P& policy, const tree_index& modules,
+                                                 std::span<const claim> claims) {
+    detail::law_book laws;
+    const attribution made = policy.resolve(modules, claims);
+    const attribution again = policy.resolve(modules, claims);
+    laws.expect(detail::fields_of(made) == detail::fields_of(again),
+                "resolution: the same claims are resolved in two ways");
+    laws.expect(made.module == no_id || made.module < modules.size(),
+                "resolution: the module is not in the tree");
+    laws.expect(detail::is_share(made.confidence),
+                "resolution: a confidence is not between 0 and 1");
+    laws.expect(made.module == no_id || is_evidence(made.source),
+                "resolution: the source of an attribution is a rule of propagation");
+    return laws.take();
+}
+
+/// `evidence` is by vertex index, `no_id` where nothing is known.
+/// Complexity: three times that of the policy.
+template <class P, operator_view Ops>
+    requires propagation_policy<P, Ops>
+[[nodiscard]] broken_laws broken_propagation_laws(const P& policy, const Ops& ops,
+                                                  const tree_index& modules,
+                                                  std::span<const id> evidence) {
+    detail::law_book laws;
+    const auto made = detail::propagated(policy, ops, modules, evidence);
+    for (std::size_t v = 0; v < evidence.size(); ++v) {
+        if (evidence[v] != no_id) {
+            laws.expect(made[v].module == evidence[v] && made[v].source == provenance::exported,
+                        "propagation: an operator with evidence is changed");
+            continue;
+        }
+        laws.expect(made[v].module < modules.size(),
+                    "propagation: an operator gets no module of the tree");
+        laws.expect(!is_evidence(made[v].source),
+                    "propagation: what was propagated is called evidence");
+        laws.expect(detail::is_share(made[v].confidence),
+                    "propagation: a confidence is not between 0 and 1");
+    }
+    if constexpr (propagation_policy<P, detail::renumbered_operators>) {
+        // The same graph, numbered from the front and from the back.
+        const auto count = static_cast<id>(evidence.size());
+        const auto turned = [count](id v) { return count - 1 - v; };
+        const std::vector<id> reversed(evidence.rbegin(), evidence.rend());
+        const auto forwards = detail::propagated(
+            policy, detail::renumber(ops, [](id v) { return v; }), modules, evidence);
+        const auto backwards =
+            detail::propagated(policy, detail::renumber(ops, turned), modules, reversed);
+        for (id v = 0; v < count; ++v) {
+            laws.expect(forwards[v].module == backwards[turned(v)].module,
+                        "propagation: the result depends on how the operators are numbered");
+        }
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions.
+template <carrier_policy P>
+[[nodiscard]] broken_laws broken_carrier_laws(const P& policy, const operator_tags& tags) {
+    detail::law_book laws;
+    std::array<detail::recording_sink, 2> sinks;
+    for (auto& sink : sinks) {
+        policy.write(tags, sink);
+    }
+    laws.expect(sinks[0].said == sinks[1].said, "carrier: equal tags are written in two ways");
+    for (const auto& [what, key, value] : sinks[0].said) {
+        laws.expect(what != "metadata" || key.starts_with(key_prefix),
+                    "carrier: a metadata key does not start with `pkg.stemma.`");
+        laws.expect(!what.starts_with("attribute") || key == source_module_attribute ||
+                        key == hierarchy_tags_attribute,
+                    "carrier: an attribute is not called `source_module` or `hierarchy_tags`");
+        laws.expect(what != "doc_line" ||
+                        (value.starts_with(doc_line_mark) && value.find('\n') == std::string::npos),
+                    "carrier: a line of the doc_string is more than one, or not marked as ours");
+    }
+    return laws.take();
+}
+
+/// `names` are different names of values.
+/// Complexity: one question for each name.
+template <cut_policy P>
+[[nodiscard]] broken_laws broken_cut_laws(const P& policy, std::span<const std::string> names) {
+    detail::law_book laws;
+    laws.expect(policy.pulls(dependence::constant), "cut: a constant is not copied in");
+    for (auto d : {dependence::constant, dependence::weight, dependence::shape}) {
+        laws.expect(policy.pulls(d) || !policy.pulls(dependence::data),
+                    "cut: data is copied in, and something less is not");
+    }
+    std::map<std::string, std::string> known;
+    for (const auto& name : names) {
+        const std::string made = policy.boundary_name(name);
+        laws.expect(known.emplace(made, name).first->second == name,
+                    "cut: two values get one name at the boundary");
+        laws.expect(!made.empty() || name.empty(), "cut: a value loses its name at the boundary");
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each pair of names.
+template <lexicon_policy P>
+[[nodiscard]] broken_laws broken_lexicon_laws(const P& policy,
+                                              std::span<const std::string> captured,
+                                              std::span<const std::string> types) {
+    detail::law_book laws;
+    for (const auto& operation : captured) {
+        laws.expect(static_cast<trail>(policy.trail_of(operation)) ==
+                        static_cast<trail>(policy.trail_of(operation)),
+                    "lexicon: an operation has one trail at one time and another at another");
+        for (const auto& type : types) {
+            laws.expect(static_cast<correspondence>(policy.correspond(operation, type)) ==
+                            static_cast<correspondence>(policy.correspond(operation, type)),
+                        "lexicon: a pair corresponds at one time and not at another");
+        }
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each operator.
+template <class P, operator_view Ops>
+    requires visibility_policy<P, Ops>
+[[nodiscard]] broken_laws broken_visibility_laws(const P& policy, const Ops& ops) {
+    detail::law_book laws;
+    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+        const bool first = policy.shows(ops, *it);
+        laws.expect(first == static_cast<bool>(policy.shows(ops, *it)),
+                    "visibility: an operator is shown at one time and not at another");
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions for each finding.
+template <diagnostics_policy P>
+[[nodiscard]] broken_laws broken_diagnostics_laws(const P& policy,
+                                                  std::span<const finding> findings) {
+    detail::law_book laws;
+    for (const auto& found : findings) {
+        const std::optional<severity> first = policy.judge(found);
+        laws.expect(first == std::optional<severity>(policy.judge(finding(found))),
+                    "diagnostics: a finding matters so much at one time and so much at another");
+        laws.expect(!first || *first <= severity::information,
+                    "diagnostics: a severity is none that there is");
+    }
+    return laws.take();
+}
+
+/// `loads` are the operators of a model.
+/// Complexity: two questions for each.
+template <cost_policy P>
+[[nodiscard]] broken_laws broken_cost_laws(const P& policy, std::span<const operator_load> loads) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    detail::law_book laws;
+    std::uint64_t sum = 0;
+    for (const auto& load : loads) {
+        const std::uint64_t cost = policy.cost(load);
+        laws.expect(cost == static_cast<std::uint64_t>(policy.cost(load)),
+                    "cost: an operator costs this at one time and that at another");
+        laws.expect(cost <= most - sum, "cost: the sum of all costs is not below 2^63");
+        sum = std::min(most, sum + std::min(cost, most - sum));
+    }
+    return laws.take();
+}
+
+/// Complexity: two questions, and O(vertices + parts).
+template <operator_graph_like Graph, partition_policy<Graph> P>
+[[nodiscard]] broken_laws broken_partition_laws(const P& policy,
+                                                const partition_problem<Graph>& problem) {
+    detail::law_book laws;
+    const partition_plan plan = policy.partition(problem);
+    const partition_plan again = policy.partition(problem);
+    laws.expect(plan.part_of == again.part_of && plan.parts == again.parts &&
+                    plan.module_of == again.module_of && plan.refusal == again.refusal,
+                "partition: a graph is divided like this at one time and like that at another");
+    const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
+    laws.expect(!plan.refusal.empty() ||
+                    find_partition_fault(plan, problem.order.size(), modules).empty(),
+                "partition: a vertex has no part, or one that is not there");
+    return laws.take();
+}
+
+/// Complexity: two questions for each pair of modules.
+template <class P, module_view Modules>
+    requires fold_policy<P, Modules>
+[[nodiscard]] broken_laws broken_fold_laws(const P& policy, const Modules& modules) {
+    detail::law_book laws;
+    const auto size = static_cast<id>(modules.index().size());
+    const auto share = [&](id a, id b) { return static_cast<bool>(policy.shares(modules, a, b)); };
+    std::vector<id> first(size); // of those that a module shares with
+    for (id m = 0; m < size; ++m) {
+        const bool folds = policy.folds(modules, m);
+        laws.expect(folds == static_cast<bool>(policy.folds(modules, m)),
+                    "fold: a module becomes a function at one time and not at another");
+        const function_name name = policy.name_of(modules, m);
+        laws.expect(name == function_name(policy.name_of(modules, m)),
+                    "fold: a function is called this at one time and that at another");
+        laws.expect(!folds || !name.name.empty(), "fold: a function has no name");
+        laws.expect(!folds || !is_standard_domain(name.domain),
+                    "fold: the domain of a function is one of the standard");
+        laws.expect(share(m, m), "fold: a module does not share with itself");
+        for (first[m] = 0; first[m] < m && !share(first[m], m);) {
+            ++first[m];
+        }
+    }
+    for (id a = 0; a < size; ++a) {
+        for (id b = 0; b < a; ++b) {
+            laws.expect(share(a, b) == share(b, a),
+                        "fold: one module shares with another, which does not share with it");
+            laws.expect(share(b, a) == (first[a] == first[b]),
+                        "fold: two modules share with a third, but not with each other");
+        }
+    }
+    return laws.take();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_TESTS_LAWS_HPP

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/model.hpp>
+
+#include "boost_algorithms.hpp"
+#include "catch.hpp"
+#include "model_files.hpp"
+#include "scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/onnx/wire/strip_model.hpp>
+#include <stemma/stemma.hpp>
+
+#include <range/v3/algorithm/all_of.hpp>
+#include <range/v3/range/primitives.hpp>
+
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace test::the_model {
+
+TEST_CASE("model: handles stay valid when it is moved") {
+    auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto node = *model.nodes().begin();
+    const std::string tag = node.tag();
+    const auto moved = std::move(model);
+    CHECK(node.tag() == tag);
+    CHECK(node == moved.node(stemma::node_id{0}));
+    STATIC_REQUIRE(std::is_nothrow_move_constructible_v<stemma::model>);
+    STATIC_REQUIRE(!std::is_copy_constructible_v<stemma::model>);
+}
+
+TEST_CASE("model: finds nodes, values and modules by name, and says when there is none") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto node = model.find_node("/pooler/dense/Gemm");
+    REQUIRE(node.has_value());
+    CHECK(node->module().path() == "pooler.dense");
+    CHECK(model.find_value((*node->outputs().begin()).name())->producer() == node);
+    CHECK(!model.find_node("/pooler/dense/Gem"));
+    CHECK(!model.find_value("nothing"));
+    CHECK(model.find_module("") == model.root());
+    CHECK(!model.find_module("pooler.nothing"));
+}
+
+TEST_CASE(
+    "model: a query about modules finds modules and their nodes, one about nodes only these") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto layers = model.query("encoder.layer.*");
+    CHECK(ranges::distance(layers.modules) == 2);
+    CHECK(ranges::distance(layers.nodes) > 100);
+    const auto softmax = model.query("op:Softmax");
+    CHECK(ranges::distance(softmax.modules) == 0);
+    CHECK(ranges::distance(softmax.nodes) == 2);
+    CHECK(ranges::all_of(softmax.nodes, stemma::op_is("Softmax")));
+    CHECK_THROWS_AS(model.query("(op:Softmax"), stemma::error);
+}
+
+TEST_CASE("model: initializers are the values that the file holds, parameters the weights") {
+    const auto model = stemma::open(fixture("unet_tiny/model.onnx"));
+    CHECK(ranges::all_of(model.initializers(), [](const auto& v) { return v.is_initializer(); }));
+    CHECK(ranges::distance(model.parameters()) > 0);
+    CHECK(ranges::distance(model.parameters()) <= ranges::distance(model.values()));
+}
+
+TEST_CASE("model: its tree and graph go into the algorithms of Boost.Graph") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    CHECK(num_vertices(model.tree()) == static_cast<unsigned>(ranges::distance(model.modules())));
+    CHECK(num_vertices(model.graph()) == static_cast<unsigned>(ranges::distance(model.nodes())));
+}
+
+TEST_CASE("model: several threads may ask at once") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    std::vector<std::size_t> sums(4, 0);
+    std::vector<std::thread> threads;
+    for (auto& sum : sums) {
+        threads.emplace_back([&model, &sum] {
+            for (const auto value : model.values()) {
+                sum += static_cast<std::size_t>(ranges::distance(value.tags()));
+                sum += static_cast<std::size_t>(ranges::distance(value.readers()));
+            }
+            for (const auto node : model.nodes()) {
+                sum += static_cast<std::size_t>(ranges::distance(node.tags()));
+            }
+            sum += static_cast<std::size_t>(ranges::distance(model.parameters()));
+        });
+    }
+    for (auto& thread : threads) {
+        thread.join();
+    }
+    CHECK(sums == std::vector<std::size_t>(4, sums.front()));
+}
+
+TEST_CASE("open_bytes: finds in memory what open finds in the file") {
+    const auto path = fixture("control_flow/model.onnx");
+    const auto in_file = stemma::open(path);
+    const auto in_memory = stemma::open_bytes(read_bytes(path), "memory");
+    REQUIRE(ranges::distance(in_file.nodes()) == ranges::distance(in_memory.nodes()));
+    for (const auto node : in_file.nodes()) {
+        REQUIRE(in_memory.node(node.id()).tag() == node.tag());
+        REQUIRE(in_memory.node(node.id()).provenance() == node.provenance());
+    }
+    CHECK(in_file.tagged() == in_memory.tagged());
+    CHECK_THROWS_WITH(stemma::open_bytes("no model", "memory"),
+                      Catch::Matchers::StartsWith("memory: "));
+}
+
+TEST_CASE("model: written with its tags, it is opened with the same, and is itself again without") {
+    for (const auto& path : model_files()) {
+        CAPTURE(path);
+        const auto model = stemma::open(path);
+        const auto tagged = stemma::open_bytes(model.tagged());
+        for (const auto node : model.nodes()) {
+            REQUIRE(tagged.node(node.id()).tag() == node.tag());
+        }
+        REQUIRE(stemma::strip_model(tagged.parts().model()) == read_bytes(path));
+    }
+}
+
+TEST_CASE("model: a file is written as in memory") {
+    const scratch_folder folder;
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    model.write(folder.file("tagged.onnx"));
+    CHECK(read_bytes(folder.file("tagged.onnx")) == model.tagged());
+}
+
+TEST_CASE("open: a file that is missing or no model is an error") {
+    CHECK_THROWS_AS(stemma::open(fixture("nothing.onnx")), stemma::error);
+    CHECK_THROWS_AS(stemma::open(fixture("README.md")), stemma::error);
+}
+
+} // namespace test::the_model

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/part.hpp>
+
+#include "catch.hpp"
+#include "model_files.hpp"
+#include "scratch_folder.hpp"
+
+#include <stemma/error.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/stemma.hpp>
+
+#include <range/v3/range/primitives.hpp>
+
+#include <string>
+
+namespace test::part {
+
+TEST_CASE("part: a module as a model of its own, opened again") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto part = model.cut("encoder.layer.0.attention");
+    CHECK(part.is_exact());
+    CHECK(!part.inputs().empty());
+    CHECK(part.outputs().size() == 1);
+    const auto opened = stemma::open_bytes(part.bytes());
+    CHECK(ranges::distance(opened.nodes()) == static_cast<int>(part.size()));
+    CHECK(opened.find_module("encoder.layer.0.attention.self.query").has_value());
+}
+
+TEST_CASE("part: a file is written as in memory") {
+    const scratch_folder folder;
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto part = model.cut("pooler");
+    part.write(folder.file("part.onnx"));
+    CHECK(read_bytes(folder.file("part.onnx")) == part.bytes());
+}
+
+TEST_CASE("model: cut refuses a query that fits nothing or several modules, and says why") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    CHECK_THROWS_AS(model.cut("encoder.layer.7"), stemma::error);
+    CHECK_THROWS_WITH(model.cut("encoder.layer.*"), Catch::Matchers::Contains("2 modules"));
+    CHECK_THROWS_AS(model.cut("op:Softmax"), stemma::error);
+}
+
+} // namespace test::part
