@@ -14,10 +14,11 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_domain.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/described_attribute.hpp>
 #include <stemma/onnx/module_statistics.hpp>
-#include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/report_names.hpp>
 #include <stemma/onnx/summary.hpp>
+#include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/selection.hpp>
 #include <stemma/tagger.hpp>
 
@@ -57,7 +58,7 @@ private:
 template <text_sink Sink, value_describer Describe>
 class report_data {
 public:
-    report_data(Sink& sink, const onnx_model& model, const operator_graph& graph,
+    report_data(Sink& sink, const wire_model& model, const operator_graph& graph,
                 const module_tree& modules, const tagging& found, const module_statistics& counts,
                 const Describe& describe)
         : json_(sink)
@@ -208,7 +209,28 @@ private:
                 json_.end_array();
             }
             json_.end_array();
+            write_attributes(node);
             json_.end_array();
+        }
+        json_.end_array();
+    }
+
+    /// The attributes of a node as texts; by number, as many nodes have the same.
+    void write_attributes(id node) {
+        std::string key;
+        const auto all = describe_attributes(model_, node);
+        for (const auto& one : all) {
+            key.append(to_text(one)).push_back('\0');
+        }
+        const auto [number, is_new] =
+            attributes_.emplace(std::move(key), static_cast<id>(attributes_.size()));
+        if (!is_new) {
+            json_.value(number->second);
+            return;
+        }
+        json_.begin_array(true);
+        for (const auto& one : all) {
+            json_.value(to_text(one));
         }
         json_.end_array();
     }
@@ -230,13 +252,14 @@ private:
     void write_id(id number) { number == no_id ? json_.value(-1) : json_.value(number); }
 
     json_writer<Sink> json_;
-    const onnx_model& model_;
+    const wire_model& model_;
     const operator_graph& graph_;
     const module_tree& modules_;
     const tagging& found_;
     const module_statistics& counts_;
     const Describe& describe_;
     report_names names_;
+    std::unordered_map<std::string, id> attributes_; // those of nodes that were written
 };
 
 } // namespace detail
@@ -247,7 +270,7 @@ private:
 /// `graph` is the flat graph of the model. Complexity: O(length of the result); memory for a buffer
 /// and the different types.
 template <text_sink Sink, value_describer Describe>
-void write_html_report(Sink& sink, const onnx_model& model, const operator_graph& graph,
+void write_html_report(Sink& sink, const wire_model& model, const operator_graph& graph,
                        const module_tree& modules, const tagging& found,
                        const module_statistics& counts, const tag_summary& summary,
                        const Describe& describe) {

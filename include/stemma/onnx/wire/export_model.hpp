@@ -7,6 +7,7 @@
 #include <stemma/io/graphml.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/module_dag_json.hpp>
+#include <stemma/onnx/described_attribute.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>
 #include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/module_statistics.hpp>
@@ -31,7 +32,8 @@ template <text_sink Sink>
 void write_graphml(Sink& sink, const attributed_model& opened,
                    graphml_form form = graphml_form::nested) {
     const value_descriptions describe(opened.model());
-    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe);
+    write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe,
+                  show_all{}, attribute_texts(opened.model()));
 }
 
 /// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.

@@ -11,6 +11,7 @@
 #include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,10 +101,18 @@ inline void describe_value_type(wire_reader fields, value_description& out, unsi
 /// far as they follow from those.
 class value_descriptions {
 public:
-    /// Requires: the model outlives this. Complexity: O(nodes + values).
-    explicit value_descriptions(const wire_model& model)
+    /// When types are inferred: all at once, or each when it is asked for.
+    enum class inferring : bool { all, asked };
+
+    /// Requires: the model outlives this. Complexity: O(nodes + values); of one that infers what it
+    /// is asked for O(values).
+    explicit value_descriptions(const wire_model& model, inferring when = inferring::all)
         : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
-        infer_shapes(model, types_);
+        if (when == inferring::all) {
+            infer_shapes(model, types_);
+        } else {
+            inference_.emplace(model, types_);
+        }
         const auto tensors = model.tensors();
         for (id i = 0; i < tensors.size(); ++i) {
             if (tensors[i].value != no_id) {
@@ -112,9 +121,13 @@ public:
         }
     }
 
-    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say).
+    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say),
+    /// and that of `shape_inference::find` where it infers.
     [[nodiscard]] value_description operator()(id value) const {
         value_description described;
+        if (inference_ && tensor_of_[value] == no_id) {
+            inference_->find(value);
+        }
         if (tensor_of_[value] != no_id) {
             const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
             described.type = detail::element_name(static_cast<std::uint64_t>(header.data_type));
@@ -134,6 +147,7 @@ public:
 private:
     const wire_model* model_;
     mutable value_types types_; // sorts what was added when it is first asked
+    mutable std::optional<shape_inference> inference_;
     std::vector<id> tensor_of_; // by value: place among the tensors
 };
 
