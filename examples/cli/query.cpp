@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/core/query.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/wire/find_modules.hpp>
+#include <stemma/query/find_modules.hpp>
+#include <stemma/query/query.hpp>
 
 #include <fmt/core.h>
 

@@ -4,9 +4,9 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
+#include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/captures.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
 

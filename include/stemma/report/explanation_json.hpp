@@ -5,8 +5,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/explanation.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/report/explanation.hpp>
 #include <stemma/report/module_explanation.hpp>
 
 #include <algorithm>

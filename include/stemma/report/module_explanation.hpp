@@ -2,19 +2,19 @@
 #ifndef STEMMA_REPORT_MODULE_EXPLANATION_HPP
 #define STEMMA_REPORT_MODULE_EXPLANATION_HPP
 
-#include <stemma/algorithm/boundary.hpp>
-#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
+#include <stemma/cut/boundary.hpp>
 #include <stemma/model/module_members.hpp>
-#include <stemma/onnx/alike_modules.hpp>
-#include <stemma/onnx/module_statistics.hpp>
+#include <stemma/onnx/detail/weight_places.hpp>
+#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
-#include <stemma/onnx/value_tags.hpp>
-#include <stemma/onnx/weight_places.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/find_weights.hpp>
-#include <stemma/onnx/wire/value_descriptions.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/report/alike_modules.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <algorithm>
 #include <cstddef>

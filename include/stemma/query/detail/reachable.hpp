@@ -3,8 +3,8 @@
 #define STEMMA_QUERY_DETAIL_REACHABLE_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/vertices_by_index.hpp>
 
 #include <span>
 #include <vector>

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_FIND_MATCHES_HPP
+#define STEMMA_QUERY_FIND_MATCHES_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/glob.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/query/detail/module_matcher.hpp>
+#include <stemma/query/detail/reachable.hpp>
+#include <stemma/query/detail/vertices_left.hpp>
+#include <stemma/query/query.hpp>
+#include <stemma/query/query_facts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma {
+
+namespace detail {
+
+/// Answers what is asked of single operators, and of modules by what they hold.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+class operator_matcher {
+public:
+    /// Requires: all outlive the matcher.
+    operator_matcher(const Modules& modules, const tag_table& tags, const Ops& ops,
+                     std::span<const attribution> attributions, const provenance_names& provenances,
+                     const Facts& facts)
+        : modules_(modules, tags,
+                   {[this](query_kind kind, id m) { return size_of(kind, m); },
+                    [this](const query& asked) { return holders_of(asked); }})
+        , tree_(&modules.index())
+        , ops_(&ops)
+        , attributions_(attributions)
+        , provenances_(&provenances)
+        , facts_(&facts) {}
+
+    operator_matcher(const operator_matcher&) = delete;
+    operator_matcher& operator=(const operator_matcher&) = delete;
+
+    /// Answers what is asked of single modules.
+    [[nodiscard]] const module_matcher<Modules>& modules() const noexcept { return modules_; }
+
+    /// Returns: the operators for which `asked` holds, by vertex index, ascending.
+    [[nodiscard]] std::vector<id> find(const query& asked) const {
+        left_t left(ops_->graph());
+        narrow(asked, true, left);
+        return std::move(left).indices();
+    }
+
+private:
+    using left_t = vertices_left<graph_of<Ops>>;
+
+    /// Leaves only those for which `asked` holds, or does not, as is wanted.
+    void narrow(const query& asked, bool wanted, left_t& left) const {
+        if (!asked.asks_for_operators()) {
+            const auto fitting = modules_.fitting(asked);
+            keep_if_made(left, wanted,
+                         [&](const attribution& made) { return fitting[made.module] != 0; });
+        } else if (has_parts(asked)) {
+            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, left_t& still) {
+                narrow(part, holds, still);
+            });
+        } else {
+            narrow_to_term(asked, wanted, left);
+        }
+    }
+
+    /// Leaves only those for whose attribution `fits(made)` is what is wanted.
+    template <class Fits>
+    void keep_if_made(left_t& left, bool wanted, Fits fits) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return fits(attributions_[index_of(ops_->graph(), v)]);
+        });
+    }
+
+    void narrow_to_term(const query& term, bool wanted, left_t& left) const {
+        const glob pattern(term.pattern);
+        switch (term.kind) {
+        case query_kind::op_type:
+            return narrow_to_types(term.pattern, wanted, left);
+        case query_kind::name:
+            return left.keep_if(
+                wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
+        case query_kind::source:
+            return keep_if_made(left, wanted, [&](const attribution& made) {
+                return pattern.matches((*provenances_)[made.source]);
+            });
+        case query_kind::confidence:
+            return keep_if_made(left, wanted, [&](const attribution& made) {
+                return term.compares(made.confidence);
+            });
+        case query_kind::conflict:
+            return keep_if_made(left, wanted,
+                                [](const attribution& made) { return made.conflict; });
+        case query_kind::reads:
+            return narrow_to_readers(term.pattern, wanted, left);
+        case query_kind::attribute:
+            return keep_if_some(left, wanted, &Facts::attributes,
+                                [&](const auto& fact) { return fits_attribute(term, fact); });
+        case query_kind::weight:
+            return keep_if_some(left, wanted, &Facts::weights_of, fits_value_of(term));
+        case query_kind::type:
+        case query_kind::rank:
+        case query_kind::shape:
+        case query_kind::bytes:
+            return keep_if_some(left, wanted, &Facts::values_of, fits_value_of(term));
+        case query_kind::feeds:
+        case query_kind::fed_by:
+        case query_kind::before:
+        case query_kind::after:
+        case query_kind::between:
+            return narrow_to_place(term, wanted, left);
+        default:
+            return keep_if_made(left, wanted, [](const attribution&) { return false; });
+        }
+    }
+
+    [[nodiscard]] auto fits_value_of(const query& term) const {
+        return [&term, this](id value) { return fits_value(term, facts_->value(value)); };
+    }
+
+    /// Leaves only those that have some fact which fits, or only the others.
+    template <class List, class Fits>
+    void keep_if_some(left_t& left, bool wanted, List list, Fits fits) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            const auto all = (facts_->*list)(static_cast<id>(index_of(ops_->graph(), v)));
+            return std::any_of(all.begin(), all.end(), fits);
+        });
+    }
+
+    void narrow_to_place(const query& term, bool wanted, left_t& left) const {
+        const auto reached = [&](const query& from, direction way, reach far) {
+            return reachable(ops_->graph(), std::span<const id>(find(from)), way, far);
+        };
+        const bool forward = term.kind == query_kind::fed_by || term.kind == query_kind::after ||
+                             term.kind == query_kind::between;
+        const bool near = term.kind == query_kind::feeds || term.kind == query_kind::fed_by;
+        auto holds =
+            reached(term.parts.front(), forward ? direction::to_readers : direction::to_producers,
+                    near ? reach::one_edge : reach::any);
+        if (term.kind == query_kind::between) {
+            keep(reached(term.parts.back(), direction::to_producers, reach::any), true, holds);
+        }
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            return holds[index_of(ops_->graph(), v)] != 0;
+        });
+    }
+
+    [[nodiscard]] double size_of(query_kind kind, id m) const {
+        if (kind == query_kind::parameters) {
+            return static_cast<double>(facts_->parameters(m));
+        }
+        if (kind == query_kind::weights) {
+            return static_cast<double>(facts_->weight_bytes(m));
+        }
+        if (nodes_.empty()) {
+            nodes_.resize(tree_->size(), 0);
+            for (const auto& made : attributions_) {
+                ++nodes_[made.module];
+            }
+            for (auto below = static_cast<id>(tree_->size()); below-- > 1;) {
+                nodes_[tree_->parent(below)] += nodes_[below];
+            }
+        }
+        return nodes_[m];
+    }
+
+    /// Returns: by module, whether it or one below has an operator that is asked for.
+    [[nodiscard]] marks holders_of(const query& asked) const {
+        marks holds(tree_->size(), 0);
+        for (auto v : find(asked)) {
+            holds[attributions_[v].module] = 1;
+        }
+        for (auto m = static_cast<id>(tree_->size()); m-- > 1;) {
+            holds[tree_->parent(m)] |= holds[m];
+        }
+        return holds;
+    }
+
+    void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
+        if (asked.find("::") != asked.npos) {
+            return narrow_to_qualified_types(glob(asked), wanted, left);
+        }
+        if (asked.find_first_of("*?{") == asked.npos) {
+            return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
+                return is_same_text(asked, ops_->op_type(v));
+            });
+        }
+        left.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
+            return pattern.matches(ops_->op_type(v));
+        });
+    }
+
+    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& left) const {
+        std::string qualified;
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            const std::string_view op_type = ops_->op_type(v);
+            bool fits = pattern.matches(op_type);
+            if constexpr (qualified_operators<Ops>) {
+                if (!fits && pattern.may_end_in(op_type)) {
+                    qualified.assign(spelled_domain(ops_->domain(v)));
+                    fits = pattern.matches(qualified.append("::").append(op_type));
+                }
+            }
+            return fits;
+        });
+    }
+
+    void narrow_to_readers(std::string_view asked, bool wanted, left_t& left) const {
+        const glob pattern(asked, '.');
+        std::vector<char8_t> fits; // by parameter
+        if constexpr (parameter_readers<Ops>) {
+            fits.resize(ops_->parameter_count());
+            for (id p = 0; p < fits.size(); ++p) {
+                fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
+            }
+        }
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            char8_t reads = 0;
+            if constexpr (parameter_readers<Ops>) {
+                ops_->for_each_parameter(v, [&](id p) { reads |= fits[p]; });
+            }
+            return reads != 0;
+        });
+    }
+
+    module_matcher<Modules> modules_;
+    const tree_index* tree_;
+    const Ops* ops_;
+    std::span<const attribution> attributions_;
+    const provenance_names* provenances_;
+    const Facts* facts_;
+    mutable std::vector<id> nodes_; // by module, with all below; once they are asked for
+};
+
+/// Returns: the modules that a query holds for: the highest ones that lie in it with all below; or,
+/// where it asks for sizes, each for which it holds but the root, unless it is the only one.
+[[nodiscard]] inline std::vector<id> list_modules(const query& asked, const tree_index& tree,
+                                                  const marks& holds) {
+    std::vector<id> found;
+    if (asked.asks_for_sizes()) {
+        for (id m = 1; m < tree.size(); ++m) {
+            if (holds[m] != 0) {
+                found.push_back(m);
+            }
+        }
+        if (found.empty() && holds[0] != 0) {
+            found.push_back(0);
+        }
+        return found;
+    }
+    std::vector<id> misses(tree.size() + 1, 0); // before each module
+    for (id m = 0; m < tree.size(); ++m) {
+        misses[m + 1] = misses[m] + (holds[m] != 0 ? 0U : 1U);
+    }
+    for (id m = 0; m < tree.size();) {
+        const bool whole = misses[tree.end(m)] == misses[m];
+        if (whole) {
+            found.push_back(m);
+        }
+        m = whole ? tree.end(m) : m + 1;
+    }
+    return found;
+}
+
+} // namespace detail
+
+/// Returns: the modules that lie in what is asked for with all that is below them, in the order of
+/// the tree, without those that are below another one.
+///
+/// Requires: the query asks about modules only.
+/// Complexity: O(terms * (modules + length of all paths)).
+template <module_view Modules>
+[[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
+                                                    const tag_table& tags) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
+    const auto holds = detail::module_matcher<Modules>(modules, tags).fitting(asked);
+    return detail::list_modules(asked, modules.index(), holds);
+}
+
+/// The same for queries that also ask for sizes of modules and what they hold: of these, each
+/// module but the root for which they hold.
+///
+/// `attributions` is by vertex index; everyone has a module; their sources are called as
+/// `provenances` says. `facts` are what is known besides. Complexity: that, and of
+/// `find_matching_operators` for what modules hold.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::vector<id>
+find_matching_modules(const query& asked, const Modules& modules, const tag_table& tags,
+                      const Ops& ops, std::span<const attribution> attributions,
+                      const provenance_names& provenances = {}, const Facts& facts = {}) {
+    STEMMA_ASSERT(!asked.asks_for_operators(), "the query asks about operators");
+    const detail::operator_matcher<Modules, Ops, Facts> matcher(modules, tags, ops, attributions,
+                                                                provenances, facts);
+    return detail::list_modules(asked, modules.index(), matcher.modules().fitting(asked));
+}
+
+/// Returns: the operators for which a query holds, by vertex index, ascending.
+///
+/// `attributions` is by vertex index; everyone has a module; their sources are called as
+/// `provenances` says. An operator is in its module and in
+/// all above. `facts` are what is known besides; without them terms about attributes, values and
+/// weights hold for nothing. Complexity: O(terms * (modules + length of all paths + operators)),
+/// the operators with their parameters, attributes or values for terms that ask for these, and the
+/// edges for those that ask for places.
+template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
+[[nodiscard]] std::vector<id>
+find_matching_operators(const query& asked, const Modules& modules, const tag_table& tags,
+                        const Ops& ops, std::span<const attribution> attributions,
+                        const provenance_names& provenances = {}, const Facts& facts = {}) {
+    return detail::operator_matcher<Modules, Ops, Facts>(modules, tags, ops, attributions,
+                                                         provenances, facts)
+        .find(asked);
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_FIND_MATCHES_HPP

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_QUERY_QUERY_HPP
+#define STEMMA_QUERY_QUERY_HPP
+
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/query/detail/query_lexer.hpp>
+#include <stemma/query/query_term.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace stemma {
+
+namespace detail {
+
+/// What stands behind the word of a term.
+enum class query_operand : std::uint8_t {
+    pattern,    ///< a glob
+    value,      ///< a glob, or a list in brackets
+    depth,      ///< a whole number, compared
+    confidence, ///< a number from 0 to 1, compared
+    count,      ///< a number that may have a unit, compared
+    size,       ///< the same, of bytes
+    weights,    ///< a glob behind `:`, else a size
+    attribute,  ///< a name, and perhaps a value
+    place,      ///< another query
+    two_places, ///< two of them
+};
+
+struct query_key {
+    std::string_view name;
+    query_kind kind;
+    query_operand operand;
+};
+
+inline constexpr std::array<query_key, 24> query_keys{
+    {{"after", query_kind::after, query_operand::place},
+     {"attr", query_kind::attribute, query_operand::attribute},
+     {"before", query_kind::before, query_operand::place},
+     {"between", query_kind::between, query_operand::two_places},
+     {"bytes", query_kind::bytes, query_operand::size},
+     {"class", query_kind::class_name, query_operand::pattern},
+     {"confidence", query_kind::confidence, query_operand::confidence},
+     {"depth", query_kind::depth, query_operand::depth},
+     {"fed-by", query_kind::fed_by, query_operand::place},
+     {"feeds", query_kind::feeds, query_operand::place},
+     {"from", query_kind::source, query_operand::pattern},
+     {"has", query_kind::has, query_operand::place},
+     {"name", query_kind::name, query_operand::pattern},
+     {"nodes", query_kind::nodes, query_operand::count},
+     {"op", query_kind::op_type, query_operand::pattern},
+     {"parameters", query_kind::parameters, query_operand::count},
+     {"path", query_kind::path, query_operand::pattern},
+     {"rank", query_kind::rank, query_operand::count},
+     {"reads", query_kind::reads, query_operand::pattern},
+     {"shape", query_kind::shape, query_operand::value},
+     {"tag", query_kind::tag, query_operand::pattern},
+     {"type", query_kind::type, query_operand::pattern},
+     {"weight", query_kind::weight, query_operand::pattern},
+     {"weights", query_kind::weights, query_operand::weights}}};
+
+inline constexpr std::array<query_key, 3> query_flags{
+    {{"conflict", query_kind::conflict, query_operand::pattern},
+     {"leaf", query_kind::leaf, query_operand::pattern},
+     {"selected", query_kind::selected, query_operand::pattern}}};
+
+/// Reads a query from left to right.
+class query_parser {
+public:
+    explicit query_parser(std::string_view text) : in_(text) {}
+
+    [[nodiscard]] query parse() {
+        in_.skip_spaces();
+        if (in_.at_end()) {
+            return {};
+        }
+        auto result = parse_any();
+        if (!in_.at_end()) {
+            in_.fail(in_.at(), in_.next() == ')'   ? "nothing was opened that ')' closes"
+                               : in_.next() == ']' ? "nothing was opened that ']' closes"
+                                                   : "'and' or 'or' is missing here");
+        }
+        return result;
+    }
+
+private:
+    static constexpr std::size_t max_nesting = 100;
+
+    /// Reads operands with `word` between them.
+    template <class Operand>
+    query parse_list(query_kind kind, std::string_view word, Operand operand) {
+        const auto start = in_.at();
+        auto first = operand();
+        if (!in_.take_word(word)) {
+            return first;
+        }
+        query list;
+        list.kind = kind;
+        list.column = in_.column(start);
+        list.parts.push_back(std::move(first));
+        do {
+            list.parts.push_back(operand());
+        } while (in_.take_word(word));
+        return list;
+    }
+
+    query parse_any() {
+        return parse_list(query_kind::any_of, "or", [&] {
+            return parse_list(query_kind::all_of, "and", [&] { return parse_operand(); });
+        });
+    }
+
+    query parse_operand() {
+        if (++nesting_ > max_nesting) {
+            in_.fail(in_.at(), "nested too deeply");
+        }
+        const auto start = in_.at();
+        query result;
+        if (in_.take_word("not")) {
+            result.kind = query_kind::negation;
+            result.column = in_.column(start);
+            result.parts.push_back(parse_operand());
+        } else if (in_.next() == '(') {
+            result = parse_group();
+        } else {
+            result = parse_term();
+        }
+        --nesting_;
+        return result;
+    }
+
+    query parse_group() {
+        const auto start = in_.at();
+        in_.pass(1);
+        in_.skip_spaces();
+        auto result = parse_any();
+        in_.close(')', start);
+        return result;
+    }
+
+    query parse_term() {
+        const auto start = in_.at();
+        const auto word = in_.word();
+        if (word == "and" || word == "or") {
+            in_.fail(start, "something to ask for is missing before '" + std::string(word) + "'");
+        }
+        if (word == "leaf") {
+            in_.pass(word.size());
+            query asked;
+            asked.kind = query_kind::leaf;
+            asked.column = in_.column(start);
+            return finish_term(std::move(asked), start);
+        }
+        const auto key_end = std::find_if(word.begin(), word.end(),
+                                          [](char c) { return (c < 'a' || c > 'z') && c != '-'; });
+        const auto key = word.substr(0, static_cast<std::size_t>(key_end - word.begin()));
+        const auto rest = word.substr(key.size());
+        // A name with a hyphen is one unless it is a word of the language.
+        const bool spelled = key.find('-') == key.npos || find_key(key) != nullptr;
+        if (!key.empty() && spelled && !rest.empty() && !rest.starts_with("::") &&
+            std::string_view(":=<>").find(rest.front()) != std::string_view::npos) {
+            in_.pass(key.size());
+            return parse_keyed(key, start);
+        }
+        query asked;
+        asked.pattern = in_.take_pattern();
+        asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
+        asked.column = in_.column(start);
+        return finish_term(std::move(asked), start);
+    }
+
+    [[nodiscard]] static const query_key* find_key(std::string_view word) {
+        const auto* found =
+            std::find_if(query_keys.begin(), query_keys.end(),
+                         [&](const query_key& known) { return known.name == word; });
+        return found == query_keys.end() ? nullptr : found;
+    }
+
+    query parse_keyed(std::string_view key, std::size_t start) {
+        query asked;
+        asked.column = in_.column(start);
+        if (key == "is") {
+            in_.pass(1);
+            asked.kind = find_flag(in_.take_pattern(), start);
+            return finish_term(std::move(asked), start);
+        }
+        const auto* known = find_key(key);
+        if (known == nullptr) {
+            fail_unknown(key, start);
+        }
+        asked.kind = known->kind;
+        read_operand(known->operand, asked);
+        return finish_term(std::move(asked), start);
+    }
+
+    void read_operand(query_operand operand, query& asked) {
+        const auto sign = in_.at();
+        const auto relation = in_.take_relation();
+        const bool compared = operand >= query_operand::depth && operand <= query_operand::weights;
+        if (relation != query_relation::equal && !compared) {
+            in_.fail(sign, "only numbers can be compared: attr, bytes, confidence, depth, nodes, "
+                           "parameters, rank, weights");
+        }
+        asked.relation = relation;
+        switch (operand) {
+        case query_operand::pattern:
+            asked.pattern = in_.take_pattern();
+            break;
+        case query_operand::value:
+            asked.pattern = in_.take_value();
+            break;
+        case query_operand::depth:
+            asked.number =
+                in_.take_number([](double x) { return x >= 0 && x < 1e9 && std::floor(x) == x; },
+                                "a depth is a whole number, 0 for the root");
+            break;
+        case query_operand::confidence:
+            // Confidences are kept as `float`.
+            asked.number = static_cast<float>(in_.take_number(
+                [](double x) { return x >= 0 && x <= 1; }, "a confidence is a number from 0 to 1"));
+            break;
+        case query_operand::count:
+            asked.number = in_.take_size("a number is missing here, such as 10, 1.5k or 2M");
+            break;
+        case query_operand::weights:
+            if (relation == query_relation::equal) {
+                asked.kind = query_kind::weight;
+                asked.pattern = in_.take_pattern();
+                break;
+            }
+            [[fallthrough]];
+        case query_operand::size:
+            asked.number = in_.take_size("a size is missing here, such as 4096, 10MB or 2GiB");
+            break;
+        case query_operand::attribute:
+            read_attribute(asked);
+            break;
+        case query_operand::two_places:
+            asked.parts.push_back(in_.up_to_dots([&] { return parse_place(); }));
+            if (!in_.take("..")) {
+                in_.fail(in_.at(), "'..' is missing: between:FROM..TO");
+            }
+            asked.parts.push_back(parse_place());
+            break;
+        case query_operand::place:
+            asked.parts.push_back(parse_place());
+            break;
+        }
+    }
+
+    /// `strides`, `strides=[2,2]`, `group>1`.
+    void read_attribute(query& asked) {
+        const auto word = in_.word();
+        const auto end = std::min(word.find_first_of("=<>:"), word.size());
+        asked.word = word.substr(0, end);
+        if (asked.word.empty()) {
+            in_.fail(in_.at(), "the name of an attribute is missing here");
+        }
+        in_.pass(end);
+        asked.relation = query_relation::equal;
+        if (!in_.at_relation()) {
+            return;
+        }
+        asked.relation = in_.take_relation();
+        if (asked.relation == query_relation::equal) {
+            asked.pattern = in_.take_value();
+        } else {
+            asked.number = in_.take_number([](double) { return true; },
+                                           "a number is missing here, to compare with");
+        }
+    }
+
+    /// What is asked for at a place: a term, a group, or the name of a module or node.
+    query parse_place() {
+        if (++nesting_ > max_nesting) {
+            in_.fail(in_.at(), "nested too deeply");
+        }
+        const bool in_brackets = std::exchange(in_brackets_, false);
+        const auto start = in_.at();
+        query result;
+        if (in_.next() == '(') {
+            result = parse_group();
+        } else {
+            result = parse_term();
+            const auto* asked = result.kind == query_kind::module ? &result.parts.front() : nullptr;
+            if (asked != nullptr &&
+                (asked->kind == query_kind::path || asked->kind == query_kind::tag)) {
+                result = or_name(std::move(result), start);
+            }
+        }
+        in_brackets_ = in_brackets;
+        --nesting_;
+        return result;
+    }
+
+    [[nodiscard]] query or_name(query module, std::size_t start) const {
+        query named;
+        named.kind = query_kind::name;
+        named.pattern = module.parts.front().pattern;
+        named.column = in_.column(start);
+        query either;
+        either.kind = query_kind::any_of;
+        either.column = named.column;
+        either.parts = {std::move(module), std::move(named)};
+        return either;
+    }
+
+    [[nodiscard]] query_kind find_flag(std::string_view word, std::size_t at) const {
+        std::string names;
+        for (const auto& known : query_flags) {
+            if (known.name == word) {
+                return known.kind;
+            }
+            names.append(names.empty() ? "" : ", ").append(known.name);
+        }
+        in_.fail(at, "'" + std::string(word) + "' is not known; 'is:' takes " + names);
+    }
+
+    [[noreturn]] void fail_unknown(std::string_view word, std::size_t at) const {
+        nearest_texts nearest(word, 2);
+        std::string names = "is";
+        for (const auto& known : query_keys) {
+            nearest.offer(known.name);
+            names.append(", ").append(known.name);
+        }
+        std::string like;
+        for (const auto& name : nearest.take()) {
+            like.append(like.empty() ? "; like it is '" : ", '").append(name).append(":'");
+        }
+        in_.fail(at, "'" + std::string(word) + ":' is not known" + like + "; known are " + names);
+    }
+
+    /// What is asked of one module holds, outside of brackets, for all that lies in it; what is
+    /// asked of its size for itself.
+    query finish_term(query asked, std::size_t start) {
+        const bool of_module = asked.kind < query_kind::op_type;
+        const auto bracket = in_.at();
+        if (in_brackets_ && !of_module) {
+            in_.fail(start, "asks about a node; in brackets stands what is asked about a module");
+        }
+        if (in_brackets_ || !of_module) {
+            in_.skip_spaces();
+            return asked;
+        }
+        const bool passes_down = asked.kind < query_kind::nodes;
+        query inside;
+        inside.kind = query_kind::module;
+        inside.column = asked.column;
+        if (in_.next() == '[') {
+            in_.pass(1);
+            in_.skip_spaces();
+            in_brackets_ = true;
+            query both;
+            both.kind = query_kind::all_of;
+            both.column = asked.column;
+            both.parts.push_back(std::move(asked));
+            both.parts.push_back(parse_any());
+            in_brackets_ = false;
+            in_.close(']', bracket);
+            if (!passes_down) {
+                return both;
+            }
+            inside.parts.push_back(std::move(both));
+            return inside;
+        }
+        if (asked.kind == query_kind::depth &&
+            (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
+            in_.fail(start,
+                     "everything lies in a module of so small a depth; write 'not depth>...'");
+        }
+        in_.skip_spaces();
+        if (!passes_down) {
+            return asked;
+        }
+        inside.parts.push_back(std::move(asked));
+        return inside;
+    }
+
+    query_lexer in_;
+    std::size_t nesting_ = 0;
+    bool in_brackets_ = false;
+};
+
+} // namespace detail
+
+/// Reads a query as it is written, such as `class:Block and op:MatMul`.
+///
+/// Throws: `error` of `error_code::refused` that names the column.
+/// Complexity: O(length).
+[[nodiscard]] inline query parse_query(std::string_view text) {
+    return detail::query_parser(text).parse();
+}
+
+} // namespace stemma
+
+#endif // STEMMA_QUERY_QUERY_HPP

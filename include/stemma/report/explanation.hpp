@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_REPORT_EXPLANATION_HPP
+#define STEMMA_REPORT_EXPLANATION_HPP
+
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/nearest_texts.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/sidecar.hpp>
+#include <stemma/report/module_explanation.hpp>
+#include <stemma/types/described_attribute.hpp>
+#include <stemma/types/value_descriptions.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma {
+
+/// How a claim about a node is to what was decided.
+enum class claim_relation : std::uint8_t {
+    decided,   ///< it names the same module
+    agrees,    ///< it is not exact, and names one above or below
+    disagrees, ///< it names another one
+};
+
+/// What a source claims about a node.
+struct explained_claim {
+    claim made;                                        ///< source, module, confidence
+    claim_relation relation = claim_relation::decided; ///< to what was decided
+};
+
+/// A value, and a node at the other end of it.
+struct neighbour {
+    id value = no_id; ///< that is read
+    id node = no_id;  ///< that makes it, or reads it; `no_id` where none makes it
+    std::string type; ///< `float32[1,seq,32]`; "" where unknown
+};
+
+/// Which modules a value belongs to, and what is at both ends of it.
+struct value_explanation {
+    id value = no_id;                    ///< by number
+    std::vector<id> tags;                ///< modules of its tags
+    id producer = no_id;                 ///< the node that makes it, if one does
+    std::vector<id> readers;             ///< nodes, each as often as it reads it
+    std::string type;                    ///< `float32[1,seq,32]`; "" where unknown
+    std::optional<module_weight> weight; ///< where it is asked for and is one
+};
+
+/// Which module a node came from, and how that is known.
+struct node_explanation {
+    id node = no_id;                             ///< by vertex index
+    id module = 0;                               ///< the deepest module that is known
+    id selected = 0;                             ///< the module of the primary tag
+    std::string tag;                             ///< the primary tag
+    std::vector<id> tags;                        ///< modules of all tags
+    provenance source = provenance::root;        ///< what decided
+    float confidence = 0;                        ///< 0 to 1
+    id call = no_id;                             ///< call of a module that is called several times
+    bool conflict = false;                       ///< whether claims disagree
+    std::vector<id> callers;                     ///< modules that call the one it is of
+    std::vector<described_attribute> attributes; ///< in the order of the file
+    std::vector<explained_claim> claims;         ///< of all sources
+    std::vector<neighbour> inputs;               ///< values that it reads, with their producers
+    std::vector<value_explanation> outputs;      ///< values that it makes
+};
+
+/// A parameter or buffer as the tree of modules declares it, whatever the file calls it.
+struct parameter_explanation {
+    id module = 0;          ///< that owns it
+    std::size_t number = 0; ///< among its parameters, or its buffers
+    bool buffer = false;    ///< whether it is a buffer
+};
+
+/// A local function of the file.
+struct function_explanation {
+    id function = 0;       ///< number in `onnx_model::functions`
+    std::vector<id> calls; ///< nodes
+};
+
+/// What there is to say of a name.
+struct explanation {
+    std::string asked;                             ///< what was asked
+    std::vector<node_explanation> nodes;           ///< called so
+    std::vector<value_explanation> values;         ///< called so
+    std::vector<module_explanation> modules;       ///< of that path, alias or tag
+    std::vector<parameter_explanation> parameters; ///< of that path
+    std::vector<function_explanation>
+        functions; ///< `name`, `domain::name` or `domain::name:overload`
+
+    /// Whether nothing is called so.
+    [[nodiscard]] bool empty() const noexcept {
+        return nodes.empty() && values.empty() && modules.empty() && parameters.empty() &&
+               functions.empty();
+    }
+};
+
+/// Answers one question after the other about an open model, for one thread. Requires: that
+/// outlives this, and its evidence was not forgotten.
+class explainer {
+public:
+    /// Complexity: that of `find_value_tags`.
+    explicit explainer(attributed_model& opened)
+        : opened_(opened)
+        , readers_(collect_value_readers(opened.model()))
+        , value_tags_(find_value_tags(opened.model(), opened.modules(), opened.tags()))
+        , describe_(opened.model(), value_descriptions::inferring::asked) {}
+
+    /// Returns: the nodes that `text` names: `#7` and `5/body#2` by position, else by name.
+    /// Complexity: O(nodes).
+    [[nodiscard]] std::vector<id> nodes_called(std::string_view text) const {
+        const auto& model = opened_.model();
+        std::vector<id> nodes;
+        const auto position = read_position(text);
+        for (id node = 0; node < model.node_count(); ++node) {
+            const bool by_position = position && model.position(node) == position->index &&
+                                     model.graph_path(model.graph_of(node)) == position->graph;
+            if (by_position || (!text.empty() && model.name(node) == text)) {
+                nodes.push_back(node);
+            }
+        }
+        return nodes;
+    }
+
+    /// Returns: the values of a name. Complexity: O(values).
+    [[nodiscard]] std::vector<id> values_called(std::string_view text) const {
+        std::vector<id> values;
+        for (id value = 0; value < opened_.model().value_count(); ++value) {
+            if (!text.empty() && opened_.model().value_name(value) == text) {
+                values.push_back(value);
+            }
+        }
+        return values;
+    }
+
+    /// Returns: the modules of a path, alias or tag; the root is `''` or "".
+    /// Complexity: O(modules + length of tags).
+    [[nodiscard]] std::vector<id> modules_called(std::string_view text) const {
+        const auto& modules = opened_.modules();
+        const auto& tags = opened_.tags().tags;
+        const auto of_path = text.empty() || text == "''"
+                                 ? id{0}
+                                 : find_module(module_lookup<module_tree>(modules), text);
+        std::vector<id> found;
+        if (of_path != no_id) {
+            found.push_back(of_path);
+        }
+        for (id m = 0; m < modules.size() && text.starts_with('/'); ++m) {
+            if (m != of_path && tags.is_selected(m) && tags.text(m) == text) {
+                found.push_back(m);
+            }
+        }
+        return found;
+    }
+
+    /// Returns: why nothing is called like a text: what is like it, how many nodes there are, or
+    /// how a position is written. Complexity: that of `nearest_texts` for all names.
+    [[nodiscard]] std::string why_nothing(std::string_view text) const {
+        const auto& model = opened_.model();
+        if (const auto position = read_position(text)) {
+            for (id g = 0; g < model.graph_count(); ++g) {
+                if (model.graph_path(g) == position->graph) {
+                    return no_such_position(g, text);
+                }
+            }
+        }
+        std::string why = "nothing is called '" + std::string(text) + "'";
+        const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        });
+        if (number && !nodes_called("#" + std::string(text)).empty()) {
+            return why + "; the node at that position is '#" + std::string(text) + "'";
+        }
+        std::string like;
+        for (const auto& name : names_like(text)) {
+            like.append(like.empty() ? "; like it are '" : ", '").append(name).append("'");
+        }
+        return why + like;
+    }
+
+    /// Returns: names of nodes, values, modules and functions that look most like `text`.
+    /// Complexity: that of `nearest_texts` for all of them.
+    [[nodiscard]] std::vector<std::string> names_like(std::string_view text) const {
+        const auto& model = opened_.model();
+        nearest_texts nearest(text, 3);
+        for (id node = 0; node < model.node_count(); ++node) {
+            nearest.offer(model.name(node));
+        }
+        for (id value = 0; value < model.value_count(); ++value) {
+            nearest.offer(model.value_name(value));
+        }
+        for (id m = 0; m < opened_.modules().size(); ++m) {
+            nearest.offer(opened_.modules().report_path(m));
+        }
+        for (const auto& function : model.functions()) {
+            nearest.offer(model.text(function.name));
+        }
+        return nearest.take();
+    }
+
+    /// Returns: what is known of a node. Complexity: O(claims about it + readers).
+    [[nodiscard]] node_explanation explain_node(id node) const {
+        const auto& model = opened_.model();
+        const auto& found = opened_.tags();
+        const auto& made = found.attributions[node];
+        node_explanation result;
+        result.node = node;
+        result.module = made.module;
+        result.selected = found.selected(node);
+        result.tag = found.tags.text(made.module);
+        result.tags = members(found.tag_sets[node]);
+        result.source = made.source;
+        result.confidence = made.confidence;
+        result.call = made.call;
+        result.conflict = made.conflict;
+        for (auto caller : found.callers.of(node)) {
+            result.callers.push_back(caller);
+        }
+        for (const auto& one : opened_.claims_about(node)) {
+            const bool related =
+                opened_.modules().index().are_related(one.module, made.module) && !one.exact;
+            result.claims.push_back({one, one.module == made.module ? claim_relation::decided
+                                          : related                 ? claim_relation::agrees
+                                                                    : claim_relation::disagrees});
+        }
+        for (auto value : model.inputs(node)) {
+            if (value != no_id) {
+                result.inputs.push_back(
+                    {value, model.producer(value), describe_(value).type_and_shape()});
+            }
+        }
+        result.attributes = describe_attributes(model, node);
+        for (id i = 0; i < model.output_count(node); ++i) {
+            result.outputs.push_back(explain_value(model.first_output(node) + i));
+        }
+        return result;
+    }
+
+    /// Returns: what is known of a value. Complexity: O(its readers), and that of inferring its
+    /// type.
+    [[nodiscard]] value_explanation explain_value(id value) const {
+        const auto readers = readers_[value];
+        return {value,
+                members(value_tags_[value]),
+                opened_.model().producer(value),
+                {readers.begin(), readers.end()},
+                describe_(value).type_and_shape(),
+                std::nullopt};
+    }
+
+    /// Returns: what is known of a module. Complexity: that of `module_explainer`, the first time;
+    /// then of its `explain`.
+    [[nodiscard]] module_explanation explain_module(id m) const { return of_modules().explain(m); }
+
+    /// Nodes, parameters and operators of all modules. Complexity: as above.
+    [[nodiscard]] const module_statistics& counts() const { return of_modules().counts(); }
+
+    /// Returns: what is known of all that has a name, or of the node at a position.
+    /// Complexity: O(nodes + values + parameters), and that of explaining what is found.
+    [[nodiscard]] explanation explain(std::string_view asked) const {
+        explanation result{std::string(asked), {}, {}, {}, {}, {}};
+        for (auto node : nodes_called(asked)) {
+            result.nodes.push_back(explain_node(node));
+        }
+        for (auto value : values_called(asked)) {
+            result.values.push_back(explain_value(value));
+            result.values.back().weight = of_modules().weight_of(value);
+        }
+        for (auto m : asked.empty() ? std::vector<id>() : modules_called(asked)) {
+            result.modules.push_back(explain_module(m));
+        }
+        find_parameters(asked, result);
+        find_functions(asked, result);
+        return result;
+    }
+
+private:
+    struct place {
+        std::string_view graph;
+        id index;
+    };
+
+    /// Returns: what `#7` and `5/body#2` stand for.
+    [[nodiscard]] static std::optional<place> read_position(std::string_view text) {
+        const auto hash = text.rfind('#');
+        place read{text.substr(0, hash), no_id};
+        if (hash == text.npos || hash + 1 == text.size()) {
+            return std::nullopt;
+        }
+        const auto end = text.data() + text.size();
+        const auto parsed = std::from_chars(text.data() + hash + 1, end, read.index);
+        return parsed.ptr != end ? std::nullopt : std::optional(read);
+    }
+
+    [[nodiscard]] std::string no_such_position(id g, std::string_view text) const {
+        const auto& model = opened_.model();
+        const auto count = model.graph(g).node_count;
+        const auto path = model.graph_path(g);
+        return "there is no node " + std::string(text) + ": " +
+               (g == 0 ? std::string("the main graph") : "'" + path + "'") + " has " +
+               std::to_string(count) + (count == 1 ? " node" : " nodes") +
+               (count == 0 ? "" : ", " + path + "#0 to " + path + "#" + std::to_string(count - 1));
+    }
+
+    void find_parameters(std::string_view asked, explanation& result) const {
+        const auto& modules = opened_.modules();
+        const auto dot = asked.rfind('.');
+        const auto owner = dot == asked.npos ? id{0}
+                                             : find_module(module_lookup<module_tree>(modules),
+                                                           asked.substr(0, dot));
+        const auto name = dot == asked.npos ? asked : asked.substr(dot + 1);
+        if (owner == no_id || name.empty()) {
+            return;
+        }
+        for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
+            if (modules.parameter(owner, i).name == name) {
+                result.parameters.push_back({owner, i, false});
+            }
+        }
+        for (std::size_t i = 0; i < modules.buffer_count(owner); ++i) {
+            if (modules.buffer(owner, i).name == name) {
+                result.parameters.push_back({owner, i, true});
+            }
+        }
+    }
+
+    void find_functions(std::string_view asked, explanation& result) const {
+        const auto& model = opened_.model();
+        for (id f = 0; f < model.functions().size() && !asked.empty(); ++f) {
+            const auto& function = model.functions()[f];
+            const auto path = model.graph_path(function.graph); // @domain::name:overload
+            const std::string_view whole = path;
+            const auto overload = model.text(function.overload);
+            const auto plain =
+                whole.substr(1, whole.size() - 1 - (overload.empty() ? 0 : overload.size() + 1));
+            if (asked == whole || asked == whole.substr(1) || asked == plain ||
+                asked == model.text(function.name)) {
+                function_explanation found{f, {}};
+                for (id node = 0; node < model.node_count(); ++node) {
+                    if (model.callee(node) == f) {
+                        found.calls.push_back(node);
+                    }
+                }
+                result.functions.push_back(std::move(found));
+            }
+        }
+    }
+
+    [[nodiscard]] module_explainer& of_modules() const {
+        if (!of_modules_) {
+            of_modules_.emplace(opened_, describe_);
+        }
+        return *of_modules_;
+    }
+
+    [[nodiscard]] std::vector<id> members(id_set set) const {
+        std::vector<id> modules;
+        opened_.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });
+        return modules;
+    }
+
+    attributed_model& opened_;
+    grouped_ids readers_;
+    std::vector<id_set> value_tags_;
+    value_descriptions describe_;
+    mutable std::optional<module_explainer> of_modules_; // once it is needed
+};
+
+} // namespace stemma
+
+#endif // STEMMA_REPORT_EXPLANATION_HPP

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/report/explanation.hpp>
+
+#include "../catch.hpp"
+#include "../model_files.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/onnx/definitions.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace test::report_explanation {
+
+namespace {
+
+using stemma::id;
+using stemma::no_id;
+
+stemma::attributed_model open_model(const std::string& fixture) {
+    return {test::fixture(fixture + "/model.onnx"),
+            {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})}};
+}
+
+} // namespace
+
+TEST_CASE("explainer: what it says of a node is what was attributed") {
+    for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
+        auto opened = open_model(fixture);
+        const stemma::explainer explainer(opened);
+        const auto& found = opened.tags();
+        for (id node = 0; node < opened.model().node_count(); ++node) {
+            const auto one = explainer.explain_node(node);
+            CHECK(one.module == found.attributions[node].module);
+            CHECK(one.tag == found.tags.text(one.module));
+            CHECK(one.selected == found.selected(node));
+            CHECK(one.source == found.attributions[node].source);
+            CHECK(one.outputs.size() == opened.model().output_count(node));
+            CHECK(one.tags.size() == found.pool.size_of(found.tag_sets[node]));
+            for (const auto& claim : one.claims) {
+                CHECK((claim.relation == stemma::claim_relation::decided) ==
+                      (claim.made.module == one.module));
+            }
+        }
+    }
+}
+
+TEST_CASE("explainer: producers and readers look at each other") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        for (const auto& input : explainer.explain_node(node).inputs) {
+            CHECK(opened.model().producer(input.value) == input.node);
+            const auto readers = explainer.explain_value(input.value).readers;
+            CHECK(std::find(readers.begin(), readers.end(), node) != readers.end());
+        }
+    }
+}
+
+TEST_CASE("explainer: finds nodes by name and by position, values by name") {
+    auto opened = open_model("control_flow");
+    const auto& model = opened.model();
+    const stemma::explainer explainer(opened);
+    for (id node = 0; node < model.node_count(); ++node) {
+        CHECK(explainer.nodes_called(stemma::position_text(model, node)) == std::vector<id>{node});
+        if (!model.name(node).empty()) {
+            const auto named = explainer.nodes_called(model.name(node));
+            CHECK(std::find(named.begin(), named.end(), node) != named.end());
+        }
+    }
+    const auto input = model.graph(0).inputs.front();
+    const auto answer = explainer.explain(model.value_name(input));
+    REQUIRE(answer.values.size() == 1);
+    CHECK(answer.values.front().value == input);
+    CHECK(answer.values.front().producer == no_id);
+    CHECK(explainer.explain("").empty());
+    CHECK(explainer.explain("#").empty());
+    CHECK(explainer.explain("#1x").empty());
+}
+
+TEST_CASE("explainer: knows what looks like a name that there is not") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    const std::string name(opened.model().name(0));
+    REQUIRE(!name.empty());
+    const auto like = explainer.names_like(name + "x");
+    CHECK(std::find(like.begin(), like.end(), name) != like.end());
+}
+
+TEST_CASE("explainer: attributes and types of a node stand beside its values") {
+    auto opened = open_model("resnet18");
+    const stemma::explainer explainer(opened);
+    std::size_t convolutions = 0;
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        if (opened.model().op_type(node) != "Conv") {
+            continue;
+        }
+        ++convolutions;
+        const auto one = explainer.explain_node(node);
+        CHECK(std::any_of(one.attributes.begin(), one.attributes.end(),
+                          [](const auto& each) { return each.name == "strides"; }));
+        REQUIRE(one.inputs.size() >= 2);
+        CHECK(one.inputs[1].type.starts_with("float32["));
+        CHECK(one.outputs[0].type.starts_with("float32["));
+    }
+    CHECK(convolutions == 20);
+}
+
+TEST_CASE("explainer: modules are found by path, tag and alias, and the root by ''") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    const auto& modules = opened.modules();
+    for (id m = 1; m < modules.size(); ++m) {
+        CHECK(explainer.modules_called(modules.path(m)) == std::vector<id>{m});
+        if (opened.tags().tags.is_selected(m)) {
+            CHECK(explainer.modules_called(opened.tags().tags.text(m)) == std::vector<id>{m});
+        }
+    }
+    CHECK(explainer.modules_called("''") == std::vector<id>{0});
+    CHECK(explainer.modules_called("encoder.nothing").empty());
+    auto shared = open_model("shared_twice");
+    const stemma::explainer of_shared(shared);
+    for (const auto& alias : shared.modules().aliases()) {
+        CHECK(of_shared.modules_called(alias.path) == std::vector<id>{alias.module});
+    }
+}
+
+TEST_CASE("explainer: parameters are found by the path that the tree declares") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    const auto answer = explainer.explain("encoder.layer.0.intermediate.dense.weight");
+    REQUIRE(answer.parameters.size() == 1);
+    const auto& one = answer.parameters[0];
+    CHECK(opened.modules().path(one.module) == "encoder.layer.0.intermediate.dense");
+    CHECK(opened.modules().parameter(one.module, one.number).name == "weight");
+    CHECK(!one.buffer);
+    CHECK(explainer.explain("encoder.layer.0.intermediate.dense.wait").empty());
+}
+
+TEST_CASE("explainer: functions are found by name, with and without their domain") {
+    auto opened = stemma::attributed_model(test::fixture("../dialects/nested_functions.onnx"), {});
+    const auto& model = opened.model();
+    REQUIRE(!model.functions().empty());
+    const stemma::explainer explainer(opened);
+    for (id f = 0; f < model.functions().size(); ++f) {
+        const auto path = model.graph_path(model.functions()[f].graph);
+        const auto answer = explainer.explain(path);
+        REQUIRE(answer.functions.size() == 1);
+        CHECK(answer.functions[0].function == f);
+        for (auto node : answer.functions[0].calls) {
+            CHECK(model.callee(node) == f);
+        }
+        CHECK(explainer.explain(path.substr(1)).functions.size() == 1);
+        CHECK(!explainer.explain(model.text(model.functions()[f].name)).functions.empty());
+    }
+}
+
+TEST_CASE("explainer: says how many nodes there are, and how a position is written") {
+    auto opened = open_model("bert_micro");
+    const stemma::explainer explainer(opened);
+    const auto count = opened.model().graph(0).node_count;
+    const auto last = std::to_string(count - 1);
+    CHECK(explainer.why_nothing("#99999") == "there is no node #99999: the main graph has " +
+                                                 std::to_string(count) + " nodes, #0 to #" + last);
+    CHECK(explainer.why_nothing("7") == "nothing is called '7'; the node at that position is '#7'");
+    CHECK(explainer.why_nothing("99999").find("#99999") == std::string::npos);
+    CHECK(explainer.why_nothing("encoder.layr.0").find("'encoder.layer.0'") != std::string::npos);
+}
+
+} // namespace test::report_explanation
