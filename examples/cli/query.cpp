@@ -80,6 +80,9 @@ int run_query(const query_options& options) {
     if (options.list == "modules" && asked.asks_for_operators()) {
         answer.modules = stemma::modules_of(answer.nodes, opened->tags());
     }
+    if (list == "nodes" && answer.nodes.empty() && options.common.format != "json") {
+        stemma::refuse_unmatched(*opened, asked);
+    }
     stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
     if (options.common.format == "json") {
         standard_output out;
@@ -105,7 +108,7 @@ void add_query(CLI::App& app, action& chosen) {
                 "what is listed; without it modules for a query about their sizes, else nodes");
             takes.choice("--sort", options.sort, "nodes,parameters,bytes,name",
                          "the largest first; by name ascending");
-            takes.value("--top", options.top, "N", "list only so many")->check(CLI::PositiveNumber);
+            takes.value("--top", options.top, "N", "list only so many")->check(one_or_more);
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
                          "  stemma query model.onnx 'op:Conv and attr:strides=[2,2]'\n"

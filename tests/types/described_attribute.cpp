@@ -31,7 +31,8 @@ std::vector<stemma::described_attribute> describe(const std::vector<test::messag
     test::message model;
     model.number(1, 8).text(7, graph.bytes());
     const stemma::model_file file(stemma::mapped_file::holding(model.bytes(), "test"));
-    return stemma::describe_attributes(file.model(), 0);
+    // Nodes of bodies come first.
+    return stemma::describe_attributes(file.model(), file.model().node_count() - 1);
 }
 
 test::message named(const std::string& name, unsigned type) {

@@ -84,7 +84,8 @@ namespace stemma {
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
     auto answer = answer_query(asked, opened.model(), opened.operators(), opened.modules(),
                                opened.tags(), facts_of(opened));
-    if (answer.nodes.empty() && answer.modules.empty()) {
+    if (answer.nodes.empty() && answer.modules.empty() && answer.values.empty() &&
+        answer.initializers.empty()) {
         refuse_unmatched(opened, asked);
     }
     return answer;
