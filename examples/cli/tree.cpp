@@ -65,7 +65,8 @@ public:
         stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
         stemma::tree_listing how;
         if (!options.all) {
-            how.alike = [&](id a, id b) { return alike(a, b); };
+            // Those with names of their own are told apart, however alike they are.
+            how.alike = [&](id a, id b) { return has_number(a) && has_number(b) && alike(a, b); };
         }
         if (const auto* column = find_column(options.sort)) {
             how.largest = [&, column](id m) {
@@ -77,15 +78,17 @@ public:
             widest_ =
                 std::max(widest_, 3 * std::size_t{tree_.depth(row.module)} + width_of(label(row)));
         }
-        widest_ = std::clamp<std::size_t>(widest_, 6, line_width() / 2 + 2);
+        const bool folds =
+            std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.count > 1; });
+        widest_ = std::clamp<std::size_t>(widest_, 6, line_width() / 2 + 2 - (folds ? 14 : 0));
     }
 
     void print() const {
-        auto head = fitted("module", widest_) + " ";
+        auto head = fitted("module", widest_);
         for (const auto* column : columns_) {
-            head += right_aligned(column->name, column->width) + " ";
+            head += " " + right_aligned(column->name, column->width);
         }
-        put("{}\n", shaded(head + (shows_operators_ ? " operators" : ""), shade::dim));
+        put("{}\n", shaded(head + (shows_operators_ ? "  operators" : ""), shade::dim));
         std::vector<bool> ends; // by depth, whether the line above is the last of its parent
         for (const auto& row : rows_) {
             ends.resize(tree_.depth(row.module));
@@ -105,6 +108,11 @@ private:
         const auto* found = std::find_if(std::begin(number_columns), std::end(number_columns),
                                          [&](const auto& column) { return column.name == name; });
         return found == std::end(number_columns) ? nullptr : found;
+    }
+
+    [[nodiscard]] bool has_number(id m) const {
+        const auto name = modules_.attribute(m);
+        return name.find_first_not_of("0123456789") == name.npos;
     }
 
     /// The branches drawn before a module: `│  ├─ `.
@@ -189,14 +197,20 @@ private:
             used += column->width + 1;
         }
         const bool hides = tree_.depth(m) == depth_ && tree_.end(m) > m + 1;
-        auto rest = hides ? fmt::format("  (+{})", counted(tree_.end(m) - m - 1, "module")) : "";
-        rest += row.count == 1 ? ""
-                               : fmt::format("  {} x {}, alike", grouped(row.count),
-                                             counted(counts_.nodes[m], "node"));
-        if (shows_operators_ && line_width() > used + 4 + rest.size()) {
-            rest.insert(0, top_operators(opened_.model(), counts_.operators[m],
-                                         line_width() - used - 3 - rest.size()));
+        std::string notes;
+        if (hides) {
+            notes = fmt::format("  (+{})", counted(tree_.end(m) - m - 1, "module"));
         }
+        if (row.count > 1) {
+            notes += fmt::format("  {} x {}, alike", grouped(row.count),
+                                 counted(counts_.nodes[m], "node"));
+        }
+        std::string rest;
+        if (shows_operators_ && line_width() > used + 4 + notes.size()) {
+            rest = top_operators(opened_.model(), counts_.operators[m],
+                                 line_width() - used - 3 - notes.size());
+        }
+        rest += rest.empty() && !notes.empty() ? notes.substr(2) : notes;
         put("{}{}{}{}\n", shaded(indent, shade::dim), line, rest.empty() ? "" : "  ",
             shaded(rest, shade::dim));
     }

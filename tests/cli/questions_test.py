@@ -120,10 +120,11 @@ class Query(Case):
             self.assertGreater(answer["values"][0]["weight"]["bytes"], 4000)
 
     def test_attributes_and_places_are_asked_for(self):
-        halving = self.ask("op:Conv and attr:strides=[2,2]", fixture="resnet18")
+        resnet = FIXTURES / "resnet18/model.structure.onnx"
+        halving = self.succeed("query", resnet, "op:Conv and attr:strides=[2,2]").stdout.splitlines()
         self.assertIn("/conv1/Conv", halving)
-        self.assertLess(len(halving), len(self.ask("op:Conv", fixture="resnet18")))
-        self.fail_with(1, "query", FIXTURES / "resnet18/model.onnx", "attr:stride", saying="'strides'")
+        self.assertLess(len(halving), len(self.succeed("query", resnet, "op:Conv").stdout.splitlines()))
+        self.fail_with(1, "query", resnet, "attr:stride", saying="'strides'")
         behind = set(self.ask("after:encoder.layer.0"))
         before = set(self.ask("before:pooler"))
         self.assertEqual(behind & before - set(self.ask("pooler")),
@@ -379,12 +380,12 @@ class Tree(Case):
         everything = self.succeed("tree", *self.model, "--all").stdout
         self.assertNotIn("alike", everything)
         self.assertEqual(len(everything.splitlines()), 48 + 2)
-        self.assertLess(len(text.splitlines()), 30)
+        self.assertLess(len(text.splitlines()), 40)
 
     def test_columns_and_order_are_chosen(self):
         text = self.succeed("tree", *self.model, "--columns", "bytes,own", "--sort", "bytes", "--depth", "1").stdout
         lines = text.splitlines()
-        self.assertRegex(lines[0], r"^module +bytes +own *$")
+        self.assertRegex(lines[0], r"^module +bytes +own$")
         self.assertIn("encoder", lines[2])
         self.assertEqual(run("tree", *self.model, "--columns", "colour").returncode, 2)
 

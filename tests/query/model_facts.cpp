@@ -21,7 +21,7 @@ using stemma::id;
 } // namespace
 
 TEST_CASE("model_facts: every convolution has its attributes, and a kernel of rank 4") {
-    const stemma::attributed_model opened(test::fixture("resnet18/model.onnx"), {});
+    const stemma::attributed_model opened(test::fixture("resnet18/model.structure.onnx"), {});
     const auto facts = stemma::facts_of(opened);
     std::size_t found = 0;
     for (id node = 0; node < opened.model().node_count(); ++node) {
@@ -43,7 +43,7 @@ TEST_CASE("model_facts: every convolution has its attributes, and a kernel of ra
 }
 
 TEST_CASE("model_facts: sizes of modules add up") {
-    const stemma::attributed_model opened(test::fixture("resnet18/model.onnx"), {});
+    const stemma::attributed_model opened(test::fixture("resnet18/model.structure.onnx"), {});
     const auto facts = stemma::facts_of(opened);
     const auto& tree = opened.modules().index();
     for (id m = 1; m < tree.size(); ++m) {

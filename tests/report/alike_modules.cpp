@@ -18,8 +18,9 @@ namespace {
 using stemma::id;
 
 stemma::attributed_model open_model(const std::string& fixture) {
-    return {test::fixture(fixture + "/model.onnx"),
-            {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})}};
+    return {
+        test::fixture(fixture + (fixture == "resnet18" ? "/model.structure.onnx" : "/model.onnx")),
+        {.captures = stemma::captures({test::fixture(fixture + "/modules.json")})}};
 }
 
 std::vector<std::string> like(const stemma::attributed_model& opened, const std::string& path) {
