@@ -32,7 +32,6 @@
 #include <stemma/onnx/fold_record.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/graph_sketch.hpp>
-#include <stemma/onnx/html_report.hpp>
 #include <stemma/onnx/inlined_calls.hpp>
 #include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/model_analysis.hpp>
@@ -92,7 +91,6 @@
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/explanation.hpp>
 #include <stemma/onnx/wire/export_model.hpp>
-#include <stemma/onnx/wire/export_report.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
 #include <stemma/onnx/wire/file_parts.hpp>
 #include <stemma/onnx/wire/find_modules.hpp>
