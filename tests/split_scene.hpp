@@ -9,14 +9,14 @@
 #include <stemma/onnx/split_plan.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/split_model.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/write_split.hpp>
 #include <stemma/policy/cost.hpp>
 #include <stemma/policy/partition.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <string>
 #include <utility>

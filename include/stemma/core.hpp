@@ -126,6 +126,24 @@
 #include <stemma/policy/selection.hpp>
 #include <stemma/policy/visibility.hpp>
 #include <stemma/tagger.hpp>
+#include <stemma/types/detail/blocked_facts.hpp>
+#include <stemma/types/detail/computed_facts.hpp>
+#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/elementwise_facts.hpp>
+#include <stemma/types/detail/fact_memo.hpp>
+#include <stemma/types/detail/fact_pool.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/fused_facts.hpp>
+#include <stemma/types/detail/moved_facts.hpp>
+#include <stemma/types/detail/part_facts.hpp>
+#include <stemma/types/detail/slice_range.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/detail/tensor_types.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/types_by_name.hpp>
+#include <stemma/types/value_description.hpp>
+#include <stemma/types/value_descriptions.hpp>
+#include <stemma/types/value_types.hpp>
 #include <stemma/version.hpp>
 
 #endif // STEMMA_CORE_HPP

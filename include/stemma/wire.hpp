@@ -16,7 +16,6 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/module_dag_json.hpp>
 #include <stemma/io/oracle.hpp>
-#include <stemma/io/value_description.hpp>
 #include <stemma/onnx/called_functions.hpp>
 #include <stemma/onnx/compare_tags.hpp>
 #include <stemma/onnx/cut_facts.hpp>
@@ -86,7 +85,6 @@
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/cut_obstacles.hpp>
 #include <stemma/onnx/wire/cut_options.hpp>
-#include <stemma/onnx/wire/described_type.hpp>
 #include <stemma/onnx/wire/edited_nodes.hpp>
 #include <stemma/onnx/wire/edited_tensors.hpp>
 #include <stemma/onnx/wire/explanation.hpp>
@@ -107,7 +105,6 @@
 #include <stemma/onnx/wire/function_bodies.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/graph_runs.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/inline_functions.hpp>
 #include <stemma/onnx/wire/inlined_model.hpp>
 #include <stemma/onnx/wire/inlined_names.hpp>
@@ -145,13 +142,10 @@
 #include <stemma/onnx/wire/tensor_content.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/tensor_size.hpp>
-#include <stemma/onnx/wire/types_by_name.hpp>
 #include <stemma/onnx/wire/unfold_file.hpp>
 #include <stemma/onnx/wire/unfolded_graph.hpp>
 #include <stemma/onnx/wire/untagged_model.hpp>
-#include <stemma/onnx/wire/value_descriptions.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>

@@ -8,7 +8,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/onnx/wire/value_descriptions.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <algorithm>
 #include <string>

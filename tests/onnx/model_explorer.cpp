@@ -6,7 +6,7 @@
 #include "../tagged_bytes.hpp"
 
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/onnx/wire/value_descriptions.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -6,7 +6,7 @@
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
 
-#include <stemma/onnx/wire/value_descriptions.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <set>
 #include <string>

@@ -9,10 +9,10 @@
 #include <stemma/model/module_members.hpp>
 #include <stemma/onnx/cut_planner.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/write_cuts.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -5,7 +5,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/value_description.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_domain.hpp>
@@ -15,9 +14,10 @@
 #include <stemma/onnx/summary.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/summarize_model.hpp>
-#include <stemma/onnx/wire/value_descriptions.hpp>
 #include <stemma/policy/selection.hpp>
 #include <stemma/tagger.hpp>
+#include <stemma/types/value_description.hpp>
+#include <stemma/types/value_descriptions.hpp>
 #include <stemma_report/page.hpp>
 
 #include <algorithm>

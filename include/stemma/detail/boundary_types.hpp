@@ -8,9 +8,9 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire/cut_obstacles.hpp>
 #include <stemma/onnx/wire/cut_options.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <optional>
 #include <string>

@@ -7,11 +7,11 @@
 #include <stemma/core/vertices_by_index.hpp>
 #include <stemma/core/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/value_description.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/policy/visibility.hpp>
 #include <stemma/tagger.hpp>
+#include <stemma/types/value_description.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,6 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/io/value_description.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>
@@ -12,6 +11,7 @@
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/tagger.hpp>
+#include <stemma/types/value_description.hpp>
 
 #include <cstddef>
 #include <set>

@@ -4,9 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/io/dot.hpp>
-#include <stemma/io/value_description.hpp>
 #include <stemma/onnx/module_statistics.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/types/value_description.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -16,10 +16,10 @@
 #include <stemma/onnx/summary.hpp>
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
 #include <stemma/onnx/wire/read_tags.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -9,9 +9,9 @@
 #include <stemma/model/module_members.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/cut_obstacles.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/random_nodes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -15,10 +15,10 @@
 #include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/value_renaming.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/cut.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -6,8 +6,8 @@
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <optional>
 #include <string_view>

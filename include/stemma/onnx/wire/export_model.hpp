@@ -17,7 +17,7 @@
 #include <stemma/onnx/value_tags.hpp>
 #include <stemma/onnx/weight_places.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/value_descriptions.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <filesystem>
 #include <string>

@@ -14,8 +14,8 @@
 #include <stemma/onnx/wire/opset_texts.hpp>
 #include <stemma/onnx/wire/split_folder.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <cstdint>
 #include <map>

@@ -3,17 +3,17 @@
 #define STEMMA_ONNX_WIRE_MODEL_LOADS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/tensor_types.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/split_model.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/policy/cost.hpp>
+#include <stemma/types/detail/tensor_types.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -14,13 +14,13 @@
 #include <stemma/onnx/split_plan.hpp>
 #include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
-#include <stemma/onnx/wire/described_type.hpp>
 #include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/split_folder.hpp>
 #include <stemma/onnx/wire/split_model.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
