@@ -3,7 +3,7 @@
 #include "common.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/onnx/wire/export_model.hpp>
+#include <stemma/report/export_model.hpp>
 #include <stemma_report/html_report.hpp>
 
 #include <fmt/core.h>

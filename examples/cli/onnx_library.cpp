@@ -4,7 +4,7 @@
 #include "child_program.hpp"
 #include "onnx_protocol.hpp"
 
-#include <stemma/onnx/wire/without_weights.hpp>
+#include <stemma/onnx/without_weights.hpp>
 #include <stemma/types/types_by_name.hpp>
 
 #include <cstring>

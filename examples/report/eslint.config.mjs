@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ESLint asks of the page's scripts, which become one; joined by tests/report/lint_test.mjs.
+// What ESLint asks of the page's scripts, which become one; joined by tests/page/lint_test.mjs.
 const browser = ["document", "location", "window", "URLSearchParams"];
 
 export default [{

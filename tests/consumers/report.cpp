@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses stemma::report as somebody else's program does: writes the page of a model.
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 #include <stemma_report/html_report.hpp>
 
 #include <iostream>

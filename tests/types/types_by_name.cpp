@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "../find_in_model.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>

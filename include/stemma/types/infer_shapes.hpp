@@ -3,10 +3,10 @@
 #define STEMMA_TYPES_INFER_SHAPES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/schema_changes.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/schema_changes.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/body_rules.hpp>
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>

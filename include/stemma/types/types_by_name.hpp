@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 #define STEMMA_TYPES_VALUE_DESCRIPTIONS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/value_description.hpp>

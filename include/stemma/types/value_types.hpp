@@ -3,10 +3,10 @@
 #define STEMMA_TYPES_VALUE_TYPES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/onnx_fields.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 
 #include <cstdint>

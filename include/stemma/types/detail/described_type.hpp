@@ -2,7 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 #define STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
 
-#include <stemma/onnx/wire/tensor_header.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
 #define STEMMA_TYPES_DETAIL_FACT_MEMO_HPP
 
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 

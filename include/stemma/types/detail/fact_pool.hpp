@@ -2,8 +2,8 @@
 #ifndef STEMMA_TYPES_DETAIL_FACT_POOL_HPP
 #define STEMMA_TYPES_DETAIL_FACT_POOL_HPP
 
-#include <stemma/core/flat_index.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 

@@ -3,12 +3,12 @@
 #define STEMMA_TYPES_DETAIL_FACT_TABLE_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/onnx_fields.hpp>
-#include <stemma/model/operator_domain.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/fact_pool.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/tensor_types.hpp>

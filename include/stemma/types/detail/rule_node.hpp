@@ -3,7 +3,7 @@
 #define STEMMA_TYPES_DETAIL_RULE_NODE_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
 #define STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
 
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>

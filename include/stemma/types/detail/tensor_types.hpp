@@ -2,8 +2,8 @@
 #ifndef STEMMA_TYPES_DETAIL_TENSOR_TYPES_HPP
 #define STEMMA_TYPES_DETAIL_TENSOR_TYPES_HPP
 
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/string_pool.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 

@@ -2,7 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_WINDOW_RULES_HPP
 #define STEMMA_TYPES_DETAIL_WINDOW_RULES_HPP
 
-#include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
