@@ -25,6 +25,10 @@
 #include <stemma/onnx/cut_record.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/detail/attribute_texts.hpp>
+#include <stemma/onnx/detail/edit_bodies.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/explorer_overlay.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/fold_constants.hpp>
@@ -35,6 +39,7 @@
 #include <stemma/onnx/html_report.hpp>
 #include <stemma/onnx/inlined_calls.hpp>
 #include <stemma/onnx/input_roles.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/model_analysis.hpp>
 #include <stemma/onnx/model_explorer.hpp>
 #include <stemma/onnx/model_record.hpp>
@@ -67,12 +72,9 @@
 #include <stemma/onnx/values_read.hpp>
 #include <stemma/onnx/weight_places.hpp>
 #include <stemma/onnx/wire/analyze_model.hpp>
-#include <stemma/onnx/wire/attribute_texts.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
 #include <stemma/onnx/wire/byte_patch.hpp>
-#include <stemma/onnx/wire/byte_rope.hpp>
-#include <stemma/onnx/wire/call_attributes.hpp>
 #include <stemma/onnx/wire/call_frame.hpp>
 #include <stemma/onnx/wire/capture_source.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
@@ -98,7 +100,6 @@
 #include <stemma/onnx/wire/find_modules.hpp>
 #include <stemma/onnx/wire/find_recorded.hpp>
 #include <stemma/onnx/wire/find_weights.hpp>
-#include <stemma/onnx/wire/fold_attributes.hpp>
 #include <stemma/onnx/wire/fold_changes.hpp>
 #include <stemma/onnx/wire/fold_file.hpp>
 #include <stemma/onnx/wire/fold_infos.hpp>
@@ -124,7 +125,6 @@
 #include <stemma/onnx/wire/model_notes.hpp>
 #include <stemma/onnx/wire/model_part.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/node_bodies.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>
@@ -152,7 +152,6 @@
 #include <stemma/onnx/wire/unfolded_graph.hpp>
 #include <stemma/onnx/wire/untagged_model.hpp>
 #include <stemma/onnx/wire/value_descriptions.hpp>
-#include <stemma/onnx/wire/value_renaming.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/string_pool.hpp>
 #include <stemma/detail/tensor_facts.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <cstdint>

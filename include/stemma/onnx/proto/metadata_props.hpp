@@ -3,7 +3,7 @@
 #define STEMMA_ONNX_PROTO_METADATA_PROPS_HPP
 
 #include <stemma/detail/onnx_fields.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 

@@ -10,10 +10,10 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/fold_plan.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/find_modules.hpp>
 #include <stemma/onnx/wire/fold_model.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
@@ -271,7 +271,7 @@ private:
         return opened;
     }
 
-    [[nodiscard]] byte_rope build() const {
+    [[nodiscard]] message_tree build() const {
         model_record tree;
         tree.carriers = {.metadata = false};
         const auto& tags = opened_.tags();

@@ -4,8 +4,8 @@
 
 #include <stemma/detail/onnx_fields.hpp>
 #include <stemma/model/operator_domain.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <cstdint>

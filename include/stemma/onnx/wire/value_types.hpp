@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/wire/tensor_header.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 #include <stemma/onnx/wire/wire_reader.hpp>

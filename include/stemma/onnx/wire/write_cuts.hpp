@@ -10,7 +10,7 @@
 #include <stemma/io/file.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
-#include <stemma/onnx/wire/byte_rope.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/splices.hpp>
 #include <stemma/onnx/wire/weight_store.hpp>
@@ -149,7 +149,7 @@ private:
 
     struct part {
         cut_target target;
-        byte_rope bytes;
+        message_tree bytes;
         std::unique_ptr<output_file> file; // complete
     };
 

@@ -10,9 +10,9 @@
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/split_manifest.hpp>
 #include <stemma/onnx/split_plan.hpp>
-#include <stemma/onnx/wire/byte_rope.hpp>
 #include <stemma/onnx/wire/cut_model.hpp>
 #include <stemma/onnx/wire/described_type.hpp>
 #include <stemma/onnx/wire/splices.hpp>
@@ -154,7 +154,7 @@ private:
     }
 
     /// Returns: the hash of what was written.
-    [[nodiscard]] std::string write_rope(const byte_rope& rope, const std::string& path,
+    [[nodiscard]] std::string write_rope(const message_tree& rope, const std::string& path,
                                          bool sync) const {
         output_file output(path);
         file_splice splice(source_, output);
