@@ -19,7 +19,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent / "include"
-UMBRELLAS = ["stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
+UMBRELLAS = ["stemma/core.hpp", "stemma/verbs.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"]
 OWN = re.compile(r"^#include <(stemma/[^>]+)>\n", re.M)
 # What a library may hold instead: a single header has it always.
 COMPILED = re.compile(r"^#ifndef STEMMA_COMPILED\n((?:#    include <stemma/[^>]+>\n)+)#endif\n", re.M)

@@ -26,25 +26,25 @@ UNTESTED = {
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/version.hpp": "numbers only; the build reads them",
     "stemma/core/id.hpp": "an alias and a constant",
-    "stemma/detail/aligner.hpp": "what algorithm/align.hpp does, and tested as that",
-    "stemma/detail/call_resolver.hpp": "what evidence/function_calls.hpp does, and tested as that",
+    "stemma/align/detail/aligner.hpp": "what align/align.hpp does, and tested as that",
+    "stemma/evidence/detail/call_resolver.hpp": "what evidence/function_calls.hpp does, and tested as that",
     "stemma/detail/define_handles.hpp": "what handles.hpp declares, and tested as that",
     "stemma/detail/define_model.hpp": "what model.hpp declares, and tested as that",
     "stemma/detail/define_part.hpp": "what part.hpp declares, and tested as that",
     "stemma/detail/model_state.hpp": "what model.hpp holds, and tested as that",
-    "stemma/detail/part_cutter.hpp": "what onnx/wire/model_cutter.hpp does, and tested as that",
-    "stemma/detail/temporary_model.hpp": "what onnx/wire/untagged_model.hpp does, and tested as that",
-    "stemma/onnx/wire/cut_options.hpp": "a struct without behaviour",
-    "stemma/onnx/wire/split_options.hpp": "a struct without behaviour",
-    "stemma/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
-    "stemma/detail/report_graph.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
-    "stemma/detail/report_layout.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
-    "stemma/detail/report_page.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
-    "stemma/detail/report_script.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
+    "stemma/cut/detail/part_cutter.hpp": "what cut/model_cutter.hpp does, and tested as that",
+    "stemma/onnx/detail/temporary_model.hpp": "what open/untagged_model.hpp does, and tested as that",
+    "stemma/cut/cut_options.hpp": "a struct without behaviour",
+    "stemma/cut/split_options.hpp": "a struct without behaviour",
+    "stemma/onnx/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
+    "stemma/report/detail/report_graph.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
+    "stemma/report/detail/report_layout.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
+    "stemma/report/detail/report_page.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
+    "stemma/report/detail/report_script.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
     "stemma/evidence/evidence_context.hpp": "holds what others compute; tested with each source",
     "stemma/definitions.hpp": "an include; tested with and without by tests/consumers",
     "stemma/model/finding.hpp": "a struct without behaviour",
-    "stemma/policy/category.hpp": "tags and two concepts; tested with each policy",
+    "stemma/core/category.hpp": "tags and two concepts; tested with each policy",
 }
 # Tests that are not the test of one header.
 UNMIRRORED = {
@@ -56,10 +56,10 @@ UNMIRRORED = {
     "tests/evidence/traps.cpp": "what is known to mislead, each planted in a model of its own",
     "tests/evidence_goals.cpp": "what the evidence promises, over all fixtures and dialects",
     "tests/leave_one_out.cpp": "what propagation finds where evidence is hidden, over all fixtures",
-    "tests/onnx/wire/hostile_files.cpp": "all that reads or writes tags, on damaged files",
-    "tests/policy/laws.cpp": "the laws of all roles, held against policies that keep or break them",
+    "tests/open/hostile_files.cpp": "all that reads or writes tags, on damaged files",
+    "tests/tagging/laws.cpp": "the laws of all roles, held against policies that keep or break them",
     "tests/torch_capture.cpp": "the libtorch adapter in examples/torch",
-    "tests/onnx/proto/scan_differential.cpp": "the scan of wire_model against protobuf's parser",
+    "tests/proto/scan_differential.cpp": "the scan of wire_model against protobuf's parser",
 }
 # Folders of tests that mirror no header.
 OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/debuggers/",
@@ -68,7 +68,7 @@ OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consum
 MAX_LINES = 400
 LONG = {
     "stemma/io/file.hpp": "all that is not portable stands in one header",
-    "stemma/onnx/wire/wire_model.hpp": "one scan fills all tables, its cases belong together",
+    "stemma/onnx/wire_model.hpp": "one scan fills all tables, its cases belong together",
 }
 # Headers with includes under #if.
 CONDITIONAL_INCLUDES = {
@@ -97,7 +97,7 @@ MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt":
 # highest layer that they include themselves.
 LAYERS = ["core", "model", "facts", "tagger", "io", "onnx", "facade", "onnx/proto"]
 FACTS = {"policy", "evidence", "algorithm"}
-UMBRELLAS = {"stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"}
+UMBRELLAS = {"stemma/core.hpp", "stemma/verbs.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"}
 
 THIRD_PARTY = {"boost", "range", "nlohmann", "onnx", "google", "fmt", "CLI", "catch2", "benchmark"}
 # Of range-v3, what costs a compiler nothing.
@@ -285,7 +285,7 @@ def layer_by_path(header):
         return LAYERS.index(parts[0])
     if parts[0] in {"config.hpp", "error.hpp", "version.hpp"}:
         return 0
-    return LAYERS.index("tagger" if parts == ["tagger.hpp"] else "facade")
+    return LAYERS.index("tagger" if parts == ["tagging/tagger.hpp"] else "facade")
 
 
 def check_layers():
@@ -451,12 +451,12 @@ def check_role(role, header, page):
 def check_policies():
     overview = document("docs/policies.md")
     pages = {name: document(name) for name in FILES if name.startswith("docs/policies/")}
-    chosen = words_of("include/stemma/policy/policy_registry.hpp")
-    program = words_of("include/stemma/onnx/wire/attribution_options.hpp")
-    tried = words_of("tests/policy/laws.cpp")
-    name_sources = words_of("include/stemma/algorithm/attribute.hpp")
+    chosen = words_of("include/stemma/tagging/policy_registry.hpp")
+    program = words_of("include/stemma/open/attribution_options.hpp")
+    tried = words_of("tests/tagging/laws.cpp")
+    name_sources = words_of("include/stemma/tagging/attribute.hpp")
     tests = set().union(*(words_of(name) for name in TEXT if name.startswith("tests/")
-                          and name.endswith(".cpp") and name != "tests/policy/laws.cpp"))
+                          and name.endswith(".cpp") and name != "tests/tagging/laws.cpp"))
     for name in HEADERS:
         header = header_name(name)
         if header.startswith("stemma/policy/") and f"`{header.removeprefix('stemma/')}`" not in overview:
@@ -473,19 +473,19 @@ def check_policies():
                 if not excepted(UNNAMED_SOURCES, policy) and not excepted(GIVEN_SOURCES, policy) \
                         and name_sources.isdisjoint(names):
                     complain(name, 1, f"name_sources lacks {policy}",
-                             "add it in algorithm/attribute.hpp, or to GIVEN_SOURCES here")
+                             "add it in tagging/attribute.hpp, or to GIVEN_SOURCES here")
             elif policy not in tried and not any(
                     policy.startswith(prefix) and excepted(UNTRIED, prefix) for prefix in UNTRIED):
                 complain(name, 1, f"{policy} is not tried by the laws of its role",
-                         "try it in tests/policy/laws.cpp")
+                         "try it in tests/tagging/laws.cpp")
             by_name = category in BY_NAME and not policy.startswith("any_")
             if by_name and policy not in chosen:
                 complain(name, 1, f"{policy} cannot be chosen at run time",
-                         "add it to policy/policy_registry.hpp")
+                         "add it to tagging/policy_registry.hpp")
             if category == "evidence" and not excepted(UNNAMED_SOURCES, policy) \
                     and program.isdisjoint(names):
                 complain(name, 1, f"the program does not ask {policy}",
-                         "add it to the sources in onnx/wire/attribution_options.hpp")
+                         "add it to the sources in open/attribution_options.hpp")
         for role in re.findall(r"consteval bool explain_(\w+)_policy\(", TEXT[name]):
             for sentence in sentences_of(TEXT[name][TEXT[name].index("consteval bool explain_"):]):
                 if sentence not in pages.get(f"docs/policies/{role}.md", ""):

@@ -2,7 +2,7 @@
 #   cmake [-DWRITE=ON] -P tests/headers/umbrellas.cmake
 
 get_filename_component(include "${CMAKE_CURRENT_LIST_DIR}/../../include" REALPATH)
-set(umbrellas stemma/core.hpp stemma/wire.hpp stemma/stemma.hpp stemma/onnx.hpp)
+set(umbrellas stemma/core.hpp stemma/verbs.hpp stemma/stemma.hpp stemma/onnx.hpp)
 file(GLOB_RECURSE headers RELATIVE ${include} ${include}/stemma/*.hpp)
 list(FILTER headers EXCLUDE REGEX "^stemma/detail/")
 list(REMOVE_ITEM headers ${umbrellas})
@@ -16,11 +16,11 @@ list(FILTER wire INCLUDE REGEX "^stemma/(io|onnx)/")
 list(REMOVE_ITEM wire ${onnx})
 set(stemma ${headers})
 list(FILTER stemma INCLUDE REGEX "^stemma/[a-z_]+[.]hpp$")
-list(REMOVE_ITEM stemma stemma/config.hpp stemma/error.hpp stemma/open.hpp stemma/tagger.hpp stemma/version.hpp)
+list(REMOVE_ITEM stemma stemma/config.hpp stemma/error.hpp stemma/open.hpp stemma/tagging/tagger.hpp stemma/version.hpp)
 set(core ${headers})
 list(REMOVE_ITEM core ${wire} ${stemma} stemma/open.hpp ${onnx})
 list(APPEND wire stemma/core.hpp)
-list(APPEND onnx stemma/stemma.hpp stemma/wire.hpp)
+list(APPEND onnx stemma/stemma.hpp stemma/verbs.hpp)
 
 foreach(layer core wire stemma onnx)
     list(SORT ${layer})

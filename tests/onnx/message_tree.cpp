@@ -5,7 +5,7 @@
 #include "../random_numbers.hpp"
 #include "../wire_builder.hpp"
 
-#include <stemma/onnx/wire/splices.hpp>
+#include <stemma/onnx/detail/splices.hpp>
 
 #include <string>
 #include <string_view>

@@ -3,8 +3,8 @@
 #define STEMMA_ONNX_MESSAGE_TREE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include "newer_onnx.pb.h"
 
-#include <stemma/onnx/proto/metadata_props.hpp>
+#include <stemma/proto/detail/metadata_props.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -6,7 +6,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <google/protobuf/unknown_field_set.h>
 

@@ -2,8 +2,8 @@
 #ifndef STEMMA_ONNX_DETAIL_WIRE_TEXT_HPP
 #define STEMMA_ONNX_DETAIL_WIRE_TEXT_HPP
 
-#include <stemma/detail/onnx_fields.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>

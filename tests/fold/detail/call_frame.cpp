@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/detail/call_frame.hpp>
+
+#include "../../catch.hpp"
+
+namespace test::fold_detail_call_frame {
+
+TEST_CASE("actual: bound names are what they are bound to, others lie in the scope of the call") {
+    const stemma::call_frame frame{"call", {{"x", "outer"}, {"gone", ""}}};
+    CHECK(stemma::actual("x", &frame) == "outer");
+    CHECK(stemma::actual("gone", &frame).empty());
+    CHECK(stemma::actual("inner", &frame) == "call/inner");
+    CHECK(stemma::actual("", &frame).empty());
+    CHECK(stemma::actual("x", nullptr) == "x");
+}
+
+TEST_CASE("call_scopes: no value's name continues a scope, and no scope is given twice") {
+    stemma::call_scopes scopes;
+    scopes.take("taken/inside");
+    scopes.take("value");
+    CHECK(scopes.free("taken") == "taken~1");
+    CHECK(scopes.free("value") == "value");
+    CHECK(scopes.free("value") == "value~1");
+    CHECK(scopes.free("value~1") == "value~1~1");
+}
+
+TEST_CASE("place_of: a call in no function stands in the root") {
+    CHECK(stemma::place_of(nullptr).scope.empty());
+    stemma::call_frame frame{"call"};
+    frame.place.scope = "encoder";
+    CHECK(stemma::place_of(&frame).scope == "encoder");
+}
+
+} // namespace test::fold_detail_call_frame
