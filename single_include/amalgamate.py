@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Joins the headers of include/ to four files: core.hpp, wire.hpp, stemma.hpp and onnx.hpp, each on
+"""Joins the headers of include/ to four files: core.hpp, verbs.hpp, stemma.hpp and onnx.hpp, each on
 top of the one before.
 
 Beside these, a header that documents or examples include, or documents name, leads to the one that it is a part of.

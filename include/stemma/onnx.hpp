@@ -4,9 +4,6 @@
 
 #include <stemma/proto/attributed_proto.hpp>
 #include <stemma/proto/check.hpp>
-#include <stemma/proto/detail/edit_messages.hpp>
-#include <stemma/proto/detail/message_outline.hpp>
-#include <stemma/proto/detail/metadata_props.hpp>
 #include <stemma/proto/infer_types.hpp>
 #include <stemma/proto/proto_model.hpp>
 #include <stemma/proto/tag_proto.hpp>

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_CUT_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/model/dependence.hpp>
 
 #include <array>
 #include <concepts>
@@ -15,14 +16,6 @@
 #include <utility>
 
 namespace stemma {
-
-/// What an operator's results depend on.
-enum class dependence : std::uint8_t {
-    constant, ///< on nothing: a constant
-    weight,   ///< on constants and initializers only
-    shape,    ///< on the shapes of data, not on the data
-    data,     ///< on the data that flows through the model
-};
 
 /// What happens when a set of operators is not convex: when some way leads out of it and back.
 enum class gap_rule : std::uint8_t {

@@ -3,7 +3,7 @@
 #define STEMMA_ONNX_OPERATOR_DEPENDENCE_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/cut.hpp>
+#include <stemma/model/dependence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>

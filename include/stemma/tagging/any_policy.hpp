@@ -10,7 +10,6 @@
 #include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/model/cost.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>

@@ -6,6 +6,7 @@
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
+#include <stemma/model/cost.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/tagging/any_policy.hpp>

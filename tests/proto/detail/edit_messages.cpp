@@ -2,7 +2,7 @@
 #include <stemma/proto/detail/edit_messages.hpp>
 
 #include "../../catch.hpp"
-#include "models.hpp"
+#include "../models.hpp"
 
 #include <stemma/proto/proto_model.hpp>
 

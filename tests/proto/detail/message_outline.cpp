@@ -2,7 +2,7 @@
 #include <stemma/proto/detail/message_outline.hpp>
 
 #include "../../catch.hpp"
-#include "models.hpp"
+#include "../models.hpp"
 
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>

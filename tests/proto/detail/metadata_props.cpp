@@ -2,7 +2,7 @@
 #include <stemma/proto/detail/metadata_props.hpp>
 
 #include "../../catch.hpp"
-#include "models.hpp"
+#include "../models.hpp"
 
 #include <stemma/error.hpp>
 
