@@ -43,7 +43,7 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 16> commands{{
+constexpr std::array<command, 19> commands{{
     {"tag", cli::add_tag},
     {"tree", cli::add_tree},
     {"explain", cli::add_explain},
@@ -59,6 +59,9 @@ constexpr std::array<command, 16> commands{{
     {"join", cli::add_join},
     {"fold", cli::add_fold},
     {"unfold", cli::add_unfold},
+    {"probe", cli::add_probe},
+    {"numerics", cli::add_numerics},
+    {"plan", cli::add_plan},
     {"manual", cli::add_manual},
 }};
 
