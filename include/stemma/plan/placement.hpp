@@ -42,7 +42,7 @@ namespace detail {
         auto line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
         const auto from = line.find(source);
-        if (from == line.npos && line.starts_with('[')) {
+        if (from == line.npos && line.find(":onnxruntime:") != line.npos) {
             continue; // another message of the log
         }
         if (from != line.npos) {
@@ -166,8 +166,9 @@ struct module_placement {
         const auto* const where = found == of.end() || model.name(node).empty() ? rest
                                                                                 : found->second;
         matched += where != nullptr && where != rest ? 1U : 0U;
-        if (where == nullptr) {
-            result.unplaced += model.op_type(node) == "Constant" ? 0U : 1U;
+        const bool constant = model.op_type(node) == "Constant" && model.domain(node).empty();
+        if (where == nullptr || (where == rest && constant)) {
+            result.unplaced += constant ? 0U : 1U; // a runtime keeps no Constants
         } else {
             ++result.modules[opened.tags().attributions[node].module][where->provider];
         }
