@@ -95,7 +95,7 @@ MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt":
 
 # A header may include those of its own layer and of lower ones. Headers in detail/ count as the
 # highest layer that they include themselves.
-LAYERS = ["core", "model", "facts", "tagger", "io", "onnx", "facade", "onnx/proto"]
+LAYERS = ["core", "model", "facts", "tagger", "io", "onnx", "numerics", "plan", "facade", "onnx/proto"]
 FACTS = {"policy", "evidence", "algorithm"}
 UMBRELLAS = {"stemma/core.hpp", "stemma/wire.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"}
 

@@ -17,6 +17,17 @@
 #include <stemma/io/module_dag_json.hpp>
 #include <stemma/io/oracle.hpp>
 #include <stemma/io/value_description.hpp>
+#include <stemma/numerics/compare_numerics.hpp>
+#include <stemma/numerics/isolate_modules.hpp>
+#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/pair_values.hpp>
+#include <stemma/numerics/probe_manifest.hpp>
+#include <stemma/numerics/probe_model.hpp>
+#include <stemma/numerics/tensor_values.hpp>
+#include <stemma/numerics/value_difference.hpp>
+#include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/called_functions.hpp>
 #include <stemma/onnx/compare_tags.hpp>
 #include <stemma/onnx/cut_facts.hpp>
@@ -162,5 +173,8 @@
 #include <stemma/onnx/wire/write_rope.hpp>
 #include <stemma/onnx/wire/write_split.hpp>
 #include <stemma/onnx/wire/write_tagged.hpp>
+#include <stemma/plan/annotate_layers.hpp>
+#include <stemma/plan/placement.hpp>
+#include <stemma/plan/precision_plan.hpp>
 
 #endif // STEMMA_WIRE_HPP
