@@ -22,10 +22,12 @@ namespace test {
 inline std::string two_modules(const std::string& prefix = "") {
     const auto t = prefix + "t";
     const auto u = prefix + "u";
-    return model(graph({node("MatMul", {"x", "a.fc.weight"}, {t}, "/a/fc/MatMul"),
-                        node("Relu", {t}, {u}, "/a/act/Relu"),
-                        node("Add", {t, u}, {"y"}, "/b/Add")},
-                       {"x"}, {"y"}, {"a.fc.weight"}))
+    return model(
+               graph({node("MatMul", {"x", "a.fc.weight"}, {t}, "/a/fc/MatMul"),
+                      node("Relu", {t}, {u}, "/a/act/Relu"), node("Add", {t, u}, {"y"}, "/b/Add")},
+                     {"x"}, {"y"}, {"a.fc.weight"})
+                   .inner(13, value_info(t))
+                   .inner(13, value_info(u)))
         .bytes();
 }
 

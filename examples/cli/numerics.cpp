@@ -68,8 +68,8 @@ std::string text_of(const stemma::difference_bounds& bounds) {
 
 void print_report(const numerics_request& asked, const stemma::attributed_model& opened,
                   const stemma::numerics_report& report) {
-    const auto compared = std::ranges::count_if(report.modules,
-                                                [](const auto& one) { return one.compared > 0; });
+    const auto compared =
+        std::ranges::count_if(report.modules, [](const auto& one) { return one.compared > 0; });
     put("compared     {} and {} of {} with results\n", counted(report.values.size(), "value"),
         compared, counted(report.modules.size(), "module"));
     put("bounds       {}\n", text_of(report.bounds));
@@ -95,10 +95,10 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
     if (rows.empty()) {
         return;
     }
-    put("\n{}\n", shaded(fmt::format("{:<12} {:>7} {:>9} {:>9} {:>9} {:>7} {:>7}  {}", "verdict",
-                                      "SQNR", "max abs", "max rel", "cosine", "read", "own",
-                                      "module"),
-                         shade::strong));
+    put("\n{}\n",
+        shaded(fmt::format("{:<12} {:>7} {:>9} {:>9} {:>9} {:>7} {:>7}  {}", "verdict", "SQNR",
+                           "max abs", "max rel", "cosine", "read", "own", "module"),
+               shade::strong));
     for (std::size_t i = 0; i < std::min(rows.size(), asked.rows); ++i) {
         const auto& one = *rows[i];
         put("{:<12} {} {:>7} {:>7}  {}\n", to_string(one.verdict), columns_of(one.outgoing),
@@ -119,8 +119,8 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;
     const auto parts = stemma::isolate_modules(a, b, second, report, asked.isolate, how);
-    const auto refused = std::ranges::count_if(
-        parts, [](const auto& part) { return !part.refusal.empty(); });
+    const auto refused =
+        std::ranges::count_if(parts, [](const auto& part) { return !part.refusal.empty(); });
     note(asked.common,
          fmt::format("{}: {} to run, {} cannot be, see isolate.json", asked.isolate,
                      counted(parts.size() - static_cast<std::size_t>(refused), "part"), refused));
@@ -142,8 +142,7 @@ int numerics(const numerics_request& asked) {
     const stemma::observed_model a{opened.get(), &borders, &mine};
     const stemma::observed_model b{second.get(), &other_borders, &theirs};
     auto report = stemma::compare_numerics(
-        a, b,
-        {asked.bounds, stemma::find_branches(*opened, asked.module, asked.depth), {}});
+        a, b, {asked.bounds, stemma::find_branches(*opened, asked.module, asked.depth), {}});
     if (report.values.empty()) {
         throw stemma::error(stemma::error_code::not_found, asked.values[1], "",
                             "has no value that stands for one of " + asked.values[0]);
@@ -171,9 +170,10 @@ void add_numerics(CLI::App& app, action& chosen) {
         numerics, [](command_line takes, numerics_request& asked) {
             takes.common(asked.common);
             takes.argument("OTHER", asked.other, "the model that is compared with it");
-            takes.value("--values", asked.values, "FILE",
-                        "the values of a run: .npz, .npy, .pb or a folder of these; first those of "
-                        "MODEL, then those of OTHER")
+            takes
+                .value("--values", asked.values, "FILE",
+                       "the values of a run: .npz, .npy, .pb or a folder of these; first those of "
+                       "MODEL, then those of OTHER")
                 ->required()
                 ->allow_extra_args(false);
             takes.value("--module", asked.module, "QUERY",
@@ -185,8 +185,9 @@ void add_numerics(CLI::App& app, action& chosen) {
             takes.value("--max-rel", asked.bounds.max_rel, "X",
                         "bound: largest difference by what a number should be");
             takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity");
-            takes.value("--isolate", asked.isolate, "DIR",
-                        "write the modules of OTHER that exceed a bound, to run on values of MODEL");
+            takes.value(
+                "--isolate", asked.isolate, "DIR",
+                "write the modules of OTHER that exceed a bound, to run on values of MODEL");
             takes.value("--isolated", asked.isolated, "DIR",
                         "use what they made of these: DIR/results.npz");
             takes

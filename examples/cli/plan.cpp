@@ -29,8 +29,7 @@ struct plan_request {
 };
 
 int show_placement(const plan_request& asked, const stemma::attributed_model& opened) {
-    const auto placement =
-        stemma::place_modules(opened, stemma::read_placement(asked.placement));
+    const auto placement = stemma::place_modules(opened, stemma::read_placement(asked.placement));
     if (asked.common.format == "json") {
         standard_output out;
         stemma::write_placement(out, placement, opened);
@@ -94,11 +93,12 @@ int plan(const plan_request& asked) {
         });
     }
     if (made.unnamed > 0) {
-        note(asked.common, fmt::format("{} without a name left out", counted(made.unnamed, "node")));
+        note(asked.common,
+             fmt::format("{} without a name left out", counted(made.unnamed, "node")));
     }
     if (made.inside > 0) {
-        note(asked.common, fmt::format("{} in bodies and functions left out",
-                                       counted(made.inside, "node")));
+        note(asked.common,
+             fmt::format("{} in bodies and functions left out", counted(made.inside, "node")));
     }
     return done;
 }
@@ -107,16 +107,15 @@ int plan(const plan_request& asked) {
 
 void add_plan(CLI::App& app, action& chosen) {
     add_command<plan_request>(
-        app, chosen, "plan", "list modules for quantizers and runtimes, or say where they run", plan,
-        [](command_line takes, plan_request& asked) {
+        app, chosen, "plan", "list modules for quantizers and runtimes, or say where they run",
+        plan, [](command_line takes, plan_request& asked) {
             takes.common(asked.common);
             takes.value("--exclude", asked.exclude, "QUERY", "the nodes to treat otherwise");
             takes.value("--from", asked.from, "REPORT",
                         "the modules that a report of `numerics --format json` finds sensitive");
             takes.value("--top", asked.top, "N", "only the N worst of them; 0: all", "0");
             takes
-                .choice("--to", asked.to,
-                        "ort,ort-overrides,olive,nncf,tensorrt,aimet,layer-ann",
+                .choice("--to", asked.to, "ort,ort-overrides,olive,nncf,tensorrt,aimet,layer-ann",
                         "for which tool: ort, ort-overrides, olive, nncf, tensorrt, aimet; "
                         "layer-ann writes a model")
                 ->type_name("FORMAT");

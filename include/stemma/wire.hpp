@@ -136,6 +136,7 @@
 #include <stemma/onnx/wire/model_part.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/node_bodies.hpp>
+#include <stemma/onnx/wire/node_names.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>

@@ -39,9 +39,8 @@ struct scene {
     }
 
     [[nodiscard]] std::string first(const stemma::numerics_report& report) const {
-        return report.first_module == stemma::no_id
-                   ? "none"
-                   : a.opened.modules().path(report.first_module);
+        return report.first_module == stemma::no_id ? "none"
+                                                    : a.opened.modules().path(report.first_module);
     }
 };
 
@@ -61,8 +60,7 @@ TEST_CASE("compare_numerics: equal runs are within all bounds", "[numerics][comp
 TEST_CASE("compare_numerics: the first module beyond a bound is the deepest that makes the value",
           "[numerics][compare_numerics]") {
     const scene s;
-    const auto report =
-        s.compare({{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 3}}, {"y", {2, 5}}});
+    const auto report = s.compare({{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 3}}, {"y", {2, 5}}});
     CHECK(s.first(report) == "a.act");
     CHECK(s.verdicts(report) ==
           std::map<std::string, module_verdict>{{"", module_verdict::adds},

@@ -88,8 +88,8 @@ TEST_CASE("isolate_modules: on right inputs it shows which module adds the diffe
     for (const auto& one : s.report.modules) {
         const auto path = s.a.opened.modules().path(one.module);
         INFO(path);
-        CHECK(one.verdict == (path == "b" || path == "a.act" ? module_verdict::passes_on
-                                                             : module_verdict::adds));
+        CHECK(one.verdict ==
+              (path == "b" || path == "a.act" ? module_verdict::passes_on : module_verdict::adds));
     }
 }
 

@@ -79,9 +79,10 @@ TEST_CASE("npy: what cannot be read is refused with a reason", "[numerics][npy]"
           "a.npy: records of several fields hold no tensor");
     CHECK(why_refused(npy("{'descr': '<f4', 'shape': (2,)}", "1234")) ==
           "a.npy: the shape [2] does not fit 4 bytes of elements");
-    for (const auto* header : {"", "{", "{'descr'", "{'descr': '<f4'", "{'descr': '<f4', 'shape': (",
-                               "{'descr': '<f4', 'shape': (1 2)}", "{'descr': '<f4', 'shape': (-1,)}",
-                               "{'descr': '', 'shape': ()}", "{'other': 1}"}) {
+    for (const auto* header :
+         {"", "{", "{'descr'", "{'descr': '<f4'", "{'descr': '<f4', 'shape': (",
+          "{'descr': '<f4', 'shape': (1 2)}", "{'descr': '<f4', 'shape': (-1,)}",
+          "{'descr': '', 'shape': ()}", "{'other': 1}"}) {
         INFO(header);
         CHECK_FALSE(why_refused(npy(header, "")).empty());
     }

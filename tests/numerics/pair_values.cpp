@@ -32,8 +32,9 @@ TEST_CASE("pair_values: values of one name are the same", "[numerics][pair_value
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules(), all);
-    CHECK(pairs_of(a, b) == std::map<std::string, std::string>{
-                                {"x", "x name"}, {"t", "t name"}, {"u", "u name"}, {"y", "y name"}});
+    CHECK(pairs_of(a, b) ==
+          std::map<std::string, std::string>{
+              {"x", "x name"}, {"t", "t name"}, {"u", "u name"}, {"y", "y name"}});
 }
 
 TEST_CASE("pair_values: where names differ, results of a module are paired in order",
@@ -42,10 +43,9 @@ TEST_CASE("pair_values: where names differ, results of a module are paired in or
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules("other_"),
                            {{"x", {1}}, {"other_t", {1}}, {"other_u", {1}}, {"y", {1}}});
-    CHECK(pairs_of(a, b) == std::map<std::string, std::string>{{"x", "x name"},
-                                                               {"t", "other_t order"},
-                                                               {"u", "other_u order"},
-                                                               {"y", "y name"}});
+    CHECK(pairs_of(a, b) ==
+          std::map<std::string, std::string>{
+              {"x", "x name"}, {"t", "other_t order"}, {"u", "other_u order"}, {"y", "y name"}});
     const test::observed less(folder, "c", test::two_modules("other_"), {{"other_u", {1}}});
     CHECK(pairs_of(a, less) == std::map<std::string, std::string>{{"u", "other_u order"}});
 }

@@ -18,11 +18,11 @@ TEST_CASE("probe_manifest: names are read in their order", "[numerics][probe_man
 
 TEST_CASE("probe_manifest: anything else is refused", "[numerics][probe_manifest]") {
     const test::scratch_folder folder;
-    for (const auto* text : {"", "{", "[]", "{}", R"({"schema": "stemma.probe/1"})",
-                             R"({"schema": 1, "values": []})",
-                             R"({"schema": "stemma.probe/1", "values": {}})",
-                             R"({"schema": "stemma.probe/1", "values": [1]})",
-                             R"({"schema": "stemma.probe/1", "values": [{"name": 1}]})"}) {
+    for (const auto* text :
+         {"", "{", "[]", "{}", R"({"schema": "stemma.probe/1"})", R"({"schema": 1, "values": []})",
+          R"({"schema": "stemma.probe/1", "values": {}})",
+          R"({"schema": "stemma.probe/1", "values": [1]})",
+          R"({"schema": "stemma.probe/1", "values": [{"name": 1}]})"}) {
         INFO(text);
         CHECK_THROWS_AS(stemma::probed_names(folder.make("a.json", text)), stemma::error);
     }

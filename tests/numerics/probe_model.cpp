@@ -79,8 +79,7 @@ TEST_CASE("probe_model: a value of several modules is shown once, and no more th
     CHECK(named.added().size() == 1);
 }
 
-TEST_CASE("probe_model: values of unknown type are left out and said",
-          "[numerics][probe_model]") {
+TEST_CASE("probe_model: values of unknown type are left out and said", "[numerics][probe_model]") {
     const auto bytes =
         test::model(test::graph({test::node("Strange", {"x"}, {"t"}, "/a/Strange", "other"),
                                  test::node("Relu", {"t"}, {"y"}, "/b/Relu")},
@@ -119,14 +118,13 @@ TEST_CASE("probe_model: the manifest lists values with types, and modules with b
 
 TEST_CASE("probe_model: a graph in several pieces takes outputs at its end",
           "[numerics][probe_model]") {
-    const auto bytes = test::message()
-                           .number(1, 8)
-                           .inner(7, test::graph({test::node("Relu", {"x"}, {"t"}, "/a/Relu")},
-                                                 {"x"}, {}))
-                           .inner(7, test::graph({test::node("Relu", {"t"}, {"y"}, "/b/Relu")}, {},
-                                                 {"y"}))
-                           .inner(8, test::message().number(2, 17))
-                           .bytes();
+    const auto bytes =
+        test::message()
+            .number(1, 8)
+            .inner(7, test::graph({test::node("Relu", {"x"}, {"t"}, "/a/Relu")}, {"x"}, {}))
+            .inner(7, test::graph({test::node("Relu", {"t"}, {"y"}, "/b/Relu")}, {}, {"y"}))
+            .inner(8, test::message().number(2, 17))
+            .bytes();
     const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "a.onnx"), {});
     CHECK(outputs_of(stemma::model_prober(opened).bytes()) == std::vector<std::string>{"y", "t"});
 }

@@ -46,8 +46,8 @@ TEST_CASE("tensor_values: elements of every type are read as the numbers they ar
           "[numerics][tensor_values]") {
     const auto check = [](std::int64_t type, const std::string& bytes, std::vector<double> wanted) {
         INFO(type);
-        const stemma::tensor_values values(
-            type, {static_cast<std::int64_t>(wanted.size())}, bytes, "", "");
+        const stemma::tensor_values values(type, {static_cast<std::int64_t>(wanted.size())}, bytes,
+                                           "", "");
         CHECK(numbers_of(values) == wanted);
         CHECK(values.bytes_as(type) == bytes);
     };
@@ -90,7 +90,7 @@ TEST_CASE("tensor_values: every float16 and bfloat16 survives the way there and 
             REQUIRE(stemma::detail::to_bfloat16(as_brain) == half);
         }
     }
-    CHECK(stemma::detail::to_float16(65520) == 0x7c00);            // beyond the largest
+    CHECK(stemma::detail::to_float16(65520) == 0x7c00);                  // beyond the largest
     CHECK(stemma::detail::to_float16(1 + std::ldexp(1, -11)) == 0x3c00); // ties to even
 }
 

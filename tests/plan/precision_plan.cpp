@@ -36,12 +36,13 @@ const char* const report = R"({"schema": "stemma.numerics/1", "modules": [
 stemma::attributed_model& small_model() {
     static stemma::attributed_model opened(
         stemma::mapped_file::holding(
-            test::model(test::graph({test::node("MatMul", {"x", "a.fc.weight"}, {"t"}, "/a/fc/MatMul"),
-                                     test::node("Relu", {"t"}, {"u"}, "/a/act/Relu"),
-                                     test::node("Constant", {}, {"k"}, "/b/Constant"),
-                                     test::node("Add", {"u", "k"}, {"v"}, "/b/Add:0"),
-                                     test::node("Relu", {"v"}, {"y"})},
-                                    {"x"}, {"y"}, {"a.fc.weight"}))
+            test::model(
+                test::graph({test::node("MatMul", {"x", "a.fc.weight"}, {"t"}, "/a/fc/MatMul"),
+                             test::node("Relu", {"t"}, {"u"}, "/a/act/Relu"),
+                             test::node("Constant", {}, {"k"}, "/b/Constant"),
+                             test::node("Add", {"u", "k"}, {"v"}, "/b/Add:0"),
+                             test::node("Relu", {"v"}, {"y"})},
+                            {"x"}, {"y"}, {"a.fc.weight"}))
                 .bytes(),
             "small.onnx"),
         {});
@@ -55,8 +56,7 @@ TEST_CASE("precision_plan: a query's nodes are listed, without Constants and wit
     const auto& opened = small_model();
     const auto plan = stemma::plan_for_query(opened, "op:{MatMul,Add,Constant,Relu}");
     const auto json = nlohmann::json::parse(written(plan, opened, plan_format::ort));
-    CHECK(json["nodes_to_exclude"] ==
-          nlohmann::json({"/a/fc/MatMul", "/a/act/Relu", "/b/Add:0"}));
+    CHECK(json["nodes_to_exclude"] == nlohmann::json({"/a/fc/MatMul", "/a/act/Relu", "/b/Add:0"}));
     CHECK(plan.unnamed == 1);
     CHECK_THROWS_AS(stemma::plan_for_query(opened, "op:Conv"), stemma::error);
 }
@@ -116,8 +116,7 @@ TEST_CASE("precision_plan: of a report, the deepest modules count, the worst fir
     CHECK(modules[1].ratio == 40); // its own counts
     CHECK(modules[2].path == "b");
     CHECK_FALSE(modules[2].adds);
-    const auto plan =
-        stemma::plan_for_modules(small_model(), std::span(modules).first(1));
+    const auto plan = stemma::plan_for_modules(small_model(), std::span(modules).first(1));
     REQUIRE(plan.nodes.size() == 1);
     CHECK(plan.ratio.front() == 30);
     const std::vector<stemma::sensitive_module> missing{{"z", 0, true}};

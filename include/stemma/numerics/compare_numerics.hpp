@@ -49,9 +49,9 @@ enum class module_verdict : std::uint8_t {
 
 /// A value in both runs.
 struct compared_value {
-    paired_value pair{};                             ///< which two
-    std::optional<value_difference> difference{};    ///< nothing where the shapes differ
-    bool exceeds = false;                            ///< a bound, or in shape
+    paired_value pair{};                          ///< which two
+    std::optional<value_difference> difference{}; ///< nothing where the shapes differ
+    bool exceeds = false;                         ///< a bound, or in shape
 };
 
 /// What the numbers say of a module.
@@ -99,9 +99,9 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         return module_verdict::not_compared;
     }
     if (numbers.own) {
-        return bounds.are_exceeded(*numbers.own)   ? module_verdict::adds
-               : numbers.first != no_id ? module_verdict::passes_on
-                                                   : module_verdict::within;
+        return bounds.are_exceeded(*numbers.own) ? module_verdict::adds
+               : numbers.first != no_id          ? module_verdict::passes_on
+                                                 : module_verdict::within;
     }
     return numbers.first == no_id    ? module_verdict::within
            : numbers.reads_exceeding ? module_verdict::unclear
@@ -170,8 +170,8 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
                 const auto& made = report.values[known->second];
                 detail::keep_worst(numbers.outgoing, made);
                 ++numbers.compared;
-                numbers.first = made.exceeds ? std::min(numbers.first, known->second)
-                                             : numbers.first;
+                numbers.first =
+                    made.exceeds ? std::min(numbers.first, known->second) : numbers.first;
             }
         }
         numbers.verdict = detail::verdict_of(numbers, options.bounds);
@@ -200,9 +200,8 @@ void write_difference(Json& json, const value_difference& by) {
 
 } // namespace detail
 
-/// Writes a report as JSON (`stemma.numerics/1`). A ratio that is infinite is `null`; one of a value
-/// that should be 0 everywhere is -999.
-/// Complexity: O(length of the result).
+/// Writes a report as JSON (`stemma.numerics/1`). A ratio that is infinite is `null`; one of a
+/// value that should be 0 everywhere is -999. Complexity: O(length of the result).
 template <text_sink Sink>
 void write_numerics(Sink& sink, const numerics_report& report, const observed_model& a,
                     const observed_model& b) {

@@ -30,10 +30,10 @@ namespace stemma {
 
 /// A part of the second model that is to run on values of the first.
 struct isolated_part {
-    id module = no_id;      ///< of the first model
-    std::string file{};     ///< in the folder
-    std::string refusal{};  ///< why it cannot be run apart; "" where it can
-    cut_record cut{};       ///< of the second model
+    id module = no_id;     ///< of the first model
+    std::string file{};    ///< in the folder
+    std::string refusal{}; ///< why it cannot be run apart; "" where it can
+    cut_record cut{};      ///< of the second model
 };
 
 namespace detail {
@@ -45,8 +45,7 @@ inline constexpr std::string_view isolation_results = "results.npz";
 /// Writes what `isolate_modules` does.
 class module_isolator {
 public:
-    module_isolator(const observed_model& a, const observed_model& b,
-                    const numerics_report& report)
+    module_isolator(const observed_model& a, const observed_model& b, const numerics_report& report)
         : a_(a), b_(b), report_(report) {
         for (const auto& one : report.values) {
             mine_.emplace(one.pair.other, a.opened->model().value_name(one.pair.value));
@@ -141,8 +140,7 @@ private:
         json_writer json(file);
         json.begin_object();
         json.member("schema", "stemma.isolate/1");
-        json.member("model",
-                    std::filesystem::path(b_.opened->model().file()).filename().string());
+        json.member("model", std::filesystem::path(b_.opened->model().file()).filename().string());
         json.member("inputs", isolation_inputs);
         json.member("results", isolation_results);
         json.key("parts");
@@ -212,12 +210,12 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
         STEMMA_THROW(error(error_code::malformed, path, "", why));
     };
     const auto json = nlohmann::json::parse(manifest.bytes(), nullptr, false);
-    if (json.is_discarded() || !json.is_object() || json.value("schema", "") != "stemma.isolate/1" ||
-        !json.contains("parts") || !json["parts"].is_array()) {
+    if (json.is_discarded() || !json.is_object() ||
+        json.value("schema", "") != "stemma.isolate/1" || !json.contains("parts") ||
+        !json["parts"].is_array()) {
         fail("is no list of parts to run, stemma.isolate/1");
     }
-    const value_file results(
-        (std::filesystem::path(folder) / detail::isolation_results).string());
+    const value_file results((std::filesystem::path(folder) / detail::isolation_results).string());
     std::map<std::string_view, std::string_view> mine; // names in b: names in a
     for (const auto& one : report.values) {
         mine.emplace(one.pair.other, a.opened->model().value_name(one.pair.value));

@@ -22,10 +22,10 @@ namespace stemma {
 /// The values at the borders of modules, each with all that lies below it, as a run of the model
 /// can show them: values of the main graph that depend on more than weights.
 struct module_values {
-    grouped_ids inputs;  ///< by module: made outside of it and read in it, inputs of the model first
-    grouped_ids outputs; ///< by module: made in it and read, or given, outside of it
-    grouped_ids hidden;  ///< by module: values at its border that no run shows, as they are in
-                         ///< bodies of nodes or in functions
+    grouped_ids inputs; ///< by module: made outside of it and read in it, inputs of the model first
+    grouped_ids outputs;  ///< by module: made in it and read, or given, outside of it
+    grouped_ids hidden;   ///< by module: values at its border that no run shows, as they are in
+                          ///< bodies of nodes or in functions
     std::vector<id> rank; ///< by node: its place in an order in which the model can run
 };
 

@@ -25,22 +25,21 @@ namespace detail {
 
 /// NumPy's letters for element types, and their numbers in ONNX. What NumPy has no type for it
 /// stores as raw bytes, `V`; two of them are taken to be a bfloat16.
-inline constexpr std::array<std::pair<std::string_view, std::int64_t>, 15> npy_types{
-    {{"f4", 1},
-     {"u1", 2},
-     {"i1", 3},
-     {"u2", 4},
-     {"i2", 5},
-     {"i4", 6},
-     {"i8", 7},
-     {"b1", 9},
-     {"f2", 10},
-     {"f8", 11},
-     {"u4", 12},
-     {"u8", 13},
-     {"c8", 14},
-     {"c16", 15},
-     {"V2", 16}}};
+inline constexpr std::array<std::pair<std::string_view, std::int64_t>, 15> npy_types{{{"f4", 1},
+                                                                                      {"u1", 2},
+                                                                                      {"i1", 3},
+                                                                                      {"u2", 4},
+                                                                                      {"i2", 5},
+                                                                                      {"i4", 6},
+                                                                                      {"i8", 7},
+                                                                                      {"b1", 9},
+                                                                                      {"f2", 10},
+                                                                                      {"f8", 11},
+                                                                                      {"u4", 12},
+                                                                                      {"u8", 13},
+                                                                                      {"c8", 14},
+                                                                                      {"c16", 15},
+                                                                                      {"V2", 16}}};
 
 /// Reads the header of an .npy file: a dictionary as Python prints it.
 class npy_header_reader {
@@ -178,18 +177,13 @@ private:
     for (const auto& [letters, data_type] : detail::npy_types) {
         if (letters == type) {
             constexpr bool little = std::endian::native == std::endian::little;
-            return {data_type,
-                    std::move(header.dims),
-                    bytes.substr(begin + size),
-                    file,
-                    place,
-                    order == (little ? '>' : '<'),
-                    header.column_major};
+            return {data_type, std::move(header.dims),        bytes.substr(begin + size), file,
+                    place,     order == (little ? '>' : '<'), header.column_major};
         }
     }
-    STEMMA_THROW(error(error_code::unsupported, file, place,
-                       "elements of type '" + std::string(header.descr) +
-                           "' are not read as numbers"));
+    STEMMA_THROW(
+        error(error_code::unsupported, file, place,
+              "elements of type '" + std::string(header.descr) + "' are not read as numbers"));
 }
 
 /// Returns: what stands in front of the elements of a tensor in an .npy file, or "" for an element

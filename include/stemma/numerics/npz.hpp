@@ -181,8 +181,8 @@ public:
     /// Requires: nothing was written to `out`, which outlives the writer.
     npz_writer(output_file& out, std::string path) : out_(&out), path_(std::move(path)) {}
 
-    /// Adds a tensor: `elements` as they stand in memory. Requires: `npy_header` knows the type, and
-    /// names differ. Throws: `error` of `error_code::too_large` for 4 GiB or more in all.
+    /// Adds a tensor: `elements` as they stand in memory. Requires: `npy_header` knows the type,
+    /// and names differ. Throws: `error` of `error_code::too_large` for 4 GiB or more in all.
     /// Complexity: O(bytes).
     void add(std::string_view name, std::int64_t data_type, std::span<const std::int64_t> dims,
              std::string_view elements) {
@@ -197,9 +197,9 @@ public:
         crc.process_bytes(header.data(), header.size());
         crc.process_bytes(elements.data(), elements.size());
         std::string facts;
-        append(facts, 20, 2);     // version
-        append(facts, 0x800, 2);  // names are UTF-8
-        append(facts, 0, 2);      // not compressed
+        append(facts, 20, 2);       // version
+        append(facts, 0x800, 2);    // names are UTF-8
+        append(facts, 0, 2);        // not compressed
         append(facts, 0x210000, 4); // no time
         append(facts, crc.checksum(), 4);
         append(facts, size, 4);

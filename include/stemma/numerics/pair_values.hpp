@@ -49,9 +49,9 @@ struct observed_model {
 
 /// A value of the first model, and the one of the second that stands for it.
 struct paired_value {
-    id value = no_id;                              ///< of the first model
-    std::string other{};                           ///< its name in the second
-    value_pairing how = value_pairing::name;       ///< why these two
+    id value = no_id;                        ///< of the first model
+    std::string other{};                     ///< its name in the second
+    value_pairing how = value_pairing::name; ///< why these two
 };
 
 /// Names of values of the first model, and what they are called in the second: what is known of how
@@ -174,9 +174,8 @@ private:
 /// modules of one path have as many. Only values at the borders of modules, which both runs show.
 /// Returns: inputs first, then in an order of execution.
 /// Complexity: O(n log n) of the values.
-[[nodiscard]] inline std::vector<paired_value> pair_values(const observed_model& a,
-                                                           const observed_model& b,
-                                                           const given_pairs& given = {}) {
+[[nodiscard]] inline std::vector<paired_value>
+pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
     return detail::value_pairer(a, b, given).pair();
 }
 

@@ -250,8 +250,8 @@ private:
         std::string length;
         detail::append_varint(std::uint64_t{end} - begin + fields.size(), length);
         const auto length_at = detail::length_position(model_.bytes().data(), begin);
-        const auto size = std::uint64_t{whole} - (begin - length_at) + length.size() +
-                          fields.size();
+        const auto size =
+            std::uint64_t{whole} - (begin - length_at) + length.size() + fields.size();
         if (size >= std::uint64_t{1} << 31U) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
                                "the result would have " + std::to_string(size) +

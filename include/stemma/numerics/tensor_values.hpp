@@ -34,8 +34,8 @@ namespace detail {
         return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
                              : std::numeric_limits<double>::quiet_NaN();
     }
-    return sign * (exponent == 0 ? std::ldexp(fraction, -24)
-                                 : std::ldexp(1024 + fraction, exponent - 25));
+    return sign *
+           (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
 /// Returns: the number that a bfloat16 stands for.
@@ -218,8 +218,8 @@ public:
         case 12:
             return read_as<std::uint32_t>(first, to, [](std::uint32_t n) -> double { return n; });
         case 13:
-            return read_as<std::uint64_t>(
-                first, to, [](std::uint64_t n) { return static_cast<double>(n); });
+            return read_as<std::uint64_t>(first, to,
+                                          [](std::uint64_t n) { return static_cast<double>(n); });
         default:
             return read_as<std::uint16_t>(first, to, detail::from_bfloat16);
         }
@@ -305,9 +305,10 @@ private:
     static void append_integer(double number, std::string& to) {
         using limits = std::numeric_limits<Integer>;
         const auto rounded = std::isnan(number) ? 0.0 : std::nearbyint(number);
-        append_number(rounded <= static_cast<double>(limits::min())   ? limits::min()
-                      : rounded >= static_cast<double>(limits::max()) ? limits::max()
-                                                                      : static_cast<Integer>(rounded),
+        append_number(rounded <= static_cast<double>(limits::min()) ? limits::min()
+                      : rounded >= static_cast<double>(limits::max())
+                          ? limits::max()
+                          : static_cast<Integer>(rounded),
                       to);
     }
 

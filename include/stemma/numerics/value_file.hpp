@@ -75,8 +75,7 @@ inline void append_little_endian(std::uint64_t number, unsigned bytes, std::stri
         } else if ((field.number == at::float_data || field.number == at::double_data) &&
                    field.type != wire_type::varint) {
             own->append(fields.text(field));
-        } else if (varints &&
-                   (field.type == wire_type::bytes || field.type == wire_type::varint)) {
+        } else if (varints && (field.type == wire_type::bytes || field.type == wire_type::varint)) {
             std::vector<std::int64_t> numbers;
             read_dims(fields, field, numbers);
             for (const auto number : numbers) {
@@ -86,9 +85,8 @@ inline void append_little_endian(std::uint64_t number, unsigned bytes, std::stri
     }
     const auto content = own->empty() ? raw : std::string_view(*own);
     constexpr bool swapped = std::endian::native != std::endian::little;
-    tensor.values =
-        tensor_values(header.data_type, header.dims, content, file, tensor.name, swapped, false,
-                      std::move(own));
+    tensor.values = tensor_values(header.data_type, header.dims, content, file, tensor.name,
+                                  swapped, false, std::move(own));
     return tensor;
 }
 
@@ -119,8 +117,8 @@ public:
             }
         }
         if (files.empty()) {
-            STEMMA_THROW(error(error_code::cannot_read, path, "",
-                               "has no .npz, .npy or .pb file in it"));
+            STEMMA_THROW(
+                error(error_code::cannot_read, path, "", "has no .npz, .npy or .pb file in it"));
         }
         std::sort(files.begin(), files.end());
         for (const auto& file : files) {

@@ -73,9 +73,7 @@ namespace detail {
             line = end == line.npos ? std::string_view() : line.substr(end + 3);
         }
     }
-    std::erase_if(placed, [](const placed_node& one) {
-        return one.provider.empty();
-    });
+    std::erase_if(placed, [](const placed_node& one) { return one.provider.empty(); });
     return placed;
 }
 
@@ -126,8 +124,8 @@ namespace detail {
     const bool profile = first != text.npos && text[first] == '[' &&
                          text.find_first_not_of(" \r\n\t{]", first + 1) != text.npos &&
                          text[text.find_first_not_of(" \r\n\t", first + 1)] == '{';
-    auto placed = profile ? detail::read_placement_profile(text, path)
-                          : detail::read_placement_log(text);
+    auto placed =
+        profile ? detail::read_placement_profile(text, path) : detail::read_placement_log(text);
     if (placed.empty()) {
         STEMMA_THROW(error(error_code::malformed, path, "",
                            "tells of no node where it runs: neither a verbose log of ONNX Runtime "
@@ -163,8 +161,8 @@ struct module_placement {
     std::size_t matched = 0;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto found = of.find(model.name(node));
-        const auto* const where = found == of.end() || model.name(node).empty() ? rest
-                                                                                : found->second;
+        const auto* const where =
+            found == of.end() || model.name(node).empty() ? rest : found->second;
         matched += where != nullptr && where != rest ? 1U : 0U;
         const bool constant = model.op_type(node) == "Constant" && model.domain(node).empty();
         if (where == nullptr || (where == rest && constant)) {

@@ -37,9 +37,9 @@ struct precision_plan {
 
 /// A module that `numerics` found to exceed a bound.
 struct sensitive_module {
-    std::string path{};      ///< of the module
-    double ratio = 0;        ///< SQNR of its results in dB, of right inputs where that is known
-    bool adds = false;       ///< it is known to add a difference of its own
+    std::string path{}; ///< of the module
+    double ratio = 0;   ///< SQNR of its results in dB, of right inputs where that is known
+    bool adds = false;  ///< it is known to add a difference of its own
 };
 
 namespace detail {
@@ -71,7 +71,8 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
     return plan;
 }
 
-/// Returns: the modules in a report of `numerics` (`stemma.numerics/1`) that exceed a bound and hold
+/// Returns: the modules in a report of `numerics` (`stemma.numerics/1`) that exceed a bound and
+/// hold
 ///   no other such module: those known to add a difference first, the worst of them first.
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
 /// Complexity: O(bytes + n log n of the modules).
@@ -120,9 +121,8 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         }
     }
     std::erase_if(found, [&](const sensitive_module& one) { return around.contains(one.path); });
-    std::ranges::stable_sort(found, {}, [](const sensitive_module& one) {
-        return std::pair(!one.adds, one.ratio);
-    });
+    std::ranges::stable_sort(
+        found, {}, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
     return found;
 }
 
@@ -216,8 +216,8 @@ std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_
     }
     if (format == plan_format::tensorrt) {
         detail::write_layer_precisions(sink, names);
-        return names.size() - static_cast<std::size_t>(
-                                  std::ranges::count_if(names, detail::is_layer_name));
+        return names.size() -
+               static_cast<std::size_t>(std::ranges::count_if(names, detail::is_layer_name));
     }
     json_writer json(sink);
     const auto list = [&](std::string_view key) {
