@@ -118,6 +118,7 @@
 #include <stemma/onnx/wire/fold_nodes.hpp>
 #include <stemma/onnx/wire/folded_functions.hpp>
 #include <stemma/onnx/wire/function_bodies.hpp>
+#include <stemma/onnx/wire/given_names.hpp>
 #include <stemma/onnx/wire/graph_extras.hpp>
 #include <stemma/onnx/wire/graph_runs.hpp>
 #include <stemma/onnx/wire/infer_shapes.hpp>
@@ -136,7 +137,6 @@
 #include <stemma/onnx/wire/model_part.hpp>
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/node_bodies.hpp>
-#include <stemma/onnx/wire/node_names.hpp>
 #include <stemma/onnx/wire/node_shapes.hpp>
 #include <stemma/onnx/wire/open_folds.hpp>
 #include <stemma/onnx/wire/opened_calls.hpp>

@@ -11,8 +11,8 @@
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/recorded_tags.hpp>
 #include <stemma/onnx/tag_texts.hpp>
+#include <stemma/onnx/wire/given_names.hpp>
 #include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/node_names.hpp>
 #include <stemma/onnx/wire/rewrite.hpp>
 #include <stemma/onnx/wire/tag_edits.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
@@ -162,8 +162,10 @@ public:
         }
     }
 
-    /// Nodes without a name get one. Complexity: that of `node_names`.
-    void name_nodes(const wire_model& model) { names_ = std::make_shared<const node_names>(model); }
+    /// Nodes without a name get one. Complexity: that of `given_names`.
+    void name_nodes(const wire_model& model) {
+        names_ = std::make_shared<const given_names>(model);
+    }
 
     void edit_tensor(const tensor_ref& tensor, message_edits& edits) {
         edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props,
@@ -199,7 +201,7 @@ private:
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
     std::shared_ptr<const shared_facts> facts_;
-    std::shared_ptr<const node_names> names_; // where nodes get some
+    std::shared_ptr<const given_names> names_; // where nodes get some
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/onnx/wire/node_names.hpp>
+#include <stemma/onnx/wire/given_names.hpp>
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace test::onnx_wire_node_names {
+namespace test::onnx_wire_given_names {
 
 namespace {
 
@@ -32,8 +32,8 @@ std::string stripped(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("node_names: every node has a name of its own, and those that have one keep it",
-          "[onnx][node_names]") {
+TEST_CASE("given_names: every node has a name of its own, and those that have one keep it",
+          "[onnx][given_names]") {
     for (const auto* name : {"bert_micro/unnamed.onnx", "control_flow/unnamed.onnx",
                              "bert_micro/model.onnx", "unet_tiny/unnamed.onnx"}) {
         INFO(name);
@@ -50,7 +50,8 @@ TEST_CASE("node_names: every node has a name of its own, and those that have one
     }
 }
 
-TEST_CASE("node_names: stripped, the file is what it was, with any carrier", "[onnx][node_names]") {
+TEST_CASE("given_names: stripped, the file is what it was, with any carrier",
+          "[onnx][given_names]") {
     for (const auto* name : {"bert_micro/unnamed.onnx", "control_flow/unnamed.onnx"}) {
         for (const auto* carriers : {"metadata,mark", "doc-string", "model", "namespace"}) {
             INFO(name << " " << carriers);
@@ -62,8 +63,8 @@ TEST_CASE("node_names: stripped, the file is what it was, with any carrier", "[o
     }
 }
 
-TEST_CASE("node_names: a name that is taken gets another one, and moved fields do no harm",
-          "[onnx][node_names]") {
+TEST_CASE("given_names: a name that is taken gets another one, and moved fields do no harm",
+          "[onnx][given_names]") {
     const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "Relu_1"),
                                                 test::node("Relu", {"y"}, {"z"})},
                                                {"x"}, {"z"}))
@@ -89,4 +90,4 @@ TEST_CASE("node_names: a name that is taken gets another one, and moved fields d
     CHECK(stemma::wire_model(stripped(other), "").name(0) == "mine");
 }
 
-} // namespace test::onnx_wire_node_names
+} // namespace test::onnx_wire_given_names

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_ONNX_WIRE_NODE_NAMES_HPP
-#define STEMMA_ONNX_WIRE_NODE_NAMES_HPP
+#ifndef STEMMA_ONNX_WIRE_GIVEN_NAMES_HPP
+#define STEMMA_ONNX_WIRE_GIVEN_NAMES_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/detail/onnx_fields.hpp>
@@ -21,10 +21,10 @@ namespace stemma {
 /// Names for nodes that have none, or one that stemma gave them: type and number, `MatMul_12`,
 /// which no other node of the file has. They tell nothing of modules, so that they are never
 /// evidence.
-class node_names {
+class given_names {
 public:
     /// Requires: `model` outlives it. Complexity: O(nodes + length of their metadata) expected.
-    explicit node_names(const wire_model& model) : model_(&model) {
+    explicit given_names(const wire_model& model) : model_(&model) {
         std::unordered_set<std::string> taken;
         std::vector<id> without;
         for (id node = 0; node < model.node_count(); ++node) {
@@ -84,4 +84,4 @@ private:
 
 } // namespace stemma
 
-#endif // STEMMA_ONNX_WIRE_NODE_NAMES_HPP
+#endif // STEMMA_ONNX_WIRE_GIVEN_NAMES_HPP
