@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -12,7 +13,6 @@
 #include <stemma/numerics/npz.hpp>
 #include <stemma/numerics/pair_values.hpp>
 #include <stemma/numerics/value_file.hpp>
-#include <stemma/onnx/wire/model_cutter.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -2,14 +2,14 @@
 #ifndef STEMMA_NUMERICS_MODULE_VALUES_HPP
 #define STEMMA_NUMERICS_MODULE_VALUES_HPP
 
-#include <stemma/algorithm/boundary.hpp>
-#include <stemma/core/grouped_ids.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
+#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/cut.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/policy/cut.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/numerics/value_file.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -4,21 +4,21 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/detail/onnx_fields.hpp>
+#include <stemma/cut/cut_options.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/numerics/module_values.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/cut_options.hpp>
-#include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/splices.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
-#include <stemma/onnx/wire/write_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -3,15 +3,15 @@
 #define STEMMA_NUMERICS_VALUE_FILE_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/numerics/npy.hpp>
 #include <stemma/numerics/npz.hpp>
 #include <stemma/numerics/tensor_values.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/tensor_size.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 
 #include <algorithm>
 #include <bit>

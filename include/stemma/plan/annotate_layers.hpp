@@ -3,15 +3,15 @@
 #define STEMMA_PLAN_ANNOTATE_LAYERS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/external_data.hpp>
-#include <stemma/onnx/wire/message_edits.hpp>
-#include <stemma/onnx/wire/rewrite.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
-#include <stemma/onnx/wire/write_rope.hpp>
+#include <stemma/onnx/detail/message_edits.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <memory>
 #include <span>

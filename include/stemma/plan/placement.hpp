@@ -7,7 +7,7 @@
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -8,8 +8,8 @@
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/find_modules.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/query/find_modules.hpp>
 
 #include <nlohmann/json.hpp>
 
