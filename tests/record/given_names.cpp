@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/onnx/wire/given_names.hpp>
+#include <stemma/record/given_names.hpp>
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
