@@ -2,8 +2,8 @@
 #ifndef STEMMA_TYPES_DETAIL_TYPE_PROTO_HPP
 #define STEMMA_TYPES_DETAIL_TYPE_PROTO_HPP
 
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 
 #include <cstdint>
 #include <optional>
