@@ -43,7 +43,7 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 16> commands{{
+constexpr std::array<command, 17> commands{{
     {"tag", cli::add_tag},
     {"tree", cli::add_tree},
     {"explain", cli::add_explain},
@@ -54,6 +54,7 @@ constexpr std::array<command, 16> commands{{
     {"strip", cli::add_strip},
     {"validate", cli::add_validate},
     {"compare", cli::add_compare},
+    {"diff", cli::add_diff},
     {"cut", cli::add_cut},
     {"split", cli::add_split},
     {"join", cli::add_join},
