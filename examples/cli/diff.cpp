@@ -143,16 +143,15 @@ private:
     [[nodiscard]] id partner_of_parent(id n) const {
         const auto& tree = second_.modules().index();
         id m = no_id;
-        for (auto above = tree.parent(n); m == no_id && above != no_id; above = tree.parent(above)) {
+        for (auto above = tree.parent(n); m == no_id && above != no_id;
+             above = tree.parent(above)) {
             m = found_.pairs.to_first[above];
         }
         return m;
     }
 
     /// Whether a module is on the way that was printed last, or was printed for itself.
-    bool is_named(id m) {
-        return !named_.insert(m).second;
-    }
+    bool is_named(id m) { return !named_.insert(m).second; }
 
     [[nodiscard]] std::string details(const stemma::module_difference& entry) const {
         using change = stemma::module_change;
@@ -184,10 +183,10 @@ private:
         const auto name = from == to ? std::string(from) : fmt::format("{} -> {}", from, to);
         const auto& by = weight.difference;
         put("{}  {} {}{}\n", margin, name, weight.text,
-            weight.comparable ? fmt::format(": {} of {} differ, by at most {:.3g}, relative {:.3g}",
-                                            grouped(by.different), grouped(by.elements),
-                                            by.absolute, by.relative)
-                              : std::string());
+            weight.comparable
+                ? fmt::format(": {} of {} differ, by at most {:.3g}, relative {:.3g}",
+                              grouped(by.different), grouped(by.elements), by.absolute, by.relative)
+                : std::string());
     }
 
     void print_nodes(const stemma::module_difference& entry, const std::string& margin) const {

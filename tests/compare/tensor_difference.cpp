@@ -75,8 +75,9 @@ TEST_CASE("measure_difference: all types of numbers") {
     CHECK(measure<std::uint32_t>(12, {0xffffffffU}, {0}, 1).absolute == 4294967295.0);
     constexpr std::int64_t large = std::int64_t{1} << 60;
     CHECK(measure<std::int64_t>(7, {large}, {large + 1}, 1).absolute == 1);
-    CHECK(measure<std::uint64_t>(13, {~std::uint64_t{0}}, {~std::uint64_t{0} - 1}, 1).different == 1);
-    CHECK(measure<std::uint16_t>(10, {0x3c00}, {0x4000}, 1).absolute == 1);  // float16: 1, 2
+    CHECK(measure<std::uint64_t>(13, {~std::uint64_t{0}}, {~std::uint64_t{0} - 1}, 1).different ==
+          1);
+    CHECK(measure<std::uint16_t>(10, {0x3c00}, {0x4000}, 1).absolute == 1);   // float16: 1, 2
     CHECK(measure<std::uint16_t>(16, {0x3f80}, {0x4000}, 1).relative == 0.5); // bfloat16: 1, 2
     CHECK(measure<std::uint8_t>(17, {0x38}, {0x40}, 1).absolute == 1);        // float8e4m3fn: 1, 2
     CHECK(measure<std::uint8_t>(22, {0x8f}, {0x80}, 2).absolute == 1);        // int4: -1 and 0
@@ -86,9 +87,9 @@ TEST_CASE("measure_difference: all types of numbers") {
 }
 
 TEST_CASE("measure_difference: of different types the numbers count") {
-    const auto found = stemma::measure_difference(
-        header(1, 2), bytes_of<float>({1.0F, 2.0F}), header(10, 2),
-        bytes_of<std::uint16_t>({0x3c00, 0x3c00}));
+    const auto found =
+        stemma::measure_difference(header(1, 2), bytes_of<float>({1.0F, 2.0F}), header(10, 2),
+                                   bytes_of<std::uint16_t>({0x3c00, 0x3c00}));
     REQUIRE(found);
     CHECK(*found == stemma::tensor_difference{2, 1, 1.0, 0.5});
 }

@@ -34,17 +34,17 @@ enum class module_change : std::uint8_t {
 
 /// Returns: the name that reports use.
 [[nodiscard]] constexpr std::string_view to_string(module_change change) noexcept {
-    constexpr std::array<std::string_view, 9> names{
-        "added", "removed",   "moved",   "renamed", "quantized",
-        "fused", "relowered", "rewired", "weights"};
+    constexpr std::array<std::string_view, 9> names{"added",     "removed",   "moved",
+                                                    "renamed",   "quantized", "fused",
+                                                    "relowered", "rewired",   "weights"};
     return names[static_cast<std::size_t>(change)];
 }
 
 /// An initializer, or the tensor of a Constant, that is not the same in two models.
 struct weight_difference {
-    id first = no_id;  ///< value in the first model
-    id second = no_id; ///< value in the second model
-    std::string text;  ///< type and shape; of both where they differ
+    id first = no_id;             ///< value in the first model
+    id second = no_id;            ///< value in the second model
+    std::string text;             ///< type and shape; of both where they differ
     bool comparable = false;      ///< whether `difference` says something
     tensor_difference difference; ///< of the elements
 };
@@ -81,8 +81,8 @@ struct model_diff {
     /// Of modules; those of the first model in the order of its tree, each added one behind the
     /// partner of its sibling in front, or of its parent.
     std::vector<module_difference> modules;
-    module_pairs pairs;              ///< which modules are partners
-    node_match nodes{0, 0};          ///< which nodes are partners
+    module_pairs pairs;               ///< which modules are partners
+    node_match nodes{0, 0};           ///< which nodes are partners
     std::size_t first_modules = 0;    ///< of the first model, with operators in or below them
     std::size_t second_modules = 0;   ///< of the second model
     std::size_t paired_modules = 0;   ///< of the first model, with a partner

@@ -2,7 +2,7 @@
 #ifndef STEMMA_COMPARE_MODULE_PAIRS_HPP
 #define STEMMA_COMPARE_MODULE_PAIRS_HPP
 
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/module_view.hpp>
@@ -122,8 +122,10 @@ private:
                 }
             }
         };
-        descend(b_, in_b_, [&](id m) { return shared_names(0, m); }, pairs_.second_root);
-        descend(a_, in_a_, [&](id m) { return shared_names(m, 0); }, pairs_.first_root);
+        descend(
+            b_, in_b_, [&](id m) { return shared_names(0, m); }, pairs_.second_root);
+        descend(
+            a_, in_a_, [&](id m) { return shared_names(m, 0); }, pairs_.first_root);
         if (pairs_.first_root != 0) {
             pairs_.second_root = 0;
         }
@@ -162,7 +164,7 @@ private:
         };
         const auto from = list(left, pairs_.to_second, key_a);
         const auto to = list(right, pairs_.to_first, key_b);
-        for (std::size_t i = 0, j = 0; i < from.size(); ) {
+        for (std::size_t i = 0, j = 0; i < from.size();) {
             const auto key = from[i].first;
             auto end = i;
             for (; end < from.size() && from[end].first == key; ++end) {
@@ -243,9 +245,8 @@ private:
             if (pairs_.to_first[n] != no_id) {
                 continue;
             }
-            const int score =
-                (std::string_view(a_.attribute(m)) == b_.attribute(n) ? 1 : 0) +
-                (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
+            const int score = (std::string_view(a_.attribute(m)) == b_.attribute(n) ? 1 : 0) +
+                              (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
             if (score > best_score) {
                 best = n;
                 best_score = score;
@@ -264,8 +265,8 @@ private:
 
 } // namespace detail
 
-/// Finds for the modules of one tree their partners in another one: of the same path, or of the same
-/// contents under another name or in another place. Modules without operators have none.
+/// Finds for the modules of one tree their partners in another one: of the same path, or of the
+/// same contents under another name or in another place. Modules without operators have none.
 ///
 /// Contents tell a layer that was put in from those behind it that only have another number now.
 /// Complexity: O(modules log modules) expected.

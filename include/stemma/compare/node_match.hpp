@@ -2,7 +2,7 @@
 #ifndef STEMMA_COMPARE_NODE_MATCH_HPP
 #define STEMMA_COMPARE_NODE_MATCH_HPP
 
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>
@@ -289,9 +289,9 @@ private:
             for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
                 const auto reader = (*e).target;
                 if (partner[reader] == no_id && side.quiet[reader] == 0) {
-                    const auto port =
-                        std::uint64_t{side.graph->property(in_port)[(*e).index]} << 32U |
-                        side.graph->property(out_port)[(*e).index];
+                    const auto port = std::uint64_t{side.graph->property(in_port)[(*e).index]}
+                                          << 32U |
+                                      side.graph->property(out_port)[(*e).index];
                     found.emplace_back(
                         hash_mix(loosely ? side.type[reader] : side.label[reader], port), reader);
                 }

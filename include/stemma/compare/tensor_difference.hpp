@@ -3,8 +3,8 @@
 #define STEMMA_COMPARE_TENSOR_DIFFERENCE_HPP
 
 #include <stemma/compare/detail/small_floats.hpp>
-#include <stemma/onnx/wire/tensor_header.hpp>
-#include <stemma/onnx/wire/tensor_size.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 
 #include <algorithm>
 #include <array>
@@ -119,7 +119,8 @@ private:
         if (!values_.empty()) {
             return static_cast<double>(values_[bits]);
         }
-        const bool negative = data_type_name(type_).starts_with("int") && (bits >> (bits_ - 1)) != 0;
+        const bool negative =
+            data_type_name(type_).starts_with("int") && (bits >> (bits_ - 1)) != 0;
         return static_cast<double>(bits) - (negative ? static_cast<double>(1U << bits_) : 0.0);
     }
 
@@ -155,8 +156,8 @@ void add_wholes(const char* a, const char* b, std::size_t count, tensor_differen
             const auto gap = static_cast<double>(
                 x < y ? static_cast<std::uint64_t>(y) - static_cast<std::uint64_t>(x)
                       : static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y));
-            const auto larger = std::max(std::fabs(static_cast<double>(x)),
-                                         std::fabs(static_cast<double>(y)));
+            const auto larger =
+                std::max(std::fabs(static_cast<double>(x)), std::fabs(static_cast<double>(y)));
             ++to.different;
             to.absolute = std::max(to.absolute, gap);
             to.relative = std::max(to.relative, gap / larger);
@@ -164,8 +165,8 @@ void add_wholes(const char* a, const char* b, std::size_t count, tensor_differen
     }
 }
 
-/// The same of floats, in a form that compilers make vector instructions of: the bits of floats that
-/// are not negative are in the order of these, and a NaN comes last.
+/// The same of floats, in a form that compilers make vector instructions of: the bits of floats
+/// that are not negative are in the order of these, and a NaN comes last.
 inline void add_floats(const char* a, const char* b, std::size_t count, tensor_difference& to) {
     constexpr std::size_t lanes = 16;
     constexpr std::uint32_t no_sign = 0x7fff'ffffU;

@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <string_view>
 #include <utility>
@@ -125,9 +125,8 @@ void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
 
 } // namespace detail
 
-/// Writes how two models differ (`stemma.diff/1`), with `nodes` every node that does. Both are those
-/// that were compared.
-/// Complexity: O(length).
+/// Writes how two models differ (`stemma.diff/1`), with `nodes` every node that does. Both are
+/// those that were compared. Complexity: O(length).
 template <text_sink Sink>
 void write_diff(Sink& sink, const model_diff& found, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {

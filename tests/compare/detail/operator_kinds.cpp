@@ -6,8 +6,9 @@
 namespace test::compare_detail_operator_kinds {
 
 TEST_CASE("is_quantizing: operators that make, use or turn back quantized numbers") {
-    for (const auto* type : {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
-                             "MatMulInteger", "QLinearConv", "QGemm", "MatMulNBits", "QAttention"}) {
+    for (const auto* type :
+         {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
+          "QLinearConv", "QGemm", "MatMulNBits", "QAttention"}) {
         CHECK(stemma::detail::is_quantizing(type));
     }
     for (const auto* type : {"MatMul", "Conv", "Attention", "Cast", ""}) {
@@ -15,7 +16,8 @@ TEST_CASE("is_quantizing: operators that make, use or turn back quantized number
     }
 }
 
-TEST_CASE("is_fused_type: types that runtimes make out of several, and those that they are made of") {
+TEST_CASE(
+    "is_fused_type: types that runtimes make out of several, and those that they are made of") {
     for (const auto* type : {"FusedConv", "SkipLayerNormalization", "BiasGelu", "Attention"}) {
         CHECK(stemma::detail::is_fused_type(type));
     }

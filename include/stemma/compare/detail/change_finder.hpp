@@ -225,7 +225,8 @@ private:
         const auto has_fused = [&](id v) { return is_fused_type(b_.model().op_type(v)); };
         const bool fewer = region.second.size() < region.first.size();
         const bool joins = modules_in(b_, region.second) < modules_in(a_, region.first);
-        return fewer && (joins || std::any_of(region.second.begin(), region.second.end(), has_fused))
+        return fewer &&
+                       (joins || std::any_of(region.second.begin(), region.second.end(), has_fused))
                    ? region_change::fused
                    : region_change::relowered;
     }
@@ -244,9 +245,7 @@ private:
                 readers_before.push_back(match_.to_second[to]);
             }
         }
-        const auto partner_or_none = [&](id v) {
-            return match_.to_first[v] == no_id ? no_id : v;
-        };
+        const auto partner_or_none = [&](id v) { return match_.to_first[v] == no_id ? no_id : v; };
         for (auto v : region.second) {
             for (auto from : b_.graph().producers(v)) {
                 after.push_back(partner_or_none(from));

@@ -4,17 +4,17 @@
 
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
-#include <stemma/core/hash.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/detail/onnx_fields.hpp>
 #include <stemma/model/operator_graph.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/flat_graph.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/find_weights.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/tag_edits.hpp>
-#include <stemma/onnx/wire/tensor_content.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/tag_edits.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -70,6 +70,12 @@ public:
 
     /// Whether a node only holds a constant or hands one on.
     [[nodiscard]] bool is_quiet(id node) const noexcept { return quiet_[node] != 0; }
+
+    /// How many nodes, without quiet ones, stand in a module itself.
+    [[nodiscard]] std::size_t own_nodes(id m) const noexcept { return own_[m]; }
+
+    /// The first node in or below a module; `no_id` for none.
+    [[nodiscard]] id first_node(id m) const noexcept { return first_[m]; }
 
     /// The nodes as they are matched; `place` is by node. Valid as long as both.
     [[nodiscard]] comparable_graph view(const std::vector<std::uint64_t>& place) const noexcept {
@@ -159,8 +165,8 @@ private:
     void describe_nodes() {
         const auto count = model_.node_count();
         for (id op = 0; op < model_.operator_count(); ++op) {
-            operators_.push_back(hash_bytes(model_.operator_domain(op),
-                                            hash_bytes(model_.operator_type(op))));
+            operators_.push_back(
+                hash_bytes(model_.operator_domain(op), hash_bytes(model_.operator_type(op))));
         }
         type_.resize(count);
         label_.resize(count);
@@ -219,6 +225,8 @@ private:
     /// numbers wherever it stands.
     void describe_modules() {
         const auto& tree = modules().index();
+        own_.assign(tree.size(), 0);
+        first_.assign(tree.size(), no_id);
         contents_.operators.assign(tree.size(), 0);
         contents_.structure.assign(tree.size(), 0);
         contents_.weights.assign(tree.size(), 0);
@@ -227,15 +235,16 @@ private:
                 continue;
             }
             const auto m = module_of(node);
+            ++own_[m];
+            first_[m] = std::min(first_[m], node);
             ++contents_.operators[m];
             contents_.structure[m] += hash_mix(label_[node], 5);
             contents_.weights[m] += weight_[node] == 0 ? 0 : hash_mix(label_[node], weight_[node]);
             for (auto [e, last] = in_edges(node, graph_); e != last; ++e) {
                 const auto from = (*e).source;
                 if (!is_quiet(from)) {
-                    const auto ports =
-                        std::uint64_t{graph_.property(in_port)[(*e).index]} << 32U |
-                        graph_.property(out_port)[(*e).index];
+                    const auto ports = std::uint64_t{graph_.property(in_port)[(*e).index]} << 32U |
+                                       graph_.property(out_port)[(*e).index];
                     contents_.structure[tree.lca(m, module_of(from))] +=
                         hash_mix(hash_mix(label_[from], ports), label_[node]);
                 }
@@ -243,6 +252,7 @@ private:
         }
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
             const auto above = tree.parent(m);
+            first_[above] = std::min(first_[above], first_[m]);
             contents_.operators[above] += contents_.operators[m];
             contents_.structure[above] += contents_.structure[m];
             contents_.weights[above] += contents_.weights[m];
@@ -260,6 +270,8 @@ private:
     std::vector<std::uint64_t> label_;  // by node
     std::vector<std::uint64_t> weight_; // by node
     std::vector<std::uint64_t> name_;   // by node
+    std::vector<id> own_;               // by module
+    std::vector<id> first_;             // by module
     module_contents contents_;
 };
 

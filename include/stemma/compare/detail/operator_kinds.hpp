@@ -2,7 +2,7 @@
 #ifndef STEMMA_COMPARE_DETAIL_OPERATOR_KINDS_HPP
 #define STEMMA_COMPARE_DETAIL_OPERATOR_KINDS_HPP
 
-#include <stemma/detail/fused_operators.hpp>
+#include <stemma/align/fused_operators.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,9 +15,10 @@ namespace stemma::detail {
     constexpr std::array<std::string_view, 11> parts{"Quant", "QLinear",  "Integer", "QGemm",
                                                      "QMoE",  "QOrdered", "QEmbed",  "QAttention",
                                                      "NBits", "Bnb4",     "FpQ4"};
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-        return type.find(part) != std::string_view::npos;
-    }) || type == "DequantizeLinear";
+    return std::any_of(
+               parts.begin(), parts.end(),
+               [&](std::string_view part) { return type.find(part) != std::string_view::npos; }) ||
+           type == "DequantizeLinear";
 }
 
 /// Whether runtimes make an operator of a type out of several.

@@ -70,7 +70,8 @@ small_float_type(std::int64_t data_type) noexcept {
     if (type.special == special_values::ieee && exponent == (1U << type.exponent) - 1U) {
         size = mantissa == 0 ? std::numeric_limits<float>::infinity() : nan;
     } else if (exponent == 0 && type.mantissa > 0) {
-        size = std::ldexp(static_cast<float>(mantissa), 1 - type.bias - static_cast<int>(type.mantissa));
+        size = std::ldexp(static_cast<float>(mantissa),
+                          1 - type.bias - static_cast<int>(type.mantissa));
     } else {
         size = std::ldexp(static_cast<float>(mantissa | 1U << type.mantissa),
                           static_cast<int>(exponent) - type.bias - static_cast<int>(type.mantissa));

@@ -2,13 +2,13 @@
 #ifndef STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 #define STEMMA_COMPARE_DETAIL_WEIGHT_COMPARER_HPP
 
+#include <stemma/compare/compare_initializers.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/onnx/wire/compare_initializers.hpp>
-#include <stemma/onnx/wire/tensor_content.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -79,9 +79,10 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
 }
 
 /// Returns: how the data of two constants differ; nothing where they are the same.
-[[nodiscard]] inline std::optional<weight_difference>
-compare_weights(tensor_content_reader& in_a, const compared_constant& from,
-                tensor_content_reader& in_b, const compared_constant& to) {
+[[nodiscard]] inline std::optional<weight_difference> compare_weights(tensor_content_reader& in_a,
+                                                                      const compared_constant& from,
+                                                                      tensor_content_reader& in_b,
+                                                                      const compared_constant& to) {
     const auto x = in_a.read(from.tensor);
     const auto y = in_b.read(to.tensor);
     weight_difference found;
@@ -109,8 +110,8 @@ compare_weights(tensor_content_reader& in_a, const compared_constant& from,
     }
     const bool same_type =
         x.header.data_type == y.header.data_type && x.header.dims == y.header.dims;
-    const bool equal = found.comparable ? found.difference.different == 0
-                                        : same_type && x.bytes() == y.bytes();
+    const bool equal =
+        found.comparable ? found.difference.different == 0 : same_type && x.bytes() == y.bytes();
     return same_type && equal ? std::nullopt : std::optional(found);
 }
 
