@@ -50,6 +50,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/onnx_model.hpp>
