@@ -59,6 +59,30 @@ std::string shape_of(const query& asked) {
         return "selected";
     case query_kind::conflict:
         return "conflict";
+    case query_kind::nodes:
+    case query_kind::parameters:
+    case query_kind::weights:
+    case query_kind::rank:
+    case query_kind::bytes:
+        return "number";
+    case query_kind::attribute:
+        return "attr'" + asked.word + "'" + asked.pattern;
+    case query_kind::weight:
+        return "weight'" + asked.pattern + "'";
+    case query_kind::type:
+        return "type'" + asked.pattern + "'";
+    case query_kind::shape:
+        return "shape'" + asked.pattern + "'";
+    case query_kind::has:
+        return "has " + list("");
+    case query_kind::feeds:
+    case query_kind::before:
+        return "to " + list("");
+    case query_kind::fed_by:
+    case query_kind::after:
+        return "from " + list("");
+    case query_kind::between:
+        return "between " + list("and");
     }
     return "";
 }
@@ -207,6 +231,26 @@ TEST_CASE("query: any text is understood or refused") {
         INFO(text);
         CHECK((said == "accepted" || said.starts_with("query: column ")));
     }
+}
+
+TEST_CASE("query: places take a term, a group, or the name of a module or node") {
+    CHECK(shape_of("feeds:a.b") == "to ((in path'a.b' or name'a.b'))");
+    CHECK(shape_of("after:/a/B") == "from ((in tag'/a/B' or name'/a/B'))");
+    CHECK(shape_of("fed-by:op:Add and b") == "(from (op'Add') and in path'b')");
+    CHECK(shape_of("has:(op:A and not name:b)") == "has ((op'A' and not name'b'))");
+    CHECK(shape_of("between:op:A..op:B") == "between (op'A' and op'B')");
+    CHECK(shape_of("between:(a or b)..class:C[depth:1] or c") ==
+          "(between ((in path'a' or in path'b') and in (class'C' and number)) or in path'c')");
+    CHECK(shape_of("class:A[has:op:B and leaf]") == "in (class'A' and (has (op'B') and leaf))");
+    CHECK(shape_of("fed-up:x") == "in path'fed-up:x'"); // no word of the language
+    CHECK(shape_of("'leaf'") == "in path'leaf'");
+}
+
+TEST_CASE("query: attributes and shapes have lists in brackets") {
+    CHECK(shape_of("attr:pads=[1, 1] and a") == "(attr'pads'[1,1] and in path'a')");
+    CHECK(shape_of("attr:axis") == "attr'axis'");
+    CHECK(shape_of("shape:[1,*,768]") == "shape'[1,*,768]'");
+    CHECK(shape_of("weights:int8 or weights>1MB") == "(weight'int8' or number)");
 }
 
 } // namespace test::query_query

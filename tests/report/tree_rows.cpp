@@ -96,7 +96,7 @@ TEST_CASE("list_tree: a very deep tree takes no stack") {
     stemma::module_tree_builder builder;
     id above = 0;
     for (int i = 0; i < 100000; ++i) {
-        above = builder.add(above, "m");
+        above = builder.child(above, "m");
     }
     const auto modules = builder.build();
     CHECK(stemma::list_tree(modules.index(), std::vector<bool>(modules.size(), true)).size() ==

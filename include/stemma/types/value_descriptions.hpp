@@ -21,7 +21,10 @@ namespace stemma {
 class value_descriptions {
 public:
     /// When types are inferred: all at once, or each when it is asked for.
-    enum class inferring : bool { all, asked };
+    enum class inferring : bool {
+        all,   ///< all at once
+        asked, ///< each when it is asked for
+    };
 
     /// Requires: the model outlives this. Complexity: O(nodes + values); of one that infers what it
     /// is asked for O(values).
