@@ -57,6 +57,8 @@ TEST_CASE(
     CHECK(ranges::distance(softmax.modules) == 0);
     CHECK(ranges::distance(softmax.nodes) == 2);
     CHECK(ranges::all_of(softmax.nodes, stemma::op_is("Softmax")));
+    CHECK(ranges::distance(model.query("type:int64 and rank:1").nodes) > 0);
+    CHECK(ranges::distance(model.query("leaf and parameters>1k").modules) > 0);
     CHECK_THROWS_AS(model.query("(op:Softmax"), stemma::error);
 }
 

@@ -12,6 +12,7 @@
 #include <stemma/open/model_notes.hpp>
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/query/find_matches.hpp>
+#include <stemma/query/model_facts.hpp>
 #include <stemma/query/query.hpp>
 
 #include <memory>
@@ -111,12 +112,15 @@ STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path
 STEMMA_INLINE query_result model::query(std::string_view text) const {
     const auto asked = parse_query(text);
     const auto& found = state_->tags();
+    const auto& ops = state_->opened.operators();
+    const model_facts facts(state_->opened.model(), state_->modules(), found);
     std::vector<id> modules;
     if (!asked.asks_for_operators()) {
-        modules = find_matching_modules(asked, state_->modules(), found.tags);
+        modules = find_matching_modules(asked, state_->modules(), found.tags, ops,
+                                        found.attributions, found.provenances, facts);
     }
-    auto nodes = find_matching_operators(asked, state_->modules(), found.tags,
-                                         state_->opened.operators(), found.attributions);
+    auto nodes = find_matching_operators(asked, state_->modules(), found.tags, ops,
+                                         found.attributions, found.provenances, facts);
     return {detail::make_list<node_ref>(*state_, std::move(nodes)),
             detail::make_list<module_ref>(*state_, std::move(modules))};
 }
