@@ -10,6 +10,9 @@
 #include <stemma/capture/captured_export.hpp>
 #include <stemma/capture/captured_fx.hpp>
 #include <stemma/capture/captured_trace.hpp>
+#include <stemma/compare/diff_options.hpp>
+#include <stemma/compare/module_pairs.hpp>
+#include <stemma/compare/node_match.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
@@ -75,6 +78,9 @@
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/tensor_values.hpp>
+#include <stemma/numerics/value_difference.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/query.hpp>

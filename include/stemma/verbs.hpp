@@ -14,6 +14,10 @@
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_structure.hpp>
 #include <stemma/compare/compare_tags.hpp>
+#include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/compare/tensor_difference.hpp>
+#include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
@@ -33,6 +37,14 @@
 #include <stemma/fold/unfold_file.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_stream.hpp>
+#include <stemma/numerics/compare_numerics.hpp>
+#include <stemma/numerics/isolate_modules.hpp>
+#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/pair_values.hpp>
+#include <stemma/numerics/probe_manifest.hpp>
+#include <stemma/numerics/probe_model.hpp>
+#include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/definitions.hpp>
@@ -60,8 +72,12 @@
 #include <stemma/open/strip_model.hpp>
 #include <stemma/open/untagged_model.hpp>
 #include <stemma/open/write_tagged.hpp>
+#include <stemma/plan/annotate_layers.hpp>
+#include <stemma/plan/placement.hpp>
+#include <stemma/plan/precision_plan.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/query_answer.hpp>
+#include <stemma/record/given_names.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
@@ -70,8 +86,6 @@
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/export_model.hpp>
-#include <stemma/report/export_report.hpp>
-#include <stemma/report/html_report.hpp>
 #include <stemma/report/model_analysis.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/summarize_model.hpp>

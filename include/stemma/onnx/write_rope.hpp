@@ -23,6 +23,7 @@ struct write_options {
     bool replace_data = false; ///< whether those may replace others beside the new model
     bool sync = true;          ///< whether to wait until the bytes are on the medium
     thread_limit threads{};    ///< that may write, where several can
+    bool name_nodes = false;   ///< of `write_tagged`: nodes without a name get one
 };
 
 namespace detail {
