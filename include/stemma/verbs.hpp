@@ -14,6 +14,10 @@
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_structure.hpp>
 #include <stemma/compare/compare_tags.hpp>
+#include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/compare/tensor_difference.hpp>
+#include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
@@ -82,8 +86,6 @@
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/export_model.hpp>
-#include <stemma/report/export_report.hpp>
-#include <stemma/report/html_report.hpp>
 #include <stemma/report/model_analysis.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/summarize_model.hpp>
