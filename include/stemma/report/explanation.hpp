@@ -144,7 +144,7 @@ public:
     }
 
     /// Returns: the modules of a path, alias or tag; the root is `''` or "".
-    /// Complexity: O(modules + length of tags).
+    /// Complexity: O(modules + aliases + length of tags).
     [[nodiscard]] std::vector<id> modules_called(std::string_view text) const {
         const auto& modules = opened_.modules();
         const auto& tags = opened_.tags().tags;
@@ -154,6 +154,11 @@ public:
         std::vector<id> found;
         if (of_path != no_id) {
             found.push_back(of_path);
+        }
+        for (const auto& alias : modules.aliases()) {
+            if (alias.path == text && alias.module != no_id && alias.module != of_path) {
+                found.push_back(alias.module);
+            }
         }
         for (id m = 0; m < modules.size() && text.starts_with('/'); ++m) {
             if (m != of_path && tags.is_selected(m) && tags.text(m) == text) {
