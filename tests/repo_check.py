@@ -379,6 +379,16 @@ def check_sizes():
             complain(name, lines, f"has {lines} lines", f"shorten it: at most {most}")
 
 
+def check_confidences():
+    """How sure something is has a name in one header, and where the number is from."""
+    for name in HEADERS:
+        if header_name(name) == "stemma/model/confidence.hpp":
+            continue
+        for number, line in enumerate(TEXT[name].splitlines(), 1):
+            if re.search(r"\b0?\.(?!0)\d+F\b", line):
+                complain(name, number, "a confidence without a name", "name it in model/confidence.hpp, with its origin")
+
+
 def policies_of(text):
     """Names and categories of the policies that a header defines."""
     if "policy_category" not in text:
@@ -612,6 +622,7 @@ def main():
     check_layers()
     check_words()
     check_sizes()
+    check_confidences()
     check_policies()
     check_refusals()
     check_commands()

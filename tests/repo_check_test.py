@@ -28,6 +28,7 @@ def added(text):
 # What is done to which file (None: it is removed), and a part of the complaint.
 CASES = [
     ("include/stemma/core/glob.hpp", replaced("// SPDX", "//  SPDX"), "licence line"),
+    ("include/stemma/evidence/class_tags.hpp", replaced("detail::confidence::class_tag", "0.7F"), "without a name"),
     ("include/stemma/core/glob.hpp", replaced("_CORE_GLOB_HPP", "_GLOB_HPP"), "include guard"),
     ("include/stemma/core/glob.hpp", replaced("#include", "#if 1\n#include <map>\n#endif\n#include"),
      "under #if"),

@@ -92,6 +92,7 @@
 #include <stemma/evidence/tied_parameters.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/captured_operations.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/edgeless_graph.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/mapped_modules.hpp>
