@@ -69,7 +69,7 @@ CASES = [
     ("docs/policies/fold.md", replaced("## Laws", "Laws"), "lacks '## Laws'"),
     ("docs/policies/fold.md", replaced("- fold: a function has no name", ""), "the law 'fold: a function has no name'"),
     ("examples/policies/fold.expected", None, "lacks examples/policies/fold.expected"),
-    ("tests/compile_fail/fold_policy.cpp", replaced("expect: fold policy: make", "compiles"),
+    ("tests/compile_fail/cost_policy.cpp", replaced("expect: cost policy: make", "compiles"),
      "refused with 'fold policy: make"),
     ("include/stemma/policy/selection.hpp",
      replaced("/// Modules at most", "struct odd {\n    using policy_category = selection_category;\n};\n\n///"),

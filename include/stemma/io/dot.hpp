@@ -331,7 +331,7 @@ template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, class Annotations = no_annotations,
           visibility_policy<Ops> Visibility = hide_constants>
 void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
-               const fold_options& options = {}, const Describe& describe = {},
+               const collapse_options& options = {}, const Describe& describe = {},
                const Annotations& annotations = {}, const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
     std::vector<bool> shown(num_vertices(graph));

@@ -26,8 +26,6 @@ struct cut_category {};
 struct cost_category {};
 /// Which operators go to one part?
 struct partition_category {};
-/// Which modules become functions, and which of them may share one?
-struct fold_category {};
 /// Which operators does an exporter make of a captured one?
 struct lexicon_category {};
 /// Which operators does a view show?
