@@ -212,7 +212,7 @@ struct no_propagation {
 template <class P, class Ops>
 consteval bool explain_propagation_policy() {
     static_assert(std::copy_constructible<P>, "propagation policy: make the class copyable");
-    static_assert(policy_for<P, propagation_category>,
+    static_assert(detail::declares<P, propagation_category>,
                   "propagation policy: add `using policy_category = "
                   "stemma::propagation_category;`");
     static_assert(

@@ -301,7 +301,7 @@ private:
 template <class P>
 consteval bool explain_resolution_policy() {
     static_assert(std::copy_constructible<P>, "resolution policy: make the class copyable");
-    static_assert(policy_for<P, resolution_category>,
+    static_assert(detail::declares<P, resolution_category>,
                   "resolution policy: add `using policy_category = stemma::resolution_category;`");
     static_assert(detail::has_resolve<P>,
                   "resolution policy: add `stemma::attribution resolve(const stemma::tree_index&, "
