@@ -5,7 +5,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/stemma.hpp>
-#include <stemma/tagger.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>
 #include <string_view>

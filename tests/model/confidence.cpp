@@ -4,7 +4,7 @@
 #include "../catch.hpp"
 
 #include <stemma/model/attribution.hpp>
-#include <stemma/onnx/summary.hpp>
+#include <stemma/record/summary.hpp>
 
 #include <algorithm>
 
@@ -15,9 +15,9 @@ namespace confidence = stemma::detail::confidence;
 TEST_CASE("confidence: guesses are not sure, and the word of an exporter is") {
     using namespace confidence;
     CHECK(std::min({metadata, function_call, scope, scope_read, recorded, aligned_reader}) >= sure);
-    CHECK(std::max({function_body, main_graph, scope_nth, scope_hidden, scope_numbered,
-                    scope_unfit, shallow, parameter, region, leftover, folded, class_tag,
-                    readers, related_sides, both_sides, bodies, skip_connection}) < sure);
+    CHECK(std::max({function_body, main_graph, scope_nth, scope_hidden, scope_numbered, scope_unfit,
+                    shallow, parameter, region, leftover, folded, class_tag, readers, related_sides,
+                    both_sides, bodies, skip_connection}) < sure);
     CHECK(std::max({foreign_function, tied_parameter, aligned_against, producers_alone, nearest}) <=
           common_ancestor);
 }
