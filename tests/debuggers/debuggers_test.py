@@ -19,7 +19,7 @@ EXPECTED = {
     "none": "none",
     "tree": "tree of 3 modules = {[0] = the root, [1] = engine: Engine, [2] = engine.pump}",
     "graph": "graph of 3 operators and 3 edges = {[0] = reads nothing, [1] = reads 0, [2] = reads 0, 1}",
-    "node": "node 64 of embeddings",
+    "node": "node 64 of encoder.layer.0.attention.self",
     "module": "module 1: embeddings",
     "value": "value 3",
     "parameter": "parameter 2",

@@ -109,7 +109,7 @@ TEST_CASE("judged: a function will do in place of a policy", "[diagnostics]") {
             return one.level == severity::error ? std::optional(one.level) : std::nullopt;
         },
         [&](const finding&) { ++told; });
-    for (auto level : {severity::error, severity::info}) {
+    for (auto level : {severity::error, severity::information}) {
         finding one;
         one.level = level;
         report(one);

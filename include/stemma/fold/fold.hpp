@@ -46,6 +46,7 @@ template <module_view Modules>
 /// Names a function as the class: the domain is the package. Without a class, the domain is
 /// `module`, and the name that under which the parent holds it.
 struct named_by_class {
+    /// Returns: package and class. Complexity: O(length), and O(depth) without a class.
     template <module_view Modules>
     [[nodiscard]] function_name operator()(const Modules& modules, id m) const {
         const std::string_view qualified = modules.qualified_class(m);

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
+#include <stemma/fold/fold.hpp>
 #include <stemma/fold/fold_plan.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_view.hpp>
