@@ -186,6 +186,7 @@ void add_export(CLI::App& app, action& chosen);
 void add_manual(CLI::App& app, action& chosen);
 void add_join(CLI::App& app, action& chosen);
 void add_fold(CLI::App& app, action& chosen);
+void add_profile(CLI::App& app, action& chosen);
 void add_query(CLI::App& app, action& chosen);
 void add_split(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);

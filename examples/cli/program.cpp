@@ -43,11 +43,12 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 16> commands{{
+constexpr std::array<command, 17> commands{{
     {"tag", cli::add_tag},
     {"tree", cli::add_tree},
     {"explain", cli::add_explain},
     {"analyze", cli::add_analyze},
+    {"profile", cli::add_profile},
     {"query", cli::add_query},
     {"dag", cli::add_dag},
     {"export", cli::add_export},

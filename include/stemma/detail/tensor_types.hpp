@@ -45,7 +45,7 @@ public:
             std::string dim;
             if (extent >= 0) {
                 append_number(1, extent, dim);
-            } else if (extent < any_extent) {
+            } else if (extent < any_extent && extent > computed_extents) {
                 append_field(2, symbols_[static_cast<id>(-2 - extent)], dim);
             }
             append_field(1, dim, shape);
@@ -57,6 +57,9 @@ public:
         append_field(1, tensor, type);
         return type;
     }
+
+    /// Returns: the names of extents: that of -2 is the first.
+    [[nodiscard]] string_pool& names() noexcept { return symbols_; }
 
 private:
     [[nodiscard]] extents read_shape(wire_reader dims) {

@@ -17,6 +17,9 @@
 #include <stemma/onnx/wire/node_attributes.hpp>
 #include <stemma/onnx/wire/value_types.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/types/detail/body_formals.hpp>
+#include <stemma/types/detail/exact_facts.hpp>
+#include <stemma/types/shape_observer.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -49,6 +52,24 @@ public:
         , table_(model, types)
         , contents_(model)
         , met_(model.node_count(), false) {}
+
+    /// As above, but extents that have names are computed with, and what is found is told to an
+    /// observer. `bound` gives values to names. Requires: all but `bound` outlive it.
+    shape_inference(const wire_model& model, value_types& types,
+                    const std::map<std::string, std::int64_t>& bound, shape_observer& observer)
+        : model_(model)
+        , types_(types)
+        , table_(model, types, true)
+        , contents_(model)
+        , met_(model.node_count(), false)
+        , observer_(&observer) {
+        exact_.emplace(table_, bound);
+        observer.begin(table_, exact_->algebra());
+        infer_all();
+    }
+
+    /// Returns: what the extents that an observer sees are. Requires: there is one.
+    [[nodiscard]] const detail::extent_algebra& algebra() const { return exact_->algebra(); }
 
     /// Adds the type of a value to the types, if it has none there and it can be known.
     /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
@@ -145,6 +166,10 @@ private:
         };
         const auto inputs = model_.inputs(node);
         std::for_each(inputs.begin(), inputs.end(), follow);
+        if (exact_ && model_.owner(node) != no_id) { // formals are what the owner is given
+            const auto given = model_.inputs(model_.owner(node));
+            std::for_each(given.begin(), given.end(), follow);
+        }
         for (auto g : contents_.bodies_of(node)) {
             const auto& outputs = model_.graph(g).outputs;
             std::for_each(outputs.begin(), outputs.end(), follow);
@@ -152,21 +177,33 @@ private:
     }
 
     void infer_call_or_node(id node) {
+        if (exact_) {
+            formals_.settle(model_.graph_of(node), table_);
+        }
         if (const auto f = model_.callee(node); f != no_id) {
             infer_call(node, model_.functions()[f].graph);
         } else {
             infer(node);
         }
+        observer_->see(node);
     }
 
     void infer_function(id g) {
+        for (auto body : contents_.bodies(g)) {
+            formals_.forget(body);
+        }
         for (auto node : contents_.nodes(g)) {
-            if (model_.callee(node) != no_id || !node_attributes(model_, node).has_reference()) {
+            const node_attributes attributes(model_, node);
+            if (model_.callee(node) != no_id || !attributes.has_reference() ||
+                (exact_ && detail::keeps_extents(attributes))) {
                 infer_call_or_node(node);
-            } else if (detail::is_one_of(model_.op_type(node), keeps_rank)) {
+                continue;
+            }
+            if (detail::is_one_of(model_.op_type(node), keeps_rank)) {
                 infer(node);
                 forget_extents(node);
             }
+            observer_->see(node);
         }
     }
 
@@ -187,6 +224,7 @@ private:
                 table_.put(function.inputs[i], table_.input(call, i));
             }
         }
+        observer_->enter(call);
         infer_function(g);
         for (std::size_t i = 0; i < function.outputs.size(); ++i) {
             if (function.outputs[i] != no_id) {
@@ -205,6 +243,7 @@ private:
         });
         calls_[g].open = false;
         --open_calls_;
+        observer_->leave(call);
     }
 
     /// Calls `f(value)` for all that is defined in a function and its bodies.
@@ -248,7 +287,8 @@ private:
     }
 
     void infer(id node) {
-        if (contents_.bodies_of(node).empty()) {
+        if (contents_.bodies_of(node).empty() &&
+            !(exact_ && detail::exact_facts::looks_around(model_.op_type(node)))) {
             memo_.infer(node, [&] { infer_anew(node); });
         } else {
             infer_anew(node);
@@ -257,6 +297,9 @@ private:
 
     void infer_anew(id node) {
         const auto op = model_.op_type(node);
+        if (exact_ && exact_->infer(node, model_.domain(node), op)) {
+            return;
+        }
         if (model_.domain(node) == "com.microsoft") {
             fused_.infer(node, op);
         } else if (model_.domain(node) == "com.microsoft.nchwc") {
@@ -301,20 +344,14 @@ private:
                 table_.set(node, i, std::move(*common));
                 continue;
             }
-            const auto states = states_of(node, op, bodies.front());
+            const auto states = detail::states_of(model_, node, bodies.front());
             extents dims(common->rank() + (i < states ? 0 : 1), detail::any_extent);
+            const auto first = i + (op == "Loop" ? 2 : 0);
+            if (exact_ && i < states && common->dims == table_.input(node, first).dims) {
+                dims = *common->dims; // no step changes it
+            }
             table_.set(node, i, detail::made(common->data_type, std::move(dims)));
         }
-    }
-
-    /// Returns: how many results of a loop are its last state; the others stack up.
-    [[nodiscard]] std::size_t states_of(id node, std::string_view op, id body) const {
-        if (op == "Loop") {
-            return model_.inputs(node).size() < 2 ? 0 : model_.inputs(node).size() - 2;
-        }
-        const auto scanned = node_attributes(model_, node).whole("num_scan_inputs").value_or(0);
-        const auto formals = model_.graph(body).inputs.size();
-        return formals - std::min(formals, static_cast<std::size_t>(scanned));
     }
 
     // Deeper than any modules nest; every level takes space on the stack.
@@ -348,6 +385,10 @@ private:
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
     std::size_t open_calls_ = 0;
+    std::optional<detail::exact_facts> exact_; // where somebody observes
+    detail::body_formals formals_{model_};
+    shape_observer nobody_;
+    shape_observer* observer_ = &nobody_;
 };
 
 /// Adds the types of all values that can be known, see `shape_inference`.
