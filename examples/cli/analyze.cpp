@@ -6,7 +6,7 @@
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
-#include <stemma/onnx/wire/analyze_model.hpp>
+#include <stemma/report/analyze_model.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <fmt/core.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common.hpp"
 
-#include <stemma/core/json_text.hpp>
+#include <stemma/capture/captures.hpp>
 #include <stemma/core/text_list.hpp>
-#include <stemma/onnx/wire/captures.hpp>
-#include <stemma/onnx/wire/model_file.hpp>
-#include <stemma/onnx/wire/model_notes.hpp>
+#include <stemma/io/json_text.hpp>
+#include <stemma/onnx/model_file.hpp>
+#include <stemma/open/model_notes.hpp>
 
 #include <fmt/core.h>
 

@@ -10,7 +10,7 @@
 #include <stemma/cost/profile_report.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/file.hpp>
-#include <stemma/onnx/explorer_overlay.hpp>
+#include <stemma/report/explorer_overlay.hpp>
 
 #include <fmt/core.h>
 

@@ -5,9 +5,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/module_statistics.hpp>
-#include <stemma/onnx/wire/analyze_model.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/record/module_statistics.hpp>
+#include <stemma/report/analyze_model.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <span>

@@ -2,8 +2,8 @@
 #ifndef STEMMA_COST_MODEL_COST_HPP
 #define STEMMA_COST_MODEL_COST_HPP
 
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/string_pool.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/cost_rules.hpp>
@@ -11,10 +11,10 @@
 #include <stemma/cost/detail/module_flow.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
-#include <stemma/onnx/wire/infer_shapes.hpp>
-#include <stemma/onnx/wire/value_types.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/polynomial.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <cmath>

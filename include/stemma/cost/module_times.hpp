@@ -6,7 +6,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/cost/profiled_nodes.hpp>
-#include <stemma/onnx/wire/attributed_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
 #include <cstddef>

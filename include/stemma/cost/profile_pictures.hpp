@@ -3,9 +3,9 @@
 #define STEMMA_COST_PROFILE_PICTURES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/core/xml_text.hpp>
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/profile_report.hpp>
+#include <stemma/io/detail/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 

@@ -6,7 +6,7 @@
 #include <stemma/cost/module_times.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/wire/analyze_model.hpp>
+#include <stemma/report/analyze_model.hpp>
 
 #include <array>
 #include <charconv>

@@ -3,8 +3,8 @@
 #define STEMMA_TYPES_SHAPE_OBSERVER_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/fact_table.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
 
 namespace stemma {
 

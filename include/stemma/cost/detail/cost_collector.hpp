@@ -7,11 +7,11 @@
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/cost/detail/live_memory.hpp>
 #include <stemma/cost/detail/operator_costs.hpp>
-#include <stemma/detail/fact_table.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/graph_contents.hpp>
-#include <stemma/onnx/wire/tensor_size.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/polynomial.hpp>
 #include <stemma/types/shape_observer.hpp>
 

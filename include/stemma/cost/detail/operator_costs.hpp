@@ -4,11 +4,11 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/cost/cost_rules.hpp>
-#include <stemma/detail/fact_table.hpp>
-#include <stemma/detail/tensor_facts.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <algorithm>

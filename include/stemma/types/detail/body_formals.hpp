@@ -3,11 +3,11 @@
 #define STEMMA_TYPES_DETAIL_BODY_FORMALS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/fact_table.hpp>
-#include <stemma/detail/tensor_facts.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
-#include <stemma/onnx/wire/wire_reader.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -26,6 +26,13 @@ namespace stemma::detail {
     const auto formals = model.graph(body).inputs.size();
     return formals - std::min(formals, static_cast<std::size_t>(scanned));
 }
+
+/// Operators whose results have a rank that no attribute changes.
+inline constexpr std::string_view keeps_rank =
+    " Transpose Softmax LogSoftmax Concat Gather LayerNormalization BatchNormalization "
+    "Gemm "
+    "Conv "
+    "MaxPool AveragePool Dropout LeakyRelu Elu Selu Clip HardSigmoid LRN ";
 
 /// Whether the attributes that a node has from the function around it change no extent.
 [[nodiscard]] inline bool keeps_extents(const node_attributes& attributes) {

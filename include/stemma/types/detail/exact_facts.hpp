@@ -3,13 +3,13 @@
 #define STEMMA_TYPES_DETAIL_EXACT_FACTS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/fact_table.hpp>
-#include <stemma/detail/tensor_facts.hpp>
-#include <stemma/onnx/wire/wire_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/exact_moves.hpp>
 #include <stemma/types/detail/exact_shapes.hpp>
 #include <stemma/types/detail/exact_windows.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,10 +3,10 @@
 #define STEMMA_TYPES_DETAIL_EXACT_OPERANDS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/fact_table.hpp>
-#include <stemma/detail/tensor_facts.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <cstddef>

@@ -3,11 +3,11 @@
 #define STEMMA_TYPES_DETAIL_EXACT_WINDOWS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/detail/fact_table.hpp>
-#include <stemma/detail/tensor_facts.hpp>
-#include <stemma/onnx/wire/node_attributes.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/exact_operands.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <algorithm>

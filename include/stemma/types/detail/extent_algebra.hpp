@@ -2,9 +2,9 @@
 #ifndef STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 #define STEMMA_TYPES_DETAIL_EXTENT_ALGEBRA_HPP
 
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/string_pool.hpp>
-#include <stemma/detail/tensor_facts.hpp>
+#include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <algorithm>
