@@ -23,6 +23,8 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
@@ -75,6 +77,9 @@
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_lookup.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/tensor_values.hpp>
+#include <stemma/numerics/value_difference.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/query.hpp>
@@ -101,6 +106,7 @@
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/version.hpp>
 

@@ -15,6 +15,13 @@
 #include <stemma/compare/compare_structure.hpp>
 #include <stemma/compare/compare_tags.hpp>
 #include <stemma/core.hpp>
+#include <stemma/cost/cost_report.hpp>
+#include <stemma/cost/model_cost.hpp>
+#include <stemma/cost/module_times.hpp>
+#include <stemma/cost/profile_pictures.hpp>
+#include <stemma/cost/profile_readers.hpp>
+#include <stemma/cost/profile_report.hpp>
+#include <stemma/cost/profiled_nodes.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/join_folder.hpp>
@@ -33,6 +40,14 @@
 #include <stemma/fold/unfold_file.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/io/json_stream.hpp>
+#include <stemma/numerics/compare_numerics.hpp>
+#include <stemma/numerics/isolate_modules.hpp>
+#include <stemma/numerics/module_values.hpp>
+#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/pair_values.hpp>
+#include <stemma/numerics/probe_manifest.hpp>
+#include <stemma/numerics/probe_model.hpp>
+#include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/definitions.hpp>
@@ -42,6 +57,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/model_file.hpp>
 #include <stemma/onnx/model_tables.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -59,8 +75,12 @@
 #include <stemma/open/strip_model.hpp>
 #include <stemma/open/untagged_model.hpp>
 #include <stemma/open/write_tagged.hpp>
+#include <stemma/plan/annotate_layers.hpp>
+#include <stemma/plan/placement.hpp>
+#include <stemma/plan/precision_plan.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/query_answer.hpp>
+#include <stemma/record/given_names.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
@@ -75,6 +95,7 @@
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/types_by_name.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/types/value_types.hpp>

@@ -112,8 +112,9 @@ public:
     tag_edits(const wire_model& model, bool our_namespaces)
         : model_(&model), our_namespaces_(our_namespaces) {}
 
-    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits.
-    /// Complexity: O(fields of the node), O(1) when it can hold nothing of ours.
+    /// Strips a node; `added`, if any, is what it gets instead, and outlives the edits. Requires:
+    /// no edits of another message. Complexity: O(fields of the node), O(1) when it can hold
+    /// nothing of ours.
     void edit_node(id node, const wire_carrier_sink* added, message_edits& edits) const {
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
@@ -233,7 +234,9 @@ private:
         }
     }
 
-    node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits) const {
+    /// `given` is the name of the node where stemma gave it; only known behind its metadata.
+    node_survey edit_fields(id node, const wire_carrier_sink* added, message_edits& edits,
+                            bool given = false) const {
         const auto message = model_->message(node);
         node_survey seen;
         auto survey = model_->reader(message);
@@ -245,7 +248,13 @@ private:
         auto fields = model_->reader(message);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_node::metadata_props)) {
+                if (!given && is_given_name(node, fields, field)) {
+                    edits.clear();
+                    return edit_fields(node, added, edits, true);
+                }
                 edit_entry(fields, field, added != nullptr && added->has_name_space(), edits);
+            } else if (given && field.is_bytes(at_node::name)) {
+                edits.remove(field.begin, field.end);
             } else if (field.is_bytes(at_node::attribute)) {
                 edit_attribute(fields, field, seen, edits);
             } else if (field.is_bytes(at_node::doc_string) && field.begin == seen.last_doc_string) {
@@ -253,6 +262,12 @@ private:
             }
         }
         return seen;
+    }
+
+    [[nodiscard]] bool is_given_name(id node, const wire_reader& fields,
+                                     const wire_field& field) const {
+        const auto [key, value] = wire_model::read_entry(fields, field);
+        return key == node_name_key && value == model_->name(node) && !value.empty();
     }
 
     void edit_entry(const wire_reader& fields, const wire_field& field, bool adds_namespace,

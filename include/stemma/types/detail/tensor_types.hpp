@@ -4,8 +4,8 @@
 
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
 #include <cstdint>
