@@ -278,6 +278,10 @@ int analyze_cost(const analyze_options& options) {
         stemma::write_cost(out, cost, *opened, modules, counts);
     } else if (options.common.format == "csv") {
         names_output out;
+        if (options.table == "nodes") {
+            stemma::write_node_cost_csv(out, cost, *opened);
+            return done;
+        }
         stemma::write_cost_csv(out, cost, *opened, modules, counts);
     } else {
         print_cost(*opened, cost, modules, counts, options.rows);
@@ -288,6 +292,9 @@ int analyze_cost(const analyze_options& options) {
 int analyze(const analyze_options& options) {
     if (options.cost) {
         return analyze_cost(options);
+    }
+    if (options.table == "nodes") {
+        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "is for --cost");
     }
     if (!options.dims.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "--dim", "is for --cost");
@@ -320,8 +327,9 @@ void add_analyze(CLI::App& app, action& chosen) {
             takes.value("--filter", options.filter, "QUERY",
                         "look only at the nodes that fit a query");
             takes
-                .choice("--table", options.table, "tags,modules,operators,weights,below",
-                        "what csv lists: tags, modules, operators, weights, below")
+                .choice("--table", options.table, "tags,modules,operators,weights,below,nodes",
+                        "what csv lists: tags, modules, operators, weights, below; of --cost also "
+                        "nodes")
                 ->type_name("T");
             takes.value("--rows", options.rows, "N", "rows of a table that are printed at most",
                         "20");

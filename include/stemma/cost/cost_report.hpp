@@ -10,6 +10,7 @@
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/types/polynomial.hpp>
 
+#include <cmath>
 #include <span>
 #include <string_view>
 
@@ -92,6 +93,24 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
                                    cost.text(one.macs), cost.text(one.flops), counts.parameters[m],
                                    counts.bytes[m], cost.text(one.in), cost.text(one.out),
                                    cost.text(one.peak), one.unknown, one.loops));
+    }
+}
+
+/// Writes what the nodes of the main graph cost as rows of comma-separated values, with all that
+/// runs inside; extents that are not fixed are taken as typical. Complexity: O(length).
+template <text_sink Sink>
+void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+    const auto& model = opened.model();
+    sink.write("index,name,op_type,module,macs,flops,bytes\n");
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.graph_of(node) == 0) {
+            const auto whole = [](double number) { return std::llround(number); };
+            sink.write(
+                detail::csv_row(model.position(node), model.name(node), model.op_type(node),
+                                opened.modules().path(opened.tags().attributions[node].module),
+                                whole(cost.node_macs(node)), whole(cost.node_flops(node)),
+                                whole(cost.node_bytes(node))));
+        }
     }
 }
 

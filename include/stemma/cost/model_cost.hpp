@@ -97,6 +97,11 @@ public:
         for (id node = 0; node < model.node_count(); ++node) {
             estimates_.push_back(value(collector.flops()[node]).estimate(typical));
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
+            polynomial made;
+            for (id i = 0; i < model.output_count(node); ++i) {
+                made += value(collector.bytes()[model.first_output(node) + i]);
+            }
+            bytes_.push_back(made.estimate(typical));
         }
     }
 
@@ -111,6 +116,9 @@ public:
     [[nodiscard]] double node_flops(id node) const noexcept { return estimates_[node]; }
     /// Returns: the same of multiplications.
     [[nodiscard]] double node_macs(id node) const noexcept { return macs_[node]; }
+
+    /// Returns: the same of bytes that it makes.
+    [[nodiscard]] double node_bytes(id node) const noexcept { return bytes_[node]; }
 
     /// Operators that no rule tells the cost of, `domain::type`, and how many nodes each has.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
@@ -216,6 +224,7 @@ private:
     std::vector<module_cost> own_;
     std::vector<double> estimates_; // by node: operations
     std::vector<double> macs_;
+    std::vector<double> bytes_;
     std::map<std::string, std::uint64_t> unlisted_;
     std::uint64_t unknown_values_ = 0;
     std::vector<std::string> names_; // by symbol

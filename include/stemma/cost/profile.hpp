@@ -84,9 +84,9 @@ public:
                 calls[at] += count;
             }
             for (const auto& [at, count] : calls) {
-                const auto& kernel = other.kernels_[at];
-                add({kernel.name, kernel.op_type, kernel.provider, kernel.runs[run],
-                     kernel.node_index, count});
+                const auto& from = other.kernels_[at];
+                add({from.name, from.op_type, from.provider, from.runs[run], from.node_index,
+                     count});
             }
             end_run();
         }
