@@ -44,22 +44,6 @@ TEST_CASE("ort_profile: a kernel's time is without that of kernels inside of it"
     CHECK(all.runs() == 1);
 }
 
-TEST_CASE("profile: runs that are dropped leave nothing behind", "[cost][profile]") {
-    const auto run = event("a_kernel_time", 1, 7) + "," + event("model_run", 0, 9, "Session");
-    auto all = read("[" + run + "," + run + "," + run + "]");
-    CHECK(all.runs() == 3);
-    all.drop_runs(1);
-    CHECK(all.runs() == 2);
-    CHECK(all.total() == 14);
-    CHECK(all.kernels()[0].calls == 2);
-    stemma::profile both;
-    both.append(all);
-    both.append(all);
-    CHECK(both.runs() == 4);
-    CHECK(both.total() == 28);
-    CHECK(both.dropped() == 2);
-}
-
 TEST_CASE("csv_profile: units stand in the heading, fields in quotes", "[cost][profile]") {
     const auto all = read("Name;Duration (ns)\r\n\"a;b \"\"c\"\"\";1500\r\n");
     CHECK(all.kernels()[0].name == "a;b \"c\"");

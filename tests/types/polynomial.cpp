@@ -24,7 +24,7 @@ polynomial random_polynomial(std::mt19937& engine) {
     for (int terms = 0; terms < 3; ++terms) {
         polynomial part(static_cast<std::int64_t>(engine() % 9) - 4);
         for (auto degree = engine() % 3; degree > 0; --degree) {
-            part *= polynomial::of(engine() % 3);
+            part *= polynomial::of(static_cast<polynomial::symbol>(engine() % 3));
         }
         sum += part;
     }
