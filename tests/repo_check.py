@@ -51,10 +51,6 @@ UNTESTED = {
     "stemma/cut/cut_options.hpp": "a struct without behaviour",
     "stemma/cut/split_options.hpp": "a struct without behaviour",
     "stemma/onnx/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
-    "stemma/report/detail/report_graph.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
-    "stemma/report/detail/report_layout.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
-    "stemma/report/detail/report_page.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
-    "stemma/report/detail/report_script.hpp": "a text; tests/cli/report_test.mjs opens the page in a browser",
     "stemma/evidence/evidence_context.hpp": "holds what others compute; tested with each source",
     "stemma/definitions.hpp": "an include; tested with and without by tests/consumers",
     "stemma/model/dependence.hpp": "an enumeration",
@@ -78,7 +74,7 @@ UNMIRRORED = {
 }
 # Folders of tests that mirror no header.
 OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/debuggers/",
-               "tests/fuzz/", "tests/runtime/", "tests/single_header/")
+               "tests/fuzz/", "tests/page/", "tests/runtime/", "tests/single_header/")
 # Headers of more lines than MAX_LINES.
 MAX_LINES = 400
 LONG = {
@@ -220,7 +216,7 @@ def rank(form, target):
     if form == '"':
         return 0
     top = target.split("/")[0]
-    if top in ("stemma", "stemma_bench"):
+    if top in ("stemma", "stemma_bench", "stemma_report"):
         return 1
     return 2 if top in THIRD_PARTY else 3
 

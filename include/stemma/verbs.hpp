@@ -89,8 +89,6 @@
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/export_model.hpp>
-#include <stemma/report/export_report.hpp>
-#include <stemma/report/html_report.hpp>
 #include <stemma/report/model_analysis.hpp>
 #include <stemma/report/model_explorer.hpp>
 #include <stemma/report/summarize_model.hpp>

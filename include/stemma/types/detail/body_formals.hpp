@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -26,13 +27,6 @@ namespace stemma::detail {
     const auto formals = model.graph(body).inputs.size();
     return formals - std::min(formals, static_cast<std::size_t>(scanned));
 }
-
-/// Operators whose results have a rank that no attribute changes.
-inline constexpr std::string_view keeps_rank =
-    " Transpose Softmax LogSoftmax Concat Gather LayerNormalization BatchNormalization "
-    "Gemm "
-    "Conv "
-    "MaxPool AveragePool Dropout LeakyRelu Elu Selu Clip HardSigmoid LRN ";
 
 /// Whether the attributes that a node has from the function around it change no extent.
 [[nodiscard]] inline bool keeps_extents(const node_attributes& attributes) {
@@ -76,6 +70,25 @@ public:
             } else if (plain && given.ranked() && given.rank() > 0) {
                 table.put(formals[i], made(given.data_type,
                                            extents(given.dims->begin() + 1, given.dims->end())));
+            }
+        }
+    }
+
+    /// Notes the last states of a Loop or Scan that no step changes. Complexity: O(states).
+    void keep_states(id node, std::span<const id> bodies, fact_table& table) const {
+        const auto op = model_.op_type(node);
+        const bool loop = op == "Loop";
+        if (!model_.domain(node).empty() || (!loop && op != "Scan")) {
+            return;
+        }
+        const auto& results = model_.graph(bodies.front()).outputs;
+        const auto states = states_of(model_, node, bodies.front());
+        for (std::size_t i = 0; i < states && i < model_.output_count(node); ++i) {
+            const auto slot = i + (loop ? 1 : 0);
+            const auto& first = table.input(node, i + (loop ? 2 : 0));
+            if (slot < results.size() && results[slot] != no_id && first.ranked() &&
+                table[results[slot]].dims == first.dims) {
+                table.set(node, i, made(first.data_type, first.dims));
             }
         }
     }

@@ -7,7 +7,7 @@
 #include <stemma/types/detail/exact_operands.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
-#include <stemma/types/detail/slice_range.hpp>
+#include <stemma/types/detail/movement_rules.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/polynomial.hpp>
 
@@ -59,7 +59,8 @@ private:
     [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
                                        std::int64_t step, std::int64_t extent) {
         if (extent >= 0 && start.constant() && end.constant()) {
-            const auto range = find_slice_range(*start.constant(), *end.constant(), step, extent);
+            const auto range =
+                rules::find_slice_range(*start.constant(), *end.constant(), step, extent);
             return range ? range->count : any_extent;
         }
         const auto whole = algebra_.value(extent);

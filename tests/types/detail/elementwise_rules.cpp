@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/types/detail/elementwise_facts.hpp>
+#include <stemma/types/detail/elementwise_rules.hpp>
 
 #include "../../catch.hpp"
 #include "../../inferred_types.hpp"
 
-namespace test::types_detail_elementwise_facts {
+namespace test::types_detail_elementwise_rules {
 
-TEST_CASE("elementwise_facts: types and extents of what works element by element",
-          "[detail][elementwise_facts]") {
+TEST_CASE("elementwise_rules: types and extents of what works element by element", "[detail]") {
     const auto scene = test::inference_scene()
                            .input("x", {2, 3})
                            .input("b", {3})
@@ -22,11 +21,10 @@ TEST_CASE("elementwise_facts: types and extents of what works element by element
     CHECK(test::inferred(scene, "CastLike", {"x", "i"}) == "int64[2,3]");
 }
 
-TEST_CASE("elementwise_facts: sums and products of shapes are shapes",
-          "[detail][elementwise_facts]") {
+TEST_CASE("elementwise_rules: sums and products of shapes are shapes", "[detail]") {
     auto scene = test::inference_scene().input("x", {24}).numbers("a", {2, 3}).numbers("b", {1, 4});
     scene.node(test::node("Mul", {"a", "b"}, {"shape"}));
     CHECK(test::inferred(scene, "Reshape", {"x", "shape"}) == "float32[2,12]");
 }
 
-} // namespace test::types_detail_elementwise_facts
+} // namespace test::types_detail_elementwise_rules

@@ -1,15 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_REPORT_DETAIL_REPORT_GRAPH_HPP
-#define STEMMA_REPORT_DETAIL_REPORT_GRAPH_HPP
-
-#include <stemma/config.hpp>
-
-#include <string_view>
-
-namespace stemma::detail {
-
-/// The part of a report's script that draws modules, shows nodes, and begins.
-inline constexpr std::string_view report_graph = R"js(
 // The graph of a module: its own nodes, the modules below as one box each, and what comes in and out.
 function showGraph(module) {
   const boxes = [], boxOf = new Map();
@@ -300,8 +289,3 @@ at("search").addEventListener("input", event => search(event.target.value));
 window.addEventListener("hashchange", () => location.hash === arrived || arrive());
 arrive();
 document.documentElement.dataset.ready = "true";
-)js";
-
-} // namespace stemma::detail
-
-#endif // STEMMA_REPORT_DETAIL_REPORT_GRAPH_HPP

@@ -1,15 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_REPORT_DETAIL_REPORT_SCRIPT_HPP
-#define STEMMA_REPORT_DETAIL_REPORT_SCRIPT_HPP
-
-#include <stemma/config.hpp>
-
-#include <string_view>
-
-namespace stemma::detail {
-
-/// The part of a report's script that shows the tree, and modules as tables.
-inline constexpr std::string_view report_script = R"js(
 const data = JSON.parse(document.getElementById("data").textContent);
 const kinds = ["intermediate", "input", "formal input", "initializer", "sparse initializer", "undefined"];
 const initializer = 3, sparse = 4;
@@ -315,8 +304,3 @@ function showConflicts(module) {
     [nodeLink(node.n)], [moduleLink(node.module)], node.claims.map(([source, path, confidence]) =>
       make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))]));
 }
-)js";
-
-} // namespace stemma::detail
-
-#endif // STEMMA_REPORT_DETAIL_REPORT_SCRIPT_HPP

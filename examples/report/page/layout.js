@@ -1,15 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_REPORT_DETAIL_REPORT_LAYOUT_HPP
-#define STEMMA_REPORT_DETAIL_REPORT_LAYOUT_HPP
-
-#include <stemma/config.hpp>
-
-#include <string_view>
-
-namespace stemma::detail {
-
-/// The part of a report's script that finds places for boxes and ways for edges.
-inline constexpr std::string_view report_layout = R"js(
 "use strict";
 
 // Puts boxes on layers below one another. A box has a width and a height, an edge has the numbers
@@ -189,8 +178,3 @@ function curve(points) {
   }
   return d;
 }
-)js";
-
-} // namespace stemma::detail
-
-#endif // STEMMA_REPORT_DETAIL_REPORT_LAYOUT_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/types/detail/blocked_facts.hpp>
+#include <stemma/types/detail/window_rules.hpp>
 
 #include "../../catch.hpp"
 #include "../../inferred_types.hpp"
@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-namespace test::types_detail_blocked_facts {
+namespace test::types_detail_window_rules {
 
 namespace {
 
-std::string blocked(test::inference_scene scene, const char* op, const test::names& inputs,
+std::string blocked(const test::inference_scene& scene, const char* op, const test::names& inputs,
                     const std::vector<test::message>& attributes = {},
                     const char* domain = "com.microsoft.nchwc") {
-    auto made = test::owner_node(op, inputs, {"y"}, attributes);
-    return scene.node(made.text(7, domain)).type_of("y");
+    return test::inferred_in(domain, scene, op, inputs, attributes);
 }
 
 test::message window(test::dims extents) {
@@ -24,8 +23,26 @@ test::message window(test::dims extents) {
 
 } // namespace
 
+TEST_CASE("window_rules: windows", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {1, 3, 8, 9}).weight("w", {6, 3, 3, 3});
+    CHECK(test::inferred(scene, "Conv", {"x", "w"}) == "float32[1,6,6,7]");
+    CHECK(test::inferred(scene, "Conv", {"x", "w"},
+                         {test::ints_attribute("pads", {1, 1, 1, 1}),
+                          test::ints_attribute("strides", {2, 2})}) == "float32[1,6,4,5]");
+    CHECK(test::inferred(scene, "MaxPool", {"x"},
+                         {test::ints_attribute("kernel_shape", {2, 2}),
+                          test::ints_attribute("strides", {2, 2})}) == "float32[1,3,4,4]");
+    CHECK(test::inferred(scene, "GlobalAveragePool", {"x"}) == "float32[1,3,1,1]");
+}
+
+TEST_CASE("window_rules: samples and boxes", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {1, 3, 8, 9}).input("g", {1, 5, 6, 2});
+    CHECK(test::inferred(scene, "GridSample", {"x", "g"}, {}, 16) == "float32[1,3,5,6]");
+    CHECK(test::inferred(scene, "NonMaxSuppression", {"x", "x"}) == "int64[?,3]");
+}
+
 TEST_CASE(
-    "blocked_facts: windows over blocks of channels are windows, and their weights say how many "
+    "window_rules: windows over blocks of channels are windows, and their weights say how many "
     "channels there are",
     "[detail]") {
     const auto scene =
@@ -38,7 +55,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "blocked_facts: how many channels fill the blocks is not known, how many there are is said",
+    "window_rules: how many channels fill the blocks is not known, how many there are is said",
     "[detail]") {
     const auto scene = test::inference_scene().input("x", {2, 16, 8, 9});
     const auto channels = test::int_attribute("channels", 12);
@@ -50,7 +67,7 @@ TEST_CASE(
     CHECK(blocked(scene, "ReorderOutput", {"x"}, {channels, last}) == "float32[2,?,?,12]");
 }
 
-TEST_CASE("blocked_facts: scales are whole numbers, one for each extent", "[detail]") {
+TEST_CASE("window_rules: scales are whole numbers, one for each extent", "[detail]") {
     const auto scene = test::inference_scene().input("x", {2, 16, 8, 9});
     CHECK(blocked(scene, "Upsample", {"x"}, {test::ints_attribute("scales", {1, 1, 2, 3})}) ==
           "float32[2,16,16,27]");
@@ -59,7 +76,7 @@ TEST_CASE("blocked_facts: scales are whole numbers, one for each extent", "[deta
 }
 
 TEST_CASE(
-    "blocked_facts: nothing is said of others, of such names elsewhere, nor of tensors without "
+    "window_rules: nothing is said of others, of such names elsewhere, nor of tensors without "
     "channels",
     "[detail]") {
     const auto scene = test::inference_scene().input("x", {2, 16, 8, 9}).input("v", {3});
@@ -68,4 +85,4 @@ TEST_CASE(
     CHECK(blocked(scene, "ReorderInput", {"v"}).empty());
 }
 
-} // namespace test::types_detail_blocked_facts
+} // namespace test::types_detail_window_rules
