@@ -146,7 +146,7 @@ def reports_of_numbers(model, with_capture, folder):
     apart = folder / "apart"
     compared = ["numerics", model, model, *with_capture, "--values", folder / "a.npz", "--values", folder / "b.npz"]
     if any(value["module"] is not None for value in probed["values"]):
-        yield "numerics", run(*compared, "--isolate", apart, "--force", "--no-sync")
+        yield "numerics", run(*compared, "--isolate", apart, "--data", "keep", "--force", "--no-sync")
         yield "isolate", json.loads((apart / "isolate.json").read_text())
         with zipfile.ZipFile(apart / "results.npz", "w"):
             pass
@@ -165,7 +165,7 @@ def broken_copies(document):
         if isinstance(value, dict):
             yield path
             for key in value:
-                counts = ("tags", "provenance", "dialects", "oracle_modules", "operators")
+                counts = ("tags", "provenance", "dialects", "oracle_modules", "operators", "providers")
                 if key not in counts or isinstance(value[key], list) or "equal" in value[key]:
                     yield from places(value[key], path + [key])
         elif isinstance(value, list) and value:

@@ -181,6 +181,7 @@ void add_analyze(CLI::App& app, action& chosen);
 void add_compare(CLI::App& app, action& chosen);
 void add_cut(CLI::App& app, action& chosen);
 void add_dag(CLI::App& app, action& chosen);
+void add_diff(CLI::App& app, action& chosen);
 void add_explain(CLI::App& app, action& chosen);
 void add_export(CLI::App& app, action& chosen);
 void add_manual(CLI::App& app, action& chosen);

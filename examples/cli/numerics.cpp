@@ -26,6 +26,7 @@ struct numerics_request {
     std::string isolate;
     std::string isolated;
     std::string pull = "weights";
+    std::string data = "copy";
     stemma::id depth = stemma::no_id;
     stemma::difference_bounds bounds;
     std::size_t rows = 20;
@@ -114,6 +115,7 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     stemma::cut_options how;
     how.policy =
         stemma::standard_cut{stemma::parse_pull(asked.pull).value(), stemma::gap_rule::runs};
+    how.data = stemma::parse_data_placement(asked.data).value();
     how.force = asked.force;
     how.sync = !asked.no_sync;
     how.threads = threads_of(asked.common);
@@ -194,6 +196,7 @@ void add_numerics(CLI::App& app, action& chosen) {
                 .choice("--pull", asked.pull, "none,constants,weights,shapes,all",
                         "what --isolate copies into a part, as for cut")
                 ->type_name("P");
+            takes.data(asked.data);
             takes.value("--rows", asked.rows, "N", "rows of the table that are printed at most",
                         "20");
             takes.flag("--force", asked.force, "replace files that exist in DIR");

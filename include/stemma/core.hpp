@@ -10,6 +10,9 @@
 #include <stemma/capture/captured_export.hpp>
 #include <stemma/capture/captured_fx.hpp>
 #include <stemma/capture/captured_trace.hpp>
+#include <stemma/compare/diff_options.hpp>
+#include <stemma/compare/module_pairs.hpp>
+#include <stemma/compare/node_match.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>

@@ -14,6 +14,10 @@
 #include <stemma/compare/compare_models.hpp>
 #include <stemma/compare/compare_structure.hpp>
 #include <stemma/compare/compare_tags.hpp>
+#include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/model_diff.hpp>
+#include <stemma/compare/tensor_difference.hpp>
+#include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>

@@ -178,7 +178,7 @@ class Plan(NumbersCase):
         text = self.plan("--placement", log)
         self.assertIn(f"(root)  CPUExecutionProvider {len(names)}", text)
         placed = json.loads(self.plan("--placement", log, "--format", "json"))
-        modules = {one["module"]: one["nodes"] for one in placed["modules"]}
+        modules = {one["module"]: one["providers"] for one in placed["modules"]}
         self.assertEqual(modules["pooler"], {"CPUExecutionProvider": len(names)})
         self.assertNotIn("encoder", modules)
         self.fail_with(3, "plan", *self.model, "--placement", MICRO / "modules.json", saying="Node placements")

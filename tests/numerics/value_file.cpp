@@ -66,6 +66,7 @@ TEST_CASE("value_file: tensors of ONNX hold numbers in the field of their type",
     CHECK(read(test::message().number(1, 1).number(2, 7).number(7, 9)) == std::vector<double>{9});
     CHECK(read(test::message().number(2, 10).number(5, 0x3c00)) == std::vector<double>{1});
     CHECK(read(test::message().number(2, 2).text(9, "\x05")) == std::vector<double>{5});
+    CHECK(read(test::message().number(2, 15).number(7, 0)) == std::vector<double>{0, 0});
     CHECK_THROWS_AS(read(test::message().number(2, 1).text(9, "123")), stemma::error);
     CHECK_THROWS_AS(read(test::message().text(9, "123")), stemma::error);
 }

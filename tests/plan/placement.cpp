@@ -66,7 +66,7 @@ TEST_CASE("placement: a log tells where modules run", "[plan][placement]") {
     stemma::write_placement(sink, placement, opened);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.placement/1");
-    CHECK(json["modules"][0]["nodes"][cpu] == 2);
+    CHECK(json["modules"][0]["providers"][cpu] == 2);
 }
 
 TEST_CASE("placement: one provider for all needs no list", "[plan][placement]") {

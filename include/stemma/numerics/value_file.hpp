@@ -42,7 +42,7 @@ struct named_tensor {
 /// Appends the lowest bytes of a number, the last one first.
 inline void append_little_endian(std::uint64_t number, unsigned bytes, std::string& to) {
     for (unsigned i = 0; i < bytes; ++i) {
-        to.push_back(static_cast<char>(number >> 8U * i & 0xffU));
+        to.push_back(static_cast<char>(i < 8 ? number >> 8U * i & 0xffU : 0U));
     }
 }
 

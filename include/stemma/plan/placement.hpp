@@ -198,7 +198,7 @@ void write_placement(Sink& sink, const module_placement& placement,
         }
         json.begin_object(true);
         json.member("module", opened.modules().path(m));
-        json.key("nodes");
+        json.key("providers");
         json.begin_object();
         for (const auto& [provider, count] : placement.modules[m]) {
             json.member(provider, count);
