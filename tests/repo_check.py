@@ -105,8 +105,8 @@ UNTRIED = {
 MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
 
 # Folders from the bottom: a header may include those of its own folder and of the ones before it.
-FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "capture", "open", "query",
-           "types", "fold", "cut", "numerics", "plan", "check", "compare", "report", "cost", "proto"]
+FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "capture", "open", "types",
+           "query", "fold", "cut", "numerics", "plan", "check", "compare", "report", "cost", "proto"]
 # What every header may include although it stands at the top.
 BOTTOM = {"stemma/config.hpp", "stemma/error.hpp", "stemma/version.hpp"}
 # Folders whose headers know neither files nor range-v3's views.

@@ -248,11 +248,12 @@ private:
         auto fields = model_->reader(message);
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_node::metadata_props)) {
-                if (!given && is_given_name(node, fields, field)) {
+                const auto [key, value] = wire_model::read_entry(fields, field);
+                if (!given && key == node_name_key && is_name(node, value)) {
                     edits.clear();
                     return edit_fields(node, added, edits, true);
                 }
-                edit_entry(fields, field, added != nullptr && added->has_name_space(), edits);
+                edit_entry(fields, field, key, added != nullptr && added->has_name_space(), edits);
             } else if (given && field.is_bytes(at_node::name)) {
                 edits.remove(field.begin, field.end);
             } else if (field.is_bytes(at_node::attribute)) {
@@ -264,15 +265,12 @@ private:
         return seen;
     }
 
-    [[nodiscard]] bool is_given_name(id node, const wire_reader& fields,
-                                     const wire_field& field) const {
-        const auto [key, value] = wire_model::read_entry(fields, field);
-        return key == node_name_key && value == model_->name(node) && !value.empty();
+    [[nodiscard]] bool is_name(id node, std::string_view text) const {
+        return !text.empty() && text == model_->name(node);
     }
 
-    void edit_entry(const wire_reader& fields, const wire_field& field, bool adds_namespace,
-                    message_edits& edits) const {
-        const auto key = wire_model::read_entry(fields, field).first;
+    void edit_entry(const wire_reader& fields, const wire_field& field, std::string_view key,
+                    bool adds_namespace, message_edits& edits) const {
         if (key == saved_namespace_key) {
             if (!adds_namespace) {
                 rename_entry(fields, field, namespace_key, edits);
