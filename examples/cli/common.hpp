@@ -198,6 +198,7 @@ void add_fold(CLI::App& app, action& chosen);
 void add_numerics(CLI::App& app, action& chosen);
 void add_plan(CLI::App& app, action& chosen);
 void add_probe(CLI::App& app, action& chosen);
+void add_profile(CLI::App& app, action& chosen);
 void add_query(CLI::App& app, action& chosen);
 void add_split(CLI::App& app, action& chosen);
 void add_strip(CLI::App& app, action& chosen);

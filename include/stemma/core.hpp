@@ -26,6 +26,8 @@
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/cost_rules.hpp>
+#include <stemma/cost/profile.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
@@ -112,6 +114,7 @@
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/version.hpp>
 

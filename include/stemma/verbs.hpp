@@ -19,6 +19,13 @@
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core.hpp>
+#include <stemma/cost/cost_report.hpp>
+#include <stemma/cost/model_cost.hpp>
+#include <stemma/cost/module_times.hpp>
+#include <stemma/cost/profile_pictures.hpp>
+#include <stemma/cost/profile_readers.hpp>
+#include <stemma/cost/profile_report.hpp>
+#include <stemma/cost/profiled_nodes.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/join_folder.hpp>
@@ -95,6 +102,7 @@
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/types_by_name.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/types/value_types.hpp>
