@@ -43,7 +43,7 @@ struct command {
     void (*add)(CLI::App& app, cli::action& chosen);
 };
 
-constexpr std::array<command, 16> commands{{
+constexpr std::array<command, 17> commands{{
     {"tag", cli::add_tag},
     {"tree", cli::add_tree},
     {"explain", cli::add_explain},
@@ -52,6 +52,7 @@ constexpr std::array<command, 16> commands{{
     {"dag", cli::add_dag},
     {"export", cli::add_export},
     {"strip", cli::add_strip},
+    {"carry", cli::add_carry},
     {"validate", cli::add_validate},
     {"compare", cli::add_compare},
     {"cut", cli::add_cut},

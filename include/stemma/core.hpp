@@ -32,6 +32,19 @@
 #include <stemma/algorithm/repropagate.hpp>
 #include <stemma/algorithm/select_modules.hpp>
 #include <stemma/algorithm/sweeps.hpp>
+#include <stemma/align/align_graphs.hpp>
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/aligned_origins.hpp>
+#include <stemma/align/detail/graph_matcher.hpp>
+#include <stemma/align/detail/group_aligner.hpp>
+#include <stemma/align/detail/slice_finder.hpp>
+#include <stemma/align/detail/tool_names.hpp>
+#include <stemma/align/detail/type_pairs.hpp>
+#include <stemma/align/detail/value_names.hpp>
+#include <stemma/align/detail/value_numbers.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/rewritten_operators.hpp>
+#include <stemma/capture/original_model.hpp>
 #include <stemma/config.hpp>
 #include <stemma/core/base64.hpp>
 #include <stemma/core/concepts.hpp>
@@ -101,6 +114,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_domain.hpp>
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_graph.hpp>

@@ -18,7 +18,9 @@
 #include <stemma/io/oracle.hpp>
 #include <stemma/io/value_description.hpp>
 #include <stemma/onnx/called_functions.hpp>
+#include <stemma/onnx/comparable_model.hpp>
 #include <stemma/onnx/compare_tags.hpp>
+#include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/cut_facts.hpp>
 #include <stemma/onnx/cut_plan.hpp>
 #include <stemma/onnx/cut_planner.hpp>
@@ -46,9 +48,11 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/operation_metadata.hpp>
 #include <stemma/onnx/operator_dependence.hpp>
+#include <stemma/onnx/origin_texts.hpp>
 #include <stemma/onnx/picture_notes.hpp>
 #include <stemma/onnx/plan_fold.hpp>
 #include <stemma/onnx/query_answer.hpp>
+#include <stemma/onnx/read_origins.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/recorded_origins.hpp>
 #include <stemma/onnx/recorded_tags.hpp>

@@ -16,11 +16,13 @@
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/io/file.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/flat_graph.hpp>
 #include <stemma/onnx/model_record.hpp>
 #include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/read_origins.hpp>
 #include <stemma/onnx/recorded_claims.hpp>
 #include <stemma/onnx/structure_digest.hpp>
 #include <stemma/onnx/wire/attribution_options.hpp>
@@ -195,6 +197,7 @@ public:
         record.nodes = model().node_count();
         record.digest = digest_ ? *digest_ : structure_digest(model());
         record.from_model = tree_from_model_;
+        record.carried = !found_.origins.empty();
         for (const auto& table : claims_) {
             record.claims.push_back(to_runs(table));
         }
@@ -224,6 +227,7 @@ private:
         options_.resolution.set_min_confidence(detail::min_confidence(options_));
         find_claims();
         tag();
+        take_carried();
         if (uses_record_ && fresh_ && !options_.retag &&
             !take_over_tags(model(), modules_, found_)) {
             problems_.push_back(std::string(tag_table_key) + " cannot be read and is ignored");
@@ -332,6 +336,9 @@ private:
             [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
         claims_ = std::move(found.claims);
         notes_ = std::move(found.notes);
+        decides_ = found.decides && !claims_.empty();
+        origins_ = std::move(found.origins);
+        several_ = std::move(found.several);
         capture_.reset();
     }
 
@@ -357,9 +364,35 @@ private:
     }
 
     void tag() {
-        found_ =
-            tag_operators(context(), policies{sources(), options_.resolution, options_.selection,
-                                              options_.naming, options_.propagation});
+        found_ = tag_operators(
+            context(),
+            policies{detail::decided_sources{sources(), decides_ ? &claims_.front() : nullptr,
+                                             detail::min_confidence(options_)},
+                     options_.resolution, options_.selection, options_.naming,
+                     options_.propagation});
+    }
+
+    /// Takes over what was carried from an original besides modules, now or when it was tagged.
+    void take_carried() {
+        if (uses_record_ && fresh_ && record_->carried) {
+            origins_ = read_origins(model(), modules_, found_.attributions);
+            several_ = read_several(model(), found_.tags);
+        }
+        std::vector<id> selected;
+        for (const auto& [node, several] : several_) {
+            selected.clear();
+            for (const auto m : several) {
+                selected.push_back(found_.tags.selected(m));
+            }
+            std::sort(selected.begin(), selected.end());
+            selected.erase(std::unique(selected.begin(), selected.end()), selected.end());
+            if (selected.size() <= default_tag_cap) {
+                found_.tag_sets[node] =
+                    selected.size() == 1 ? selected.front() : found_.pool.intern(selected);
+            }
+        }
+        several_.clear();
+        found_.origins = std::move(origins_);
     }
 
     std::unique_ptr<const model_file> file_;
@@ -374,6 +407,9 @@ private:
     std::optional<context_type> context_;
     std::unique_ptr<opened_capture> capture_; // while what it says is being looked at
     std::vector<claim_table> claims_;
+    bool decides_ = false; // about the nodes that the first of them claims something of
+    node_origins origins_; // until they are part of `found_`
+    std::vector<std::pair<id, std::vector<id>>> several_; // likewise
     std::vector<std::string> notes_;
     std::vector<std::string> problems_;
     tagging found_;

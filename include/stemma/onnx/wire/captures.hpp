@@ -2,22 +2,28 @@
 #ifndef STEMMA_ONNX_WIRE_CAPTURES_HPP
 #define STEMMA_ONNX_WIRE_CAPTURES_HPP
 
+#include <stemma/capture/original_model.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/error.hpp>
 #include <stemma/evidence/capture_match.hpp>
 #include <stemma/evidence/path_mapping.hpp>
 #include <stemma/io/capture.hpp>
+#include <stemma/io/file.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire/capture_source.hpp>
 #include <stemma/onnx/wire/captured_claims.hpp>
-#include <stemma/onnx/wire/tag_model.hpp>
 #include <stemma/onnx/wire/wire_model.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -60,18 +66,50 @@ private:
     capture_reader reader_;
 };
 
+/// Whether a file holds a model rather than text, which begins with no control characters but
+/// white space.
+[[nodiscard]] inline bool holds_model(const std::string& path) {
+    std::error_code failed; // a pipe can be read once only
+    if (!std::filesystem::is_regular_file(path, failed)) {
+        return false;
+    }
+    const mapped_file file(path);
+    const auto bytes = file.bytes();
+    return !bytes.empty() && static_cast<unsigned char>(bytes.front()) < 0x20 &&
+           std::string_view("\t\n\r").find(bytes.front()) == std::string_view::npos;
+}
+
 } // namespace detail
 
-/// Returns: captures of one model in files, also modules in a sidecar or in a tagged model, to be
-/// given to `attribution_options`. What it takes to read and align them is compiled into programs
-/// that call this, and into no others.
-/// Throws: when the model is attributed, as `read_captures`.
-[[nodiscard]] inline capture_source captures(std::vector<std::string> paths) {
+/// Returns: captures of one model in files, also modules in a sidecar, to be given to
+/// `attribution_options`; an ONNX file among them is the original that the model was made of, see
+/// `carried_from`, and the others are captures of that. What it takes to read and align them is
+/// compiled into programs that call this, and into no others.
+/// Throws: when the model is attributed, as `read_captures` and `attributed_model`, and `error` of
+///   `error_code::refused` where there are several ONNX files.
+[[nodiscard]] inline capture_source captures(std::vector<std::string> paths,
+                                             thread_limit threads = {}) {
     if (paths.empty()) {
         return {};
     }
-    return capture_source([paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
-        return std::make_unique<detail::file_captures>(read_captures(paths, recorded_modules{}));
+    return capture_source([paths = std::move(paths), threads]() -> std::unique_ptr<opened_capture> {
+        auto others = paths;
+        const auto model =
+            std::stable_partition(others.begin(), others.end(), [](const std::string& path) {
+                return !detail::holds_model(path);
+            });
+        if (others.end() - model > 1) {
+            STEMMA_THROW(error(error_code::refused, *(model + 1), "",
+                               "is one original too many, beside " + *model));
+        }
+        if (model == others.end()) {
+            return std::make_unique<detail::file_captures>(read_captures(paths));
+        }
+        const auto original = *model;
+        others.erase(model, others.end());
+        return carried_from(original,
+                            {.captures = captures(std::move(others), threads), .threads = threads})
+            .open();
     });
 }
 

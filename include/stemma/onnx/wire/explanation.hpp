@@ -244,6 +244,7 @@ private:
         json_.member("confidence", one.confidence);
         json_.key("call");
         one.call == no_id ? json_.null() : json_.value(one.call);
+        write_origins(json_, opened_.modules(), found_.origins, one.node);
         write_list("claims", one.claims);
         json_.member("conflict", one.conflict);
         json_.key("producers");
